@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import Database from 'libsql'
+
+const retryMs = 50
+
+/**
+ * A lock on a folder, held by one connection of one process. It is SQLite's own lock on a file of no
+ * content, so the operating system lets go of it when the process dies, however it dies.
+ */
+export class FolderLock {
+  readonly #connection: Database.Database
+
+  private constructor(connection: Database.Database) {
+    this.#connection = connection
+  }
+
+  /** The lock, or null when another holds it. */
+  static tryAcquire(folder: string, name: string): FolderLock | null {
+    const connection = new Database(join(folder, `${name}.lock`), { timeout: 0 })
+    try {
+      connection.exec('BEGIN EXCLUSIVE')
+      return new FolderLock(connection)
+    } catch {
+      // Held by another: the only failure of an exclusive lock on an empty file that a caller can act on.
+      connection.close()
+      return null
+    }
+  }
+
+  /** Waits until the lock is free; throws after `timeoutMs`. */
+  static async acquire(folder: string, name: string, timeoutMs: number): Promise<FolderLock> {
+    const deadline = Date.now() + timeoutMs
+    for (;;) {
+      const lock = FolderLock.tryAcquire(folder, name)
+      if (lock) return lock
+      if (Date.now() > deadline) {
+        throw new Error(
+          `${join(folder, `${name}.lock`)} has been held by another process for ${timeoutMs} ms`,
+        )
+      }
+      await new Promise((resolve) => setTimeout(resolve, retryMs))
+    }
+  }
+
+  release(): void {
+    this.#connection.close()
+  }
+}

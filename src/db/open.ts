@@ -1,0 +1,38 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { migrate } from './migrate.ts'
+import { openReader, type ReadDatabase } from './reader.ts'
+import type { StoreOf } from './store.ts'
+import { openWriter, type WriteDatabase } from './writer.ts'
+
+export interface OpenDatabase {
+  readonly read: ReadDatabase
+  readonly write: WriteDatabase
+  readonly store: StoreOf
+  /** The database file, for workers that open a reader of their own. */
+  readonly file: string
+  close(): Promise<void>
+}
+
+/** Opens the database at `file`, creating it if needed, and brings it to this version's schema. */
+export async function openDatabase(file: string): Promise<OpenDatabase> {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const writer = openWriter(`file:${file}`)
+  try {
+    await migrate(writer.db, dirname(file))
+    const reader = openReader(file)
+    const store = { read: reader.db, write: writer.db }
+    return {
+      ...store,
+      store: () => store,
+      file,
+      close: async () => {
+        reader.close()
+        await writer.close()
+      },
+    }
+  } catch (error) {
+    await writer.close()
+    throw error
+  }
+}

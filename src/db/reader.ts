@@ -1,0 +1,39 @@
+import { BetterSQLiteSession } from 'drizzle-orm/better-sqlite3/session'
+import { BaseSQLiteDatabase, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import Database from 'libsql'
+
+const busyTimeoutMs = 5_000
+const mmapBytesMax = 1_073_741_824
+const cacheKib = 16_384
+
+/**
+ * Drizzle over a connection that only reads. Every query is awaited, as if it were remote: in file mode
+ * the answer is there at once, and a remote database needs no other code.
+ */
+export type ReadDatabase = BaseSQLiteDatabase<'async', unknown>
+
+export interface Reader {
+  readonly db: ReadDatabase
+  close(): void
+}
+
+/**
+ * Opens a plain `libsql` connection to a database file. Drizzle's `.prepare()` keeps its statement here,
+ * which `@libsql/client` does not: 7 us against 200 us for a call read by its id.
+ */
+export function openReader(file: string): Reader {
+  const connection = new Database(file, { timeout: busyTimeoutMs / 1000 })
+  connection.exec('PRAGMA query_only = ON')
+  connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  connection.exec(`PRAGMA mmap_size = ${mmapBytesMax}`)
+  connection.exec(`PRAGMA cache_size = -${cacheKib}`)
+  const dialect = new SQLiteSyncDialect()
+  const session = new BetterSQLiteSession(connection, dialect, undefined)
+  const db = new BaseSQLiteDatabase('sync', dialect, session, undefined)
+  return { db: asAwaited(db), close: () => connection.close() }
+}
+
+/** Awaiting a value that is already there gives the value, so a synchronous database serves as an awaited one. */
+function asAwaited(db: unknown): ReadDatabase {
+  return db as ReadDatabase
+}

@@ -1,0 +1,198 @@
+import { sql } from 'drizzle-orm'
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
+
+// Times are integers: milliseconds since 1970, UTC. `project_id` is projects.id, never the public id.
+// Beside these tables each project has two FTS5 tables, made and dropped with it: see word-tables.ts.
+
+export const projects = sqliteTable('projects', {
+  id: integer().primaryKey({ autoIncrement: true }),
+  /** `prj_…`: what people and commands see. */
+  publicId: text('public_id').notNull().unique(),
+  name: text().notNull().unique(),
+  /** Counts every change of the project's calls and knowledge, in the batch that makes it. */
+  changeSeq: integer('change_seq').notNull().default(0),
+  /** Counts every change of the project's set of vectors: an index file of another version is behind. */
+  knowledgeVersion: integer('knowledge_version').notNull().default(0),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const keys = sqliteTable(
+  'keys',
+  {
+    id: text().primaryKey(),
+    projectId: integer('project_id')
+      .notNull()
+      .references(() => projects.id, { onDelete: 'cascade' }),
+    kind: text({ enum: ['live', 'ingest'] }).notNull(),
+    name: text().notNull(),
+    /** SHA-256 of the whole key, lowercase hex. The key itself is stored nowhere. */
+    hash: text().notNull().unique(),
+    /** The key's last four characters, to tell keys apart in a list. */
+    hint: text().notNull(),
+    /** JSON array of addresses, CIDR ranges and `*`; `[]` is `*`. */
+    allowedIps: text('allowed_ips', { mode: 'json' }).$type<string[]>().notNull(),
+    expiresAt: integer('expires_at'),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+    lastUsedAt: integer('last_used_at'),
+    lastUsedIp: text('last_used_ip'),
+    revokedAt: integer('revoked_at'),
+  },
+  (table) => [index('keys_by_project').on(table.projectId, table.createdAt)],
+)
+
+/** The narrow head of a call: what is filtered and sorted by. What is served is in call_documents. */
+export const calls = sqliteTable(
+  'calls',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: integer('project_id')
+      .notNull()
+      .references(() => projects.id, { onDelete: 'cascade' }),
+    id: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+    /** Newest event merged so far; null when no request has named one. */
+    occurredAt: integer('occurred_at'),
+    status: text({ enum: ['live', 'completed'] }).notNull(),
+    evaluation: text(),
+    isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
+    duration: real().notNull(),
+    callerNumber: text('caller_number'),
+    calledNumber: text('called_number'),
+    endedReason: text('ended_reason'),
+    /** Characters of the stored document, so that a page's weight is known before it is read. */
+    documentChars: integer('document_chars').notNull(),
+    changeSeq: integer('change_seq').notNull(),
+  },
+  (table) => [
+    uniqueIndex('calls_by_id').on(table.projectId, table.id),
+    index('calls_by_time').on(table.projectId, table.createdAt, table.id, table.documentChars),
+    index('calls_by_status').on(table.projectId, table.status, table.createdAt),
+    index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt),
+    index('calls_by_engagement').on(table.projectId, table.isEngaged, table.createdAt),
+    index('calls_by_caller').on(table.projectId, table.callerNumber, table.createdAt),
+    index('calls_by_called').on(table.projectId, table.calledNumber, table.createdAt),
+    index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt),
+  ],
+)
+
+/** A call exactly as it is served: its thirteen fields as one JSON text, written once at ingest. */
+export const callDocuments = sqliteTable('call_documents', {
+  seq: integer()
+    .primaryKey()
+    .references(() => calls.seq, { onDelete: 'cascade' }),
+  document: text().notNull(),
+})
+
+export const callMetadata = sqliteTable('call_metadata', {
+  seq: integer()
+    .primaryKey()
+    .references(() => calls.seq, { onDelete: 'cascade' }),
+  metadata: text().notNull(),
+})
+
+/** Calls of each project and UTC day (days since 1970), kept by triggers on `calls`. */
+export const callsByDay = sqliteTable(
+  'calls_by_day',
+  {
+    projectId: integer('project_id')
+      .notNull()
+      .references(() => projects.id, { onDelete: 'cascade' }),
+    day: integer().notNull(),
+    calls: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.day] })],
+)
+
+export const knowledgeItems = sqliteTable(
+  'knowledge_items',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: integer('project_id')
+      .notNull()
+      .references(() => projects.id, { onDelete: 'cascade' }),
+    id: text().notNull(),
+    name: text().notNull(),
+    description: text().notNull(),
+    text: text().notNull(),
+    textHash: text('text_hash').notNull(),
+    revision: integer().notNull().default(1),
+    changeSeq: integer('change_seq').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('knowledge_items_by_id').on(table.projectId, table.id),
+    index('knowledge_items_by_time').on(table.projectId, table.createdAt, table.seq),
+  ],
+)
+
+/** A passage of an item. Its label is its name in the vector index: below 2^32 and never used twice. */
+export const chunks = sqliteTable(
+  'chunks',
+  {
+    label: integer().primaryKey({ autoIncrement: true }),
+    projectId: integer('project_id')
+      .notNull()
+      .references(() => projects.id, { onDelete: 'cascade' }),
+    itemSeq: integer('item_seq')
+      .notNull()
+      .references(() => knowledgeItems.seq, { onDelete: 'cascade' }),
+    /** 0 for the item's first chunk. */
+    position: integer().notNull(),
+    /** Heading path, ` › ` between levels; null before the first heading. */
+    heading: text(),
+    text: text().notNull(),
+    /** How many characters at the start of `text` repeat the end of the chunk before. */
+    overlapChars: integer('overlap_chars').notNull(),
+    textHash: text('text_hash').notNull(),
+    /** Float32 values, little-endian, unit length; null while pending. */
+    embedding: blob({ mode: 'buffer' }),
+    /** The embedder's space the vector belongs to; null while pending. */
+    embeddingSpace: text('embedding_space'),
+    attempts: integer().notNull().default(0),
+    nextAttemptAt: integer('next_attempt_at'),
+    lastError: text('last_error'),
+    leasedUntil: integer('leased_until'),
+  },
+  (table) => [
+    index('chunks_by_item').on(table.itemSeq, table.position),
+    index('chunks_by_space').on(table.projectId, table.embeddingSpace),
+    index('chunks_pending').on(table.projectId, table.nextAttemptAt).where(sql`embedding_space is null`),
+  ],
+)
+
+/** One row a deletion: ledger of what is still to be scrubbed, tombstone of the id, receipt of the erasure. */
+export const erasures = sqliteTable(
+  'erasures',
+  {
+    projectId: integer('project_id')
+      .notNull()
+      .references(() => projects.id, { onDelete: 'cascade' }),
+    kind: text({ enum: ['call', 'item'] }).notNull(),
+    /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
+    idHash: text('id_hash').notNull(),
+    changeSeq: integer('change_seq').notNull(),
+    requestedAt: integer('requested_at').notNull(),
+    doneAt: integer('done_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.projectId, table.kind, table.idHash] }),
+    index('erasures_open').on(table.requestedAt).where(sql`done_at is null`),
+  ],
+)
+
+/** What the service knows about this database: its generation and the secrets it made for itself. */
+export const meta = sqliteTable('meta', {
+  name: text().primaryKey(),
+  value: text().notNull(),
+})

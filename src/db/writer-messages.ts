@@ -1,0 +1,56 @@
+import type { InStatement, InValue, Replicated, ResultSet, Row } from '@libsql/client'
+
+/** What the writer's proxy asks of its worker; each is one method of `@libsql/client`. */
+export type WriterCall =
+  | { method: 'execute'; statement: InStatement }
+  | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
+  | { method: 'migrate'; statements: InStatement[] }
+  | { method: 'executeMultiple'; sql: string }
+  | { method: 'sync' }
+  | { method: 'close' }
+
+export type WriterValue = PlainResult | PlainResult[] | Replicated | null
+
+export interface WriterRequest {
+  id: number
+  call: WriterCall
+}
+
+export type WriterReply =
+  | { id: number; ok: true; value: WriterValue }
+  | { id: number; ok: false; error: { message: string; code: string } }
+
+/** A ResultSet as arrays: its rows have hidden index properties, which a message would lose. */
+export interface PlainResult {
+  columns: string[]
+  columnTypes: string[]
+  rows: unknown[][]
+  rowsAffected: number
+  lastInsertRowid: bigint | undefined
+}
+
+export function toPlainResult(result: ResultSet): PlainResult {
+  return {
+    columns: result.columns,
+    columnTypes: result.columnTypes,
+    rows: result.rows.map((row) => Array.from(row)),
+    rowsAffected: result.rowsAffected,
+    lastInsertRowid: result.lastInsertRowid,
+  }
+}
+
+export function fromPlainResult(plain: PlainResult): ResultSet {
+  const rows = plain.rows.map((values) => toRow(values, plain.columns))
+  return { ...plain, rows, toJSON: () => ({ ...plain }) }
+}
+
+function toRow(values: unknown[], columns: string[]): Row {
+  const row: Record<string, unknown> = {}
+  Object.defineProperty(row, 'length', { value: values.length })
+  for (const [position, value] of values.entries()) {
+    Object.defineProperty(row, position, { value })
+    row[columns[position] ?? position] ??= value
+  }
+  // The shape @libsql/client gives its rows: values by position (hidden) and by column name.
+  return row as unknown as Row
+}

@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import {
+  type Client,
+  type InArgs,
+  type InStatement,
+  LibsqlError,
+  type Replicated,
+  type ResultSet,
+} from '@libsql/client'
+import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
+import { AppError } from '../errors.ts'
+import {
+  fromPlainResult,
+  type PlainResult,
+  type WriterCall,
+  type WriterReply,
+  type WriterValue,
+} from './writer-messages.ts'
+
+/** Writes waiting or running; beyond it a write is refused at once instead of growing memory. */
+const writesQueuedMax = 2_000
+
+/** Drizzle whose every statement runs in the writer's worker. Write with `batch`: it is one transaction. */
+export type WriteDatabase = LibSQLDatabase
+
+export interface Writer {
+  readonly db: WriteDatabase
+  readonly client: Client
+  /** Finishes what is queued, closes the connection and ends the worker. */
+  close(): Promise<void>
+}
+
+/** Starts the worker that owns the only connection that writes to the database at `url`. */
+export function openWriter(url: string): Writer {
+  const client = new WorkerClient(url)
+  return { db: drizzle(client), client, close: () => client.shutdown() }
+}
+
+interface Waiting {
+  resolve(value: WriterValue): void
+  reject(error: Error): void
+}
+
+/**
+ * `@libsql/client`'s interface over messages to the worker, so that Drizzle and its migrations use it
+ * unchanged. Calls run one after the other, in the order they were made.
+ */
+class WorkerClient implements Client {
+  readonly protocol = 'file'
+  closed = false
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  #lastId = 0
+
+  constructor(url: string) {
+    this.#worker = new Worker(new URL('./writer-worker.ts', import.meta.url), { workerData: { url } })
+    this.#worker.on('message', (reply: WriterReply) => this.#settle(reply))
+    this.#worker.on('error', (error) => this.#failAll(error))
+    this.#worker.on('exit', () => this.#failAll(new Error('The writer has ended')))
+  }
+
+  async execute(statement: InStatement | string, args?: InArgs): Promise<ResultSet> {
+    const whole = typeof statement === 'string' && args ? { sql: statement, args } : statement
+    return fromPlainResult((await this.#send({ method: 'execute', statement: whole })) as PlainResult)
+  }
+
+  /** Always one `BEGIN IMMEDIATE` transaction: a deferred one fails when another process wrote in between. */
+  async batch(statements: Parameters<Client['batch']>[0]): Promise<ResultSet[]> {
+    const results = await this.#send({
+      method: 'batch',
+      statements: statements as Extract<WriterCall, { method: 'batch' }>['statements'],
+    })
+    return (results as PlainResult[]).map(fromPlainResult)
+  }
+
+  async migrate(statements: InStatement[]): Promise<ResultSet[]> {
+    return ((await this.#send({ method: 'migrate', statements })) as PlainResult[]).map(fromPlainResult)
+  }
+
+  async executeMultiple(sql: string): Promise<void> {
+    await this.#send({ method: 'executeMultiple', sql })
+  }
+
+  async sync(): Promise<Replicated> {
+    return (await this.#send({ method: 'sync' })) as Replicated
+  }
+
+  async transaction(): Promise<never> {
+    throw new LibsqlError('Interactive transactions would block the writer: use batch()', 'NOT_SUPPORTED')
+  }
+
+  reconnect(): void {}
+
+  close(): void {
+    void this.shutdown()
+  }
+
+  async shutdown(): Promise<void> {
+    if (this.closed) return
+    const ended = once(this.#worker, 'exit')
+    const closing = this.#send({ method: 'close' })
+    this.closed = true
+    await closing
+    await ended
+  }
+
+  #send(call: WriterCall): Promise<WriterValue> {
+    if (this.closed) return Promise.reject(new LibsqlError('The client is closed', 'CLIENT_CLOSED'))
+    if (this.#waiting.size >= writesQueuedMax) return Promise.reject(busy('Too many writes are waiting.'))
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      this.#worker.postMessage({ id, call })
+    })
+  }
+
+  #settle(reply: WriterReply): void {
+    const waiting = this.#waiting.get(reply.id)
+    if (!waiting) return
+    this.#waiting.delete(reply.id)
+    if (reply.ok) waiting.resolve(reply.value)
+    else waiting.reject(toError(reply.error))
+  }
+
+  #failAll(error: Error): void {
+    this.closed = true
+    for (const waiting of this.#waiting.values()) waiting.reject(error)
+    this.#waiting.clear()
+  }
+}
+
+/** What a caller can act on becomes an answer of its own; anything else is an internal error. */
+function toError({ message, code }: { message: string; code: string }): Error {
+  if (code === 'SQLITE_FULL') {
+    return new AppError('insufficient_storage', 'Insufficient storage', {
+      detail: 'The disk that holds the database is full; nothing was written.',
+      cause: new LibsqlError(message, code),
+    })
+  }
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+    return busy('Another process is holding the database; nothing was written.')
+  }
+  return new LibsqlError(message, code)
+}
+
+function busy(detail: string): AppError {
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: 1 })
+}

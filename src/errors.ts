@@ -1,0 +1,77 @@
+/** The closed list of what can go wrong for a caller, with the HTTP status each is answered with. */
+export const errorStatus = {
+  missing_authorization: 401,
+  invalid_api_key_format: 401,
+  invalid_api_key: 401,
+  api_key_expired: 401,
+  ip_address_not_allowed: 403,
+  forbidden: 403,
+  invalid_request: 400,
+  not_found: 404,
+  method_not_allowed: 405,
+  transcript_gap: 409,
+  call_was_deleted: 410,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+  insufficient_storage: 507,
+} as const
+
+export type ErrorCode = keyof typeof errorStatus
+
+/** What is wrong with one field of a request; `field` is a dotted path such as `transcript.3.role`. */
+export interface FieldError {
+  field: string
+  message: string
+}
+
+export interface AppErrorOptions {
+  /** One helpful sentence; defaults to the title. */
+  detail?: string
+  /** Only for `invalid_request`. */
+  errors?: FieldError[]
+  /** Seconds after which a retry makes sense; sent as `Retry-After`. */
+  retryAfterSeconds?: number
+  /** Further response headers, such as `Allow`. */
+  headers?: Record<string, string>
+  cause?: unknown
+}
+
+/**
+ * An error that is the caller's to read. `title` is the exact sentence of the documented error table.
+ * Anything else that is thrown is answered as `internal`, and only the log learns why.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly title: string
+  readonly detail: string
+  readonly errors: FieldError[] | undefined
+  readonly retryAfterSeconds: number | undefined
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, title: string, options: AppErrorOptions = {}) {
+    super(options.detail ?? title, { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.title = title
+    this.detail = options.detail ?? `${title}.`
+    this.errors = options.errors
+    this.retryAfterSeconds = options.retryAfterSeconds
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return errorStatus[this.code]
+  }
+}
+
+/** A 400 that names every field at fault. */
+export function invalidRequest(errors: FieldError[]): AppError {
+  const first = errors[0]
+  return new AppError('invalid_request', 'Invalid request', {
+    detail: first ? `${first.field}: ${first.message}` : 'The request is not valid.',
+    errors,
+  })
+}

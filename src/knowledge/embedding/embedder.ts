@@ -1,0 +1,33 @@
+/**
+ * Turns texts into vectors of unit length. Implementations never answer partly: either one finite vector
+ * of the right dimension for each text, in order, or an EmbeddingError.
+ */
+export interface Embedder {
+  /**
+   * Names everything that decides what a vector means: provider, model, revision, prefixes, normalisation
+   * and chunker version. Vectors of different spaces are never compared.
+   */
+  readonly space: string
+  /** Length of every vector; null until the first answer of a model that is not in our table. */
+  readonly dimensions: number | null
+  /** For people: where texts are sent, e.g. `this process (builtin)` or `https://router.huggingface.co/…`. */
+  readonly destination: string
+  /** How many texts one call takes at most. */
+  readonly batchTextsMax: number
+  embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]>
+}
+
+/** Some models want queries and documents marked by different prefixes. */
+export type EmbeddingKind = 'query' | 'document'
+
+/** Why texts could not be embedded now. Their chunks stay pending and are tried again. */
+export class EmbeddingError extends Error {
+  /** Milliseconds the provider asked us to wait (from `Retry-After`), when it did. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'EmbeddingError'
+    this.retryAfterMs = options.retryAfterMs
+  }
+}
