@@ -33,7 +33,7 @@ export interface AppErrorOptions {
   /** Only for `invalid_request`. */
   errors?: FieldError[]
   /** Seconds after which a retry makes sense; sent as `Retry-After`. */
-  retryAfterSeconds?: number
+  retryAfterSeconds?: number | undefined
   /** Further response headers, such as `Allow`. */
   headers?: Record<string, string>
   cause?: unknown

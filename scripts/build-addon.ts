@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import {
+  type AddonStamp,
+  addonFiles,
+  cpuFeatures,
+  platformName,
+  readStamp,
+  whyNotLoadable,
+} from '../src/knowledge/index/addon.ts'
+
+const compilers = ['c++', 'g++', 'clang++']
+const compileTimeoutMs = 300_000
+
+export interface BuildOptions {
+  /** Machine code for any CPU of this architecture, for images; otherwise for this very CPU. */
+  portable: boolean
+  /** Tried in this order; the first that is installed is used. */
+  compilers?: string[]
+  /** Where the addon goes; beside hnswlib-node's own sources unless given. */
+  output?: { addon: string; stamp: string }
+}
+
+export type BuildResult = { built: boolean; problem: null } | { built: false; problem: string }
+
+/**
+ * Compiles hnswlib-node's one source file against N-API. Bun's own way, node-gyp, needs Python and a download
+ * of Node's headers; the headers are npm packages, so one call of the compiler does.
+ */
+export function buildAddon(options: BuildOptions): BuildResult {
+  const { folder, ...beside } = addonFiles()
+  const output = options.output ?? beside
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const stamp: AddonStamp = {
+    version,
+    platform: platformName(),
+    flags: compilerFlags(options.portable),
+    cpu: options.portable ? [] : cpuFeatures(),
+  }
+  if (isBuilt(output, stamp)) return { built: false, problem: null }
+
+  const compiler = (options.compilers ?? compilers).find(isInstalled)
+  if (!compiler) return { built: false, problem: 'there is no C++ compiler (c++, g++ or clang++)' }
+  const temporary = `${output.addon}.${process.pid}.tmp`
+  mkdirSync(dirname(output.addon), { recursive: true })
+  try {
+    const includes = includeFolders(folder).map((include) => `-I${include}`)
+    const compiled = spawnSync(
+      compiler,
+      [...stamp.flags, ...includes, join(folder, 'src', 'addon.cc'), '-o', temporary],
+      { encoding: 'utf8', timeout: compileTimeoutMs },
+    )
+    if (compiled.status !== 0) return { built: false, problem: `${compiler} failed: ${firstError(compiled)}` }
+    // The old stamp goes first: at no moment does a stamp vouch for an addon it does not describe.
+    rmSync(output.stamp, { force: true })
+    renameSync(temporary, output.addon)
+    writeFileSync(`${output.stamp}.tmp`, `${JSON.stringify(stamp, null, 2)}\n`)
+    renameSync(`${output.stamp}.tmp`, output.stamp)
+    return { built: true, problem: null }
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+function compilerFlags(portable: boolean): string[] {
+  const isMac = process.platform === 'darwin'
+  const shape = isMac ? ['-bundle', '-undefined', 'dynamic_lookup'] : ['-shared', '-fPIC']
+  // Apple's clang refuses -march=native on arm64, where its default is the oldest of Apple's own chips.
+  const cpu = portable || (isMac && process.arch === 'arm64') ? [] : ['-march=native']
+  const defines = ['-DNAPI_DISABLE_CPP_EXCEPTIONS', '-DNAPI_VERSION=8']
+  return ['-O3', ...cpu, '-std=c++17', ...shape, ...defines]
+}
+
+function isBuilt(output: { addon: string; stamp: string }, wanted: AddonStamp): boolean {
+  const built = readStamp(output.stamp)
+  if (!built || whyNotLoadable(output.addon, output.stamp) !== null) return false
+  return JSON.stringify(built) === JSON.stringify(wanted)
+}
+
+function isInstalled(compiler: string): boolean {
+  return spawnSync(compiler, ['--version'], { stdio: 'ignore' }).status === 0
+}
+
+function includeFolders(hnswlibNode: string): string[] {
+  const require = createRequire(import.meta.url)
+  const folderOf = (name: string) => dirname(require.resolve(`${name}/package.json`))
+  return [join(folderOf('node-api-headers'), 'include'), folderOf('node-addon-api'), join(hnswlibNode, 'src')]
+}
+
+function firstError({ stderr, error }: { stderr: string; error?: Error }): string {
+  return error?.message ?? stderr.split('\n').find((line) => line.includes('error')) ?? 'no message'
+}
+
+/** Installing must go on without the addon, so this never fails: it says what is missing and what follows. */
+function main(): void {
+  let problem: string | null
+  try {
+    problem = buildAddon({ portable: process.env.ADDON_PORTABLE === '1' }).problem
+  } catch (error) {
+    problem = error instanceof Error ? error.message : String(error)
+  }
+  if (!problem) return
+  process.stderr.write(
+    `The vector index could not be compiled: ${problem}. Callbook runs without it, but its vector search is ` +
+      'exact and slower; install a C++ compiler (such as g++) and run `bun scripts/build-addon.ts`.\n',
+  )
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) main()

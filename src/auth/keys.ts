@@ -1,0 +1,231 @@
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import type { ReadDatabase } from '../db/reader.ts'
+import { keys } from '../db/schema.ts'
+import { preparedQueries } from '../db/store.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { compileIpRules, type IpRules, validateIpEntries } from './ip-rules.ts'
+import { bearerToken, generateKey, hashKey, hasKeyPrefix, type KeyKind, keyHint } from './token.ts'
+
+const nameCharsMax = 200
+const allowedIpsMax = 1_000
+const lastUsedEveryMs = 60_000
+const rulesCachedMax = 1_000
+const lastUsedTrackedMax = 10_000
+
+/** Who a request comes from: the one project of its key. */
+export interface Caller {
+  readonly projectId: number
+  readonly keyId: string
+}
+
+export interface NewKey {
+  name: string
+  kind: KeyKind
+  /** Addresses, CIDR ranges, `*`; empty is `*`. */
+  allowedIps: string[]
+  /** Milliseconds since 1970, or null for a key that does not expire. */
+  expiresAt: number | null
+  createdBy?: string | null
+}
+
+/** A key as it can be shown at any time: without itself. */
+export interface KeyRecord {
+  id: string
+  name: string
+  kind: KeyKind
+  /** `ck_live_…` and the last four characters. */
+  hint: string
+  allowedIps: string[]
+  expiresAt: number | null
+  createdAt: number
+  createdBy: string | null
+  lastUsedAt: number | null
+  lastUsedIp: string | null
+  revokedAt: number | null
+}
+
+interface KeysOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  now: () => number
+  /** Told when noting a key's last use failed; the request it belonged to goes on. */
+  onNoteFailed: (error: unknown) => void
+}
+
+const queries = preparedQueries((db) => ({
+  byHash: db
+    .select({
+      id: keys.id,
+      projectId: keys.projectId,
+      allowedIps: sql<string>`${keys.allowedIps}`,
+      expiresAt: keys.expiresAt,
+      revokedAt: keys.revokedAt,
+      lastUsedAt: keys.lastUsedAt,
+    })
+    .from(keys)
+    .where(eq(keys.hash, sql.placeholder('hash')))
+    .prepare(),
+}))
+
+/** API and ingest keys: made, judged, listed, revoked. Only their hashes are stored. */
+export class Keys {
+  readonly #options: KeysOptions
+  readonly #rules = new LRUCache<string, IpRules>({ max: rulesCachedMax })
+  readonly #notedAt = new LRUCache<string, number>({ max: lastUsedTrackedMax })
+
+  constructor(options: KeysOptions) {
+    this.#options = options
+  }
+
+  /** The only time the key itself is told. @throws invalid_request naming each bad field and entry. */
+  async create(projectId: number, input: NewKey): Promise<KeyRecord & { key: string }> {
+    const problems = newKeyProblems(input, this.#options.now())
+    if (problems.length > 0) throw invalidRequest(problems)
+    const key = generateKey(input.kind)
+    const record = {
+      id: newId('key'),
+      name: input.name,
+      kind: input.kind,
+      allowedIps: input.allowedIps,
+      expiresAt: input.expiresAt,
+      createdAt: this.#options.now(),
+      createdBy: input.createdBy ?? null,
+      lastUsedAt: null,
+      lastUsedIp: null,
+      revokedAt: null,
+    }
+    await this.#options.write
+      .insert(keys)
+      .values({ ...record, projectId, hash: hashKey(key), hint: keyHint(key) })
+    return { ...record, hint: shownHint(input.kind, keyHint(key)), key }
+  }
+
+  /**
+   * The caller behind an Authorization header, judged in the documented order.
+   * @param clientAddress asked only when the key has an allow-list or its last use is to be noted
+   */
+  async verify(kind: KeyKind, authorization: string | null, clientAddress: () => string | null): Promise<Caller> {
+    const token = bearerToken(authorization)
+    if (token === null) throw missingAuthorization()
+    if (!hasKeyPrefix(token, kind)) throw invalidFormat(kind)
+    const row = await queries(this.#options.read).byHash.get({ hash: hashKey(token) })
+    if (!row || row.revokedAt !== null) throw invalidKey()
+    const now = this.#options.now()
+    if (row.expiresAt !== null && row.expiresAt <= now) throw expiredKey()
+    if (!this.#rulesOf(row.allowedIps).allows(hasRules(row.allowedIps) ? clientAddress() : null)) throw wrongAddress()
+    this.#noteUse(row, now, clientAddress)
+    return { projectId: row.projectId, keyId: row.id }
+  }
+
+  async list(projectId: number): Promise<KeyRecord[]> {
+    const rows = await this.#options.read
+      .select()
+      .from(keys)
+      .where(eq(keys.projectId, projectId))
+      .orderBy(desc(keys.createdAt), desc(keys.id))
+    return rows.map(({ hash: _hash, projectId: _projectId, ...row }) => ({
+      ...row,
+      hint: shownHint(row.kind, row.hint),
+    }))
+  }
+
+  /** Holds from the next request on. @throws not_found for an id that is not this project's, or revoked before. */
+  async revoke(projectId: number, id: string): Promise<{ id: string; revoked: true }> {
+    const revoked = await this.#options.write
+      .update(keys)
+      .set({ revokedAt: this.#options.now() })
+      .where(and(eq(keys.id, id), eq(keys.projectId, projectId), isNull(keys.revokedAt)))
+      .returning({ id: keys.id })
+    if (revoked.length === 0) throw new AppError('not_found', 'Not found', { detail: 'There is no such key in use.' })
+    return { id, revoked: true }
+  }
+
+  /** The project a key belongs to, whatever its state. */
+  async projectOf(id: string): Promise<number> {
+    const [row] = await this.#options.read
+      .select({ projectId: keys.projectId })
+      .from(keys)
+      .where(eq(keys.id, id))
+    if (!row) throw new AppError('not_found', 'Not found', { detail: `There is no key with the id ${id}.` })
+    return row.projectId
+  }
+
+  #rulesOf(allowedIps: string): IpRules {
+    let rules = this.#rules.get(allowedIps)
+    if (!rules) {
+      rules = compileIpRules(JSON.parse(allowedIps))
+      this.#rules.set(allowedIps, rules)
+    }
+    return rules
+  }
+
+  /** At most once a minute for each key, and never in the way of the request. */
+  #noteUse(row: { id: string; lastUsedAt: number | null }, now: number, clientAddress: () => string | null): void {
+    const notedAt = this.#notedAt.get(row.id) ?? row.lastUsedAt
+    if (notedAt !== null && now - notedAt < lastUsedEveryMs) return
+    this.#notedAt.set(row.id, now)
+    this.#options.write
+      .update(keys)
+      .set({ lastUsedAt: now, lastUsedIp: clientAddress() })
+      .where(eq(keys.id, row.id))
+      .then(undefined, this.#options.onNoteFailed)
+  }
+}
+
+function newKeyProblems(input: NewKey, now: number): FieldError[] {
+  const problems: FieldError[] = []
+  if (input.name.trim() === '') problems.push({ field: 'name', message: 'must not be blank' })
+  if ([...input.name].length > nameCharsMax) {
+    problems.push({ field: 'name', message: `must be at most ${nameCharsMax} characters` })
+  }
+  if (input.allowedIps.length > allowedIpsMax) {
+    problems.push({ field: 'allowedIps', message: `must have at most ${allowedIpsMax} entries` })
+  }
+  for (const bad of validateIpEntries(input.allowedIps)) {
+    problems.push({ field: `allowedIps.${bad.index}`, message: bad.message })
+  }
+  if (input.expiresAt !== null && !(input.expiresAt > now)) {
+    problems.push({ field: 'expiresAt', message: 'must be a time in the future' })
+  }
+  return problems
+}
+
+function hasRules(allowedIps: string): boolean {
+  return allowedIps !== '[]'
+}
+
+function shownHint(kind: KeyKind, hint: string): string {
+  return `ck_${kind}_…${hint}`
+}
+
+function missingAuthorization(): AppError {
+  return new AppError('missing_authorization', 'Missing or invalid Authorization header', {
+    detail: 'Send the API key as `Authorization: Bearer <key>`.',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  })
+}
+
+function invalidFormat(kind: KeyKind): AppError {
+  return refused('invalid_api_key_format', 'Invalid API key format', `A key for this route starts with ck_${kind}_.`)
+}
+
+function invalidKey(): AppError {
+  return refused('invalid_api_key', 'Invalid API key', 'The key is not known, or it has been revoked.')
+}
+
+function expiredKey(): AppError {
+  return refused('api_key_expired', 'API key has expired', 'Create a new key and use it instead.')
+}
+
+function refused(code: 'invalid_api_key_format' | 'invalid_api_key' | 'api_key_expired', title: string, detail: string) {
+  return new AppError(code, title, { detail, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } })
+}
+
+function wrongAddress(): AppError {
+  return new AppError('ip_address_not_allowed', 'IP address not allowed', {
+    detail: "The request's address is not on the key's allow-list.",
+  })
+}

@@ -1,0 +1,75 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { RecordHash } from '../db/record-hash.ts'
+import { callDocuments, calls, erasures, projects } from '../db/schema.ts'
+import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { callWords } from '../db/word-tables.ts'
+import { AppError } from '../errors.ts'
+import { type CallPage, type PageRequest, readPage } from './page.ts'
+
+interface CallsOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  /** Told of each deletion once it is committed; scrubs what is left in free pages and logs. */
+  scheduleErasure: (projectId: number) => void
+  now: () => number
+}
+
+const queries = preparedQueries((db) => ({
+  documentById: db
+    .select({ document: callDocuments.document })
+    .from(calls)
+    .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
+    .where(and(eq(calls.projectId, sql.placeholder('projectId')), eq(calls.id, sql.placeholder('id'))))
+    .prepare(),
+}))
+
+/** What a project's customers do with their calls: list, read, delete. */
+export class Calls {
+  readonly #options: CallsOptions
+
+  constructor(options: CallsOptions) {
+    this.#options = options
+  }
+
+  list(projectId: number, page: PageRequest): Promise<CallPage> {
+    return readPage(this.#options.store(projectId).read, projectId, page)
+  }
+
+  /** The call as JSON text, as it was written when it was ingested. */
+  async get(projectId: number, id: string): Promise<string> {
+    const row = await queries(this.#options.store(projectId).read).documentById.get({ projectId, id })
+    if (!row) throw callNotFound()
+    return row.document
+  }
+
+  /** Deletes a call for good: its id cannot be ingested again. */
+  async remove(projectId: number, id: string): Promise<{ id: string; deleted: true }> {
+    const { read, write } = this.#options.store(projectId)
+    const found = await queries(read).documentById.get({ projectId, id })
+    if (!found) throw callNotFound()
+    const isThisCall = and(eq(calls.projectId, projectId), eq(calls.id, id))
+    const seq = write.select({ seq: calls.seq }).from(calls).where(isThisCall)
+    const results = await write.batch([
+      write
+        .update(projects)
+        .set({ changeSeq: sql`${projects.changeSeq} + 1` })
+        .where(eq(projects.id, projectId)),
+      write.run(sql`
+        insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
+        select ${projectId}, 'call', ${this.#options.recordHash(projectId, 'call', id)}, change_seq, ${this.#options.now()}
+        from ${projects} where id = ${projectId} and exists (${seq})
+        on conflict do nothing`),
+      write.run(sql`delete from ${callWords(projectId)} where rowid in (${seq})`),
+      write.delete(calls).where(isThisCall).returning({ seq: calls.seq }),
+    ])
+    if (results[3].length === 0) throw callNotFound()
+    this.#options.scheduleErasure(projectId)
+    return { id, deleted: true }
+  }
+}
+
+function callNotFound(): AppError {
+  return new AppError('not_found', 'Call not found', {
+    detail: 'No call of this project has this id; it may have been deleted.',
+  })
+}

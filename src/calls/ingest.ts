@@ -1,0 +1,263 @@
+import { sql } from 'drizzle-orm'
+import type { RecordHash } from '../db/record-hash.ts'
+import { calls, erasures, projects } from '../db/schema.ts'
+import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { AppError, invalidRequest } from '../errors.ts'
+import { toDocument } from './document.ts'
+import { mergeCall, type StoredCall } from './merge.ts'
+import { type CallChange, callIdPattern } from './schemas.ts'
+
+/** Rounds of reading, merging and writing before we say that the call changes too fast. */
+const attemptsMax = 20
+/** Characters of a filter column kept in the head row; the document holds the whole value. */
+const headTextCharsMax = 200
+
+interface IngestOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  now: () => number
+}
+
+export interface IngestedCall {
+  document: string
+  isNew: boolean
+}
+
+interface StoredRow {
+  id: string
+  change_seq: number
+  occurred_at: number | null
+  document: string
+  metadata: string | null
+}
+
+/** A call as it was read, as it shall become, and which requests made it so. */
+interface PendingWrite {
+  id: string
+  seenChangeSeq: number | null
+  before: StoredCall | null
+  after: StoredCall
+}
+
+const queries = preparedQueries((db) => ({
+  byIds: db
+    .select({
+      id: sql<string>`calls.id`,
+      change_seq: sql<number>`calls.change_seq`,
+      occurred_at: sql<number | null>`calls.occurred_at`,
+      document: sql<string>`document`,
+      metadata: sql<string | null>`metadata`,
+    })
+    .from(sql`json_each(${sql.placeholder('ids')}) wanted
+      join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value
+      join call_documents on call_documents.seq = calls.seq
+      left join call_metadata on call_metadata.seq = calls.seq`)
+    .prepare(),
+  deletedHashes: db
+    .select({ hash: sql<string>`erasures.id_hash` })
+    .from(sql`json_each(${sql.placeholder('hashes')}) wanted join erasures
+      on erasures.project_id = ${sql.placeholder('projectId')} and erasures.kind = 'call'
+      and erasures.id_hash = wanted.value`)
+    .prepare(),
+}))
+
+/** How platforms and imports bring calls in: create or merge, one or many at a time. */
+export class Ingest {
+  readonly #options: IngestOptions
+
+  constructor(options: IngestOptions) {
+    this.#options = options
+  }
+
+  /** Creates the call or merges the change into it; committed when it returns. */
+  async put(projectId: number, id: string, change: CallChange): Promise<IngestedCall> {
+    const [result] = await this.putAll(projectId, [{ id, change }])
+    if (!result) throw new Error('putAll answers each of its inputs')
+    if (result instanceof AppError) throw result
+    return result
+  }
+
+  /**
+   * The same for many calls in one transaction of a constant number of statements. What is wrong with one
+   * of them is its own answer and does not keep the others out.
+   */
+  async putAll(
+    projectId: number,
+    inputs: readonly { id: string; change: CallChange }[],
+  ): Promise<(IngestedCall | AppError)[]> {
+    const results: (IngestedCall | AppError)[] = new Array(inputs.length)
+    let open = inputs.map((input, position) => ({ ...input, position }))
+    for (let attempt = 0; open.length > 0; attempt++) {
+      if (attempt === attemptsMax) throw tooContended()
+      const { writes, made } = await this.#merge(projectId, open, results)
+      const written = await this.#write(projectId, writes)
+      open = open.filter(({ id, position }) => {
+        const result = made.get(position)
+        if (!result) return false
+        const write = writes.get(id)
+        if (write && !written.has(id)) return true
+        results[position] = result
+        return false
+      })
+    }
+    return results
+  }
+
+  /** Several changes of one call in one go build on each other, in their order. */
+  async #merge(
+    projectId: number,
+    inputs: { id: string; change: CallChange; position: number }[],
+    results: (IngestedCall | AppError)[],
+  ) {
+    const stored = await this.#readStored(projectId, inputs)
+    const deleted = await this.#readDeleted(projectId, inputs)
+    const writes = new Map<string, PendingWrite>()
+    const made = new Map<number, IngestedCall>()
+    for (const { id, change, position } of inputs) {
+      try {
+        checkId(id)
+        if (deleted.has(id)) throw callWasDeleted()
+        const row = stored.get(id)
+        const before = writes.get(id)?.after ?? row?.stored ?? null
+        const after = mergeCall(before, id, change, this.#options.now())
+        if (!before || !isSame(before, after)) {
+          writes.set(id, { id, seenChangeSeq: row?.changeSeq ?? null, before: row?.stored ?? null, after })
+        }
+        made.set(position, { document: toDocument(after.call), isNew: !before })
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        results[position] = error
+      }
+    }
+    return { writes, made }
+  }
+
+  async #readStored(projectId: number, inputs: { id: string }[]) {
+    const ids = JSON.stringify([...new Set(inputs.map(({ id }) => id))])
+    const rows: StoredRow[] = await queries(this.#options.store(projectId).read).byIds.all({ projectId, ids })
+    return new Map(
+      rows.map((row) => [
+        row.id,
+        {
+          changeSeq: row.change_seq,
+          stored: { call: JSON.parse(row.document), occurredAt: row.occurred_at, metadata: row.metadata },
+        },
+      ]),
+    )
+  }
+
+  async #readDeleted(projectId: number, inputs: { id: string }[]): Promise<Set<string>> {
+    const idByHash = new Map(inputs.map(({ id }) => [this.#options.recordHash(projectId, 'call', id), id]))
+    const hashes = JSON.stringify([...idByHash.keys()])
+    const rows = await queries(this.#options.store(projectId).read).deletedHashes.all({ projectId, hashes })
+    return new Set(rows.flatMap(({ hash }) => idByHash.get(hash) ?? []))
+  }
+
+  /**
+   * Writes what was merged if nothing changed since it was read, and tells which ids it wrote. A row counts
+   * as written by this batch when it bears the change number that the batch has just drawn.
+   */
+  async #write(projectId: number, writes: Map<string, PendingWrite>): Promise<Set<string>> {
+    if (writes.size === 0) return new Set()
+    const all = [...writes.values()]
+    const heads = all.map((write) => this.#toHead(projectId, write))
+    const created = JSON.stringify(heads.filter(({ seen }) => seen === null))
+    const changed = JSON.stringify(heads.filter(({ seen }) => seen !== null))
+    const documents = JSON.stringify(all.map(({ id, after }) => [id, toDocument(after.call)]))
+    const metadata = JSON.stringify(
+      all
+        .filter(({ before, after }) => after.metadata !== (before?.metadata ?? null))
+        .map(({ id, after }) => [id, after.metadata]),
+    )
+    const { write } = this.#options.store(projectId)
+    const drawn = sql`(select change_seq from ${projects} where id = ${projectId})`
+    const isWritten = sql`calls.project_id = ${projectId} and calls.change_seq = ${drawn}`
+    const field = (name: string) => sql.raw(`value ->> '${name}'`)
+    const results = await write.batch([
+      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
+      write.run(sql`
+        insert into ${calls} (project_id, id, created_at, updated_at, occurred_at, status, evaluation, is_engaged,
+          duration, caller_number, called_number, ended_reason, document_chars, change_seq)
+        select ${projectId}, ${field('id')}, ${field('createdAt')}, ${field('updatedAt')}, ${field('occurredAt')},
+          ${field('status')}, ${field('evaluation')}, ${field('isEngaged')}, ${field('duration')},
+          ${field('callerNumber')}, ${field('calledNumber')}, ${field('endedReason')}, ${field('chars')}, ${drawn}
+        from json_each(${created})
+        where not exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
+          and id_hash = ${field('hash')})
+        on conflict do nothing`),
+      write.run(sql`
+        update ${calls} set updated_at = ${field('updatedAt')}, occurred_at = ${field('occurredAt')},
+          status = ${field('status')}, evaluation = ${field('evaluation')}, is_engaged = ${field('isEngaged')},
+          duration = ${field('duration')}, caller_number = ${field('callerNumber')},
+          called_number = ${field('calledNumber')}, ended_reason = ${field('endedReason')},
+          document_chars = ${field('chars')}, change_seq = ${drawn}
+        from json_each(${changed})
+        where calls.project_id = ${projectId} and calls.id = ${field('id')}
+          and calls.change_seq = ${field('seen')}`),
+      write.run(sql`
+        insert into call_documents (seq, document)
+        select calls.seq, value ->> 1 from json_each(${documents}) join calls on calls.id = value ->> 0
+        where ${isWritten} on conflict (seq) do update set document = excluded.document`),
+      write.run(sql`
+        delete from call_metadata where seq in (
+          select calls.seq from json_each(${metadata}) join calls on calls.id = value ->> 0 where ${isWritten})`),
+      write.run(sql`
+        insert into call_metadata (seq, metadata)
+        select calls.seq, value ->> 1 from json_each(${metadata}) join calls on calls.id = value ->> 0
+        where ${isWritten} and value ->> 1 is not null`),
+      write.all<{ id: string }>(sql`
+        select calls.id as id from json_each(${JSON.stringify(all.map(({ id }) => id))}) join calls on calls.id = value
+        where ${isWritten}`),
+    ])
+    return new Set(results[6].map(({ id }) => id))
+  }
+
+  #toHead(projectId: number, { id, seenChangeSeq, after }: PendingWrite) {
+    const { call, occurredAt } = after
+    return {
+      id,
+      seen: seenChangeSeq,
+      hash: this.#options.recordHash(projectId, 'call', id),
+      createdAt: Date.parse(call.createdAt),
+      updatedAt: Date.parse(call.updatedAt),
+      occurredAt,
+      status: call.status,
+      evaluation: headText(call.evaluation),
+      isEngaged: call.isEngaged ? 1 : 0,
+      duration: call.duration,
+      callerNumber: headText(call.callerNumber),
+      calledNumber: headText(call.calledNumber),
+      endedReason: headText(call.endedReason),
+      chars: toDocument(call).length,
+    }
+  }
+}
+
+function headText(text: string | null): string | null {
+  return text === null ? null : text.slice(0, headTextCharsMax).toWellFormed()
+}
+
+function isSame(a: StoredCall, b: StoredCall): boolean {
+  return (
+    a.occurredAt === b.occurredAt && a.metadata === b.metadata && toDocument(a.call) === toDocument(b.call)
+  )
+}
+
+function checkId(id: string): void {
+  if (callIdPattern.test(id)) return
+  const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'
+  throw invalidRequest([{ field: 'id', message }])
+}
+
+function callWasDeleted(): AppError {
+  return new AppError('call_was_deleted', 'Call was deleted', {
+    detail: 'A deleted call stays deleted; its id cannot be used again.',
+  })
+}
+
+function tooContended(): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'The call is being changed by too many requests at once; nothing was written.',
+    retryAfterSeconds: 1,
+  })
+}

@@ -1,0 +1,188 @@
+import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
+
+/** A call and what belongs to it but is not served. */
+export interface StoredCall {
+  call: Call
+  /** Milliseconds since 1970 of the newest event merged; null when none was named. */
+  occurredAt: number | null
+  /** JSON text, or null. */
+  metadata: string | null
+}
+
+const mergedFields = [
+  'duration',
+  'summary',
+  'evaluation',
+  'endedReason',
+  'callerNumber',
+  'calledNumber',
+  'isEngaged',
+  'callAnalysis',
+  'transcript',
+] as const
+
+/**
+ * The call after a change. Pure: the same change twice gives the same call, and events that carry
+ * `occurredAt` give the same call in whatever order they arrive.
+ * @param stored null when the call is new.
+ * @param now milliseconds since 1970.
+ * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
+ */
+export function mergeCall(stored: StoredCall | null, id: string, change: CallChange, now: number): StoredCall {
+  checkTogether(id, change)
+  const times = readTimes(change)
+  const before = stored ?? newCall(id, times.createdAt ?? now)
+  const isLate =
+    times.occurredAt !== null && before.occurredAt !== null && times.occurredAt < before.occurredAt
+  const call = { ...before.call }
+
+  for (const field of mergedFields) {
+    const value = change[field]
+    if (value === undefined || (isLate && !isEmpty(call[field]))) continue
+    assign(call, field, value)
+  }
+  // Completion is a fact that no order of events undoes, so a late event may still bring it.
+  if (change.status === 'completed') call.status = 'completed'
+  if (change.transcript) call.transcript = call.transcript.map(onlyTurn)
+  // Appended turns carry their own order in `at`, so lateness does not matter to them.
+  if (change.appendTranscript) call.transcript = continueTranscript(call.transcript, change.appendTranscript)
+
+  const metadata = mergeMetadata(before.metadata, change.metadata, isLate)
+  const occurredAt = latest(before.occurredAt, times.occurredAt)
+  const isChanged = !stored || metadata !== before.metadata || !sameJson(call, before.call)
+  call.updatedAt = mergeUpdatedAt({ before: before.call.updatedAt, given: times.updatedAt, now, isChanged, isLate })
+  return { call, occurredAt, metadata }
+}
+
+function newCall(id: string, createdAt: number): StoredCall {
+  const time = new Date(createdAt).toISOString()
+  return {
+    call: {
+      id,
+      status: 'live',
+      duration: 0,
+      summary: null,
+      evaluation: null,
+      endedReason: null,
+      callerNumber: null,
+      calledNumber: null,
+      isEngaged: false,
+      callAnalysis: null,
+      transcript: [],
+      createdAt: time,
+      updatedAt: time,
+    },
+    occurredAt: null,
+    metadata: null,
+  }
+}
+
+function checkTogether(id: string, change: CallChange): void {
+  const errors: FieldError[] = []
+  if (change.id !== undefined && change.id !== id) {
+    errors.push({ field: 'id', message: 'must equal the id in the path' })
+  }
+  if (change.transcript && change.appendTranscript) {
+    errors.push({ field: 'appendTranscript', message: 'cannot come together with transcript' })
+  }
+  if (change.metadata && new TextEncoder().encode(JSON.stringify(change.metadata)).length > metadataBytesMax) {
+    errors.push({ field: 'metadata', message: `must be at most ${metadataBytesMax} bytes of JSON` })
+  }
+  if (errors.length > 0) throw invalidRequest(errors)
+}
+
+const timeMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+function readTimes(change: CallChange) {
+  const errors: FieldError[] = []
+  const read = (field: 'createdAt' | 'updatedAt' | 'occurredAt'): number | null => {
+    const text = change[field]
+    if (text === undefined || text === null) return null
+    const time = parseTime(text)
+    if (time === null) errors.push({ field, message: 'must be a time that exists, from 1970 to 9999' })
+    return time
+  }
+  const times = {
+    createdAt: read('createdAt'),
+    updatedAt: read('updatedAt'),
+    occurredAt: read('occurredAt'),
+  }
+  if (errors.length > 0) throw invalidRequest(errors)
+  return times
+}
+
+/** Milliseconds since 1970 of an ISO time; null for a day such as 30 February, or one out of range. */
+function parseTime(text: string): number | null {
+  const time = Date.parse(text.toUpperCase())
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number)
+  const date = new Date(Date.UTC(year, month - 1, day))
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  return exists && time >= 0 && time <= timeMax ? time : null
+}
+
+/** Nothing is known yet: what a late event may still fill in. A duration of 0 says that nothing is known. */
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === '' || value === 0) return true
+  if (Array.isArray(value)) return value.length === 0
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+function assign<Field extends keyof Call>(call: Call, field: Field, value: Call[Field]): void {
+  call[field] = value
+}
+
+function onlyTurn({ role, content }: Turn): Turn {
+  return { role, content }
+}
+
+function continueTranscript(stored: Turn[], append: { at: number; turns: Turn[] }): Turn[] {
+  if (append.at > stored.length) {
+    throw gap(`The stored transcript has ${stored.length} turns, so turn ${append.at} cannot follow yet.`)
+  }
+  const known = stored.slice(append.at, append.at + append.turns.length)
+  const differs = known.findIndex((turn, i) => !sameTurn(turn, append.turns[i]))
+  if (differs >= 0) throw gap(`Turn ${append.at + differs} is stored with another role or content.`)
+  const transcript = stored.concat(append.turns.slice(known.length).map(onlyTurn))
+  if (transcript.length > transcriptTurnsMax) {
+    const message = `would make a transcript of more than ${transcriptTurnsMax} turns`
+    throw invalidRequest([{ field: 'appendTranscript.turns', message }])
+  }
+  return transcript
+}
+
+function sameTurn(a: Turn, b: Turn | undefined): boolean {
+  return a.role === b?.role && a.content === b.content
+}
+
+function gap(detail: string): AppError {
+  return new AppError('transcript_gap', 'Transcript does not continue', { detail })
+}
+
+function mergeMetadata(before: string | null, given: CallChange['metadata'], isLate: boolean): string | null {
+  if (given === undefined || (isLate && before !== null)) return before
+  return given === null ? null : JSON.stringify(given)
+}
+
+function latest(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b
+  return Math.max(a, b)
+}
+
+function sameJson(a: Call, b: Call): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+interface UpdatedAt {
+  before: string
+  given: number | null
+  now: number
+  isChanged: boolean
+  isLate: boolean
+}
+
+/** A given time is kept, so that importing an export loses nothing; a change without one happened now. */
+function mergeUpdatedAt({ before, given, now, isChanged, isLate }: UpdatedAt): string {
+  if (given !== null && !isLate) return new Date(given).toISOString()
+  return isChanged ? new Date(now).toISOString() : before
+}

@@ -1,0 +1,32 @@
+import { type FieldError, invalidRequest } from '../errors.ts'
+import { streamOf } from '../http/stream.ts'
+import type { CallPage, PageRequest } from './page.ts'
+
+const limitDefault = 100
+const callsPerPageMax = 1_000
+const wholeNumber = /^[0-9]{1,15}$/
+
+/** @throws invalid_request naming the parameters that are not whole numbers. */
+export function readPageRequest(query: Record<string, string | undefined>): PageRequest {
+  const errors: FieldError[] = []
+  const read = (field: 'limit' | 'offset', fallback: number): number => {
+    const text = query[field]
+    if (text === undefined) return fallback
+    if (!wholeNumber.test(text)) errors.push({ field, message: 'must be a whole number of at most 15 digits' })
+    return Number(text)
+  }
+  const request = {
+    limit: Math.min(read('limit', limitDefault), callsPerPageMax),
+    offset: read('offset', 0),
+  }
+  if (errors.length > 0) throw invalidRequest(errors)
+  return request
+}
+
+/** A page as JSON, made of documents that are never parsed; a heavy one is streamed. */
+export function toPageResponse({ total, documents }: CallPage, { limit, offset }: PageRequest): Response {
+  const head = '{"data":['
+  const tail = `],"pagination":{"total":${total},"limit":${limit},"offset":${offset}}}`
+  const body = typeof documents === 'string' ? head + documents + tail : streamOf(head, documents, tail)
+  return new Response(body, { headers: { 'Content-Type': 'application/json' } })
+}

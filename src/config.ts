@@ -1,0 +1,270 @@
+import { isIP } from 'node:net'
+import { join, resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+
+const embeddingProviders = ['huggingface', 'builtin'] as const
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const logFormats = ['json', 'pretty'] as const
+
+/** Everything the environment decides, validated and deeply frozen. A null is a setting that was not made. */
+export interface Config {
+  /** 0 picks a free port. */
+  readonly port: number
+  readonly host: string
+  /** Absolute. */
+  readonly dataDir: string
+  /** For a local database `file:` and an absolute, percent-encoded path. */
+  readonly databaseUrl: string
+  /** Absolute path of a `file:` database; null for a remote one. */
+  readonly databaseFile: string | null
+  /** For the remote database, or for the primary of an embedded replica. */
+  readonly databaseAuthToken: string | null
+  /** The primary; not null makes the `file:` database an embedded replica of it. */
+  readonly databaseSyncUrl: string | null
+  readonly databaseSyncIntervalMs: number
+  readonly embedding: {
+    readonly provider: (typeof embeddingProviders)[number]
+    /** Model id on Hugging Face; the built-in provider has no use for it. */
+    readonly model: string
+    /** Serves the model instead of Hugging Face's hosted inference. */
+    readonly endpoint: string | null
+    /** A secret. */
+    readonly token: string | null
+  }
+  readonly indexWaitMs: number
+  readonly eraseWithinMs: number
+  readonly knowledgeTextBytesMax: number
+  readonly bodyBytesMax: number
+  /** No trailing slash; null stands for the address the server is bound to, known only once it listens. */
+  readonly publicUrl: string | null
+  /** 0 is off. */
+  readonly replicaStalenessMsMax: number
+  /** Valid addresses and CIDR ranges, never `*`. Empty trusts nobody, unlike an empty allow-list. */
+  readonly trustedProxies: readonly string[]
+  /** For each key; 0 is off. */
+  readonly rateLimitPerMinute: number
+  /** A secret. */
+  readonly metricsToken: string | null
+  readonly logLevel: (typeof logLevels)[number]
+  readonly logFormat: (typeof logFormats)[number]
+}
+
+/** Why the service cannot start. The message has one line a problem, names variables and never shows a secret. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/**
+ * Reads the configuration; relative paths start from the working directory. An empty variable counts as unset,
+ * an unknown one is ignored. `isTerminal` decides the format of the log where the environment does not.
+ * @throws ConfigError listing every problem there is
+ */
+export function loadConfig(env: Record<string, string | undefined>, isTerminal: boolean): Config {
+  const read = new Reader(env)
+  const dataDir = resolve(read.text('DATA_DIR') ?? 'data')
+
+  const config: Config = {
+    port: read.integer('PORT', 3000, [0, 65_535]),
+    host: read.host('HOST') ?? '127.0.0.1',
+    dataDir,
+    ...read.database('DATABASE_URL', join(dataDir, 'callbook.db')),
+    databaseAuthToken: read.secret('DATABASE_AUTH_TOKEN'),
+    databaseSyncUrl: read.databaseServer('DATABASE_SYNC_URL'),
+    databaseSyncIntervalMs: read.integer('DATABASE_SYNC_INTERVAL_MS', 1000, [10, 3_600_000]),
+    embedding: read.embedding(),
+    indexWaitMs: read.integer('INDEX_WAIT_MS', 5000, [0, 600_000]),
+    eraseWithinMs: read.integer('ERASE_WITHIN_MS', 5000, [100, 3_600_000]),
+    knowledgeTextBytesMax: read.integer('KNOWLEDGE_TEXT_MAX_BYTES', 2 ** 20, [1, 2 ** 28]),
+    bodyBytesMax: read.integer('BODY_MAX_BYTES', 2 ** 25, [1, 2 ** 30]),
+    publicUrl: read.publicUrl('PUBLIC_URL'),
+    replicaStalenessMsMax: read.integer('REPLICA_MAX_STALENESS_MS', 0, [0, 604_800_000]),
+    trustedProxies: read.proxies('TRUSTED_PROXIES'),
+    rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 0, [0, 1_000_000]),
+    metricsToken: read.secret('METRICS_TOKEN'),
+    logLevel: read.choice('LOG_LEVEL', logLevels) ?? 'info',
+    logFormat: read.choice('LOG_FORMAT', logFormats) ?? (isTerminal ? 'pretty' : 'json'),
+  }
+  if (read.problems.length > 0) throw new ConfigError(read.problems)
+  Object.freeze(config.embedding)
+  Object.freeze(config.trustedProxies)
+  return Object.freeze(config)
+}
+
+/** Reads one variable at a time and notes what is wrong with it, so that one start shows every problem. */
+class Reader {
+  readonly problems: string[] = []
+  private readonly env: Record<string, string | undefined>
+
+  constructor(env: Record<string, string | undefined>) {
+    this.env = env
+  }
+
+  text(name: string): string | null {
+    return this.env[name] || null
+  }
+
+  /** `range` includes both ends. */
+  integer(name: string, fallback: number, range: [min: number, max: number]): number {
+    const [min, max] = range
+    const text = this.text(name)
+    if (text === null) return fallback
+    const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN
+    if (value >= min && value <= max) return value
+    this.refuse(name, `is ${quoted(text)}`, `an integer from ${min} to ${max}, digits only`)
+    return fallback
+  }
+
+  choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | null {
+    const text = this.text(name)
+    const choice = choices.find((candidate) => candidate === text) ?? null
+    if (text === null || choice !== null) return choice
+    return this.refuse(name, `is ${quoted(text)}`, `one of ${choices.join(', ')}`)
+  }
+
+  secret(name: string): string | null {
+    const text = this.text(name)
+    if (text === null || /^[\x21-\x7e]+$/.test(text)) return text
+    return this.refuse(
+      name,
+      'has white space or other characters unfit for a header',
+      'visible ASCII characters',
+    )
+  }
+
+  host(name: string): string | null {
+    const text = this.text(name)
+    if (text === null || isIP(text) !== 0) return text
+    const isName = text.length <= 253 && /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(text)
+    if (isName && !/^[0-9.]+$/.test(text)) return text
+    return this.refuse(name, `is ${quoted(text)}`, 'a host name or an IP address, without brackets and port')
+  }
+
+  publicUrl(name: string): string | null {
+    const url = this.url(name, ['http://…', 'https://…'])
+    if (url === null) return null
+    if (url.search === '' && url.hash === '') return url.origin + url.pathname.replace(/\/+$/, '')
+    return this.refuse(name, 'has a query or a fragment', 'a URL without them')
+  }
+
+  database(name: string, defaultFile: string): { databaseUrl: string; databaseFile: string | null } {
+    const text = this.text(name)
+    if (text === null || /^file:/i.test(text)) {
+      const file = text === null ? defaultFile : (this.databaseFile(name, text) ?? defaultFile)
+      return { databaseUrl: `file:${file.replace(/[%?#]/g, encodeURIComponent)}`, databaseFile: file }
+    }
+    const databaseUrl = this.databaseServer(name, ['file:…'])
+    if (databaseUrl !== null && this.text('DATABASE_SYNC_URL') !== null) {
+      this.refuse('DATABASE_SYNC_URL', `is set, but ${name} is remote`, `a primary only for a file: ${name}`)
+    }
+    return { databaseUrl: databaseUrl ?? '', databaseFile: null }
+  }
+
+  /** The URL as it was written. It is fit for a log: tokens and passwords in it are refused. */
+  databaseServer(name: string, otherForms: readonly string[] = []): string | null {
+    const url = this.url(name, [...otherForms, 'libsql://…', 'http://…', 'https://…'])
+    if (url === null) return null
+    if (url.searchParams.has('authToken')) {
+      return this.refuse(name, 'contains an authToken', 'the URL, with the token in DATABASE_AUTH_TOKEN')
+    }
+    const isPlain = [...url.searchParams].every(([key, value]) => key === 'tls' && /^[01]$/.test(value))
+    if (isPlain && url.hash === '') return this.text(name)
+    return this.refuse(name, 'has a fragment or an unknown query parameter', 'no query but tls=0 or tls=1')
+  }
+
+  embedding(): Config['embedding'] {
+    const choice = this.choice('EMBEDDING_PROVIDER', embeddingProviders)
+    const model = this.model('EMBEDDING_MODEL') ?? 'BAAI/bge-small-en-v1.5'
+    const endpointUrl = this.url('EMBEDDING_ENDPOINT', ['http://…', 'https://…'])
+    const endpoint = endpointUrl === null ? null : this.text('EMBEDDING_ENDPOINT')
+    const token = this.secret('HF_TOKEN')
+
+    const isReachable = this.text('EMBEDDING_ENDPOINT') !== null || this.text('HF_TOKEN') !== null
+    if (choice === 'huggingface' && !isReachable) {
+      const wrong = 'is huggingface, but neither HF_TOKEN nor EMBEDDING_ENDPOINT is set'
+      this.refuse('EMBEDDING_PROVIDER', wrong, 'huggingface with one of them, or builtin')
+    }
+    return { provider: choice ?? (isReachable ? 'huggingface' : 'builtin'), model, endpoint, token }
+  }
+
+  proxies(name: string): string[] {
+    const entries = this.text(name)?.split(',') ?? []
+    return entries.map((written, index) => {
+      const entry = written.trim()
+      if (isAddressOrRange(entry)) return entry
+      const accepted = 'IPv4 and IPv6 addresses and CIDR ranges, separated by commas'
+      this.refuse(name, `has ${quoted(entry)} as entry ${index + 1}`, accepted)
+      return entry
+    })
+  }
+
+  private model(name: string): string | null {
+    const text = this.text(name)
+    const isModelId = /^([A-Za-z0-9_][A-Za-z0-9._-]{0,95}\/)?[A-Za-z0-9_][A-Za-z0-9._-]{0,95}$/
+    if (text === null || isModelId.test(text)) return text
+    return this.refuse(name, `is ${quoted(text)}`, 'a model id such as BAAI/bge-small-en-v1.5')
+  }
+
+  private url(name: string, forms: readonly string[]): URL | null {
+    const text = this.text(name)
+    if (text === null) return null
+    // The text itself is not shown: URLs are where people leave passwords and tokens.
+    const isComplete = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/?#\\][^\s\\]*$/.test(text) && URL.canParse(text)
+    if (!isComplete) return this.refuse(name, 'is not a complete URL', forms.join(', '))
+    const url = new URL(text)
+    if (!forms.includes(`${url.protocol}//…`)) {
+      return this.refuse(name, `has the scheme ${quoted(url.protocol)}`, forms.join(', '))
+    }
+    if (url.hostname === '') return this.refuse(name, 'has no host', forms.join(', '))
+    if (url.username === '' && url.password === '') return url
+    return this.refuse(name, 'contains a user name or a password', 'a URL without them')
+  }
+
+  /** Absolute path of a `file:` URL in any form the libSQL client takes: file:a.db, file:/a.db, file:///a.db. */
+  private databaseFile(name: string, text: string): string | null {
+    const accepted = 'file: followed by the path of a database file, without query and fragment'
+    const [, host = '', encoded = ''] = /^file:(?:\/\/([^/?#]*))?([^?#]*)$/i.exec(text) ?? []
+    const path = percentDecoded(encoded)
+    const isLocal = host === '' || host === 'localhost'
+    if (isLocal && path !== null && !/^$|^:memory:$|\/$|\0/.test(path)) return resolve(path)
+    return this.refuse(name, 'does not name a database file', accepted)
+  }
+
+  private refuse(name: string, wrong: string, accepted: string): null {
+    this.problems.push(`${name} ${wrong}; accepted: ${accepted}`)
+    return null
+  }
+}
+
+/** The grammar of auth/ip-rules.ts without `*`, which would let every client name its own address. */
+function isAddressOrRange(entry: string): boolean {
+  const [address = '', bits, ...more] = entry.split('/')
+  const family = isIP(address)
+  if (family === 0 || address.includes('%') || more.length > 0) return false
+  if (bits === undefined) return true
+  // A mapped range counts its prefix in the IPv6 notation: /104 is /8 of IPv4.
+  const bitsMin = family === 6 && ipaddr.IPv6.parse(address).isIPv4MappedAddress() ? 96 : 0
+  return (
+    /^(0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) >= bitsMin && Number(bits) <= (family === 4 ? 32 : 128)
+  )
+}
+
+/** Escaped, so that a line stays a line, and short. */
+function quoted(text: string): string {
+  const charsMax = 60
+  return JSON.stringify(text.length > charsMax ? `${text.slice(0, charsMax)}…` : text)
+}
+
+function percentDecoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Not percent-encoding: the caller reports the variable as malformed.
+    return null
+  }
+}

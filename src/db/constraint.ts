@@ -1,0 +1,7 @@
+/** Whether a write failed because `column` (as `table.column`) must be unique. */
+export function isTaken(error: unknown, column: string): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message.includes(`UNIQUE constraint failed: ${column}`)) return true
+  }
+  return false
+}

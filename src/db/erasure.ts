@@ -1,0 +1,132 @@
+import { eq, isNull, sql } from 'drizzle-orm'
+import type { ReadDatabase } from './reader.ts'
+import { erasures } from './schema.ts'
+import { callWords, chunkWords } from './word-tables.ts'
+import type { WriteDatabase } from './writer.ts'
+
+/** Pages one merge step writes: a few milliseconds, so that other writes get in between. */
+const mergePages = 64
+const mergeStepsMax = 100_000
+const checkpointTriesMax = 50
+const checkpointRetryMs = 100
+const retryDelayMs = 1_000
+
+interface ErasureOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  /** Resolves when the project's index file holds no byte of a removed vector. */
+  scrubIndex: (projectId: number) => Promise<void>
+  /** The promise: nothing is left this long after the answer to a DELETE. */
+  eraseWithinMs: number
+  now: () => number
+  onFailure: (error: unknown) => void
+}
+
+interface OpenErasure {
+  projectId: number
+  kind: 'call' | 'item'
+  idHash: string
+}
+
+/**
+ * Makes what was deleted unreadable: `secure_delete` has zeroed its pages, the keyword index is merged without
+ * it, the vector index is saved without it, the write-ahead log is emptied. Only then is the ledger row done.
+ */
+export class Erasure {
+  readonly #options: ErasureOptions
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #run: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(options: ErasureOptions) {
+    this.#options = options
+  }
+
+  /** To be called after each committed deletion. Deletions close together are scrubbed together. */
+  schedule(): void {
+    if (this.#timer || this.#isClosed) return
+    // A fifth of the time gathers deletions; the rest is for the work itself.
+    this.#timer = setTimeout(() => this.#start(), this.#options.eraseWithinMs / 5)
+  }
+
+  /** Finishes every erasure that is open now. */
+  async finish(): Promise<void> {
+    const open = await this.#readOpen()
+    if (open.length === 0) return
+    for (const projectId of new Set(open.filter(({ kind }) => kind === 'item').map((row) => row.projectId))) {
+      await this.#mergeWords(chunkWords(projectId))
+      await this.#options.scrubIndex(projectId)
+    }
+    for (const projectId of new Set(open.filter(({ kind }) => kind === 'call').map((row) => row.projectId))) {
+      await this.#mergeWords(callWords(projectId))
+    }
+    await this.#emptyLog()
+    await this.#markDone(open)
+  }
+
+  /** Finishes what is under way; what is open then is finished at the next start. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#run
+  }
+
+  #start(): void {
+    this.#run = this.finish()
+      .then(() => {
+        this.#timer = undefined
+        return this.#readOpen()
+      })
+      .then((open) => {
+        if (open.length > 0) this.schedule()
+      })
+      .catch((error) => {
+        this.#options.onFailure(error)
+        this.#timer = undefined
+        if (!this.#isClosed) this.#timer = setTimeout(() => this.#start(), retryDelayMs)
+      })
+  }
+
+  async #readOpen(): Promise<OpenErasure[]> {
+    return await this.#options.read
+      .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
+      .from(erasures)
+      .where(isNull(erasures.doneAt))
+  }
+
+  /**
+   * Rewrites the keyword index without its deleted entries: FTS5's `optimize`, in steps. A negative number
+   * starts a merge of all segments, positive ones go on with it until nothing changes any more.
+   * https://www.sqlite.org/fts5.html#the_merge_command
+   */
+  async #mergeWords(table: ReturnType<typeof chunkWords>): Promise<void> {
+    const { write } = this.#options
+    for (let step = 0; step < mergeStepsMax; step++) {
+      const pages = step === 0 ? -mergePages : mergePages
+      const [before, , after] = await write.batch([
+        write.all<{ n: number }>(sql`select total_changes() as n`),
+        write.run(sql`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
+        write.all<{ n: number }>(sql`select total_changes() as n`),
+      ])
+      if ((after[0]?.n ?? 0) - (before[0]?.n ?? 0) < 2) return
+    }
+    throw new Error('The keyword index did not come to rest')
+  }
+
+  /** Readers in the middle of a query keep the log from being emptied, for a moment each. */
+  async #emptyLog(): Promise<void> {
+    for (let attempt = 0; attempt < checkpointTriesMax; attempt++) {
+      const [row] = await this.#options.write.all<{ busy: number }>(sql`pragma wal_checkpoint(truncate)`)
+      if (row?.busy === 0) return
+      await new Promise((resolve) => setTimeout(resolve, checkpointRetryMs))
+    }
+    throw new Error('The write-ahead log could not be emptied: something keeps reading the database')
+  }
+
+  async #markDone(open: OpenErasure[]): Promise<void> {
+    const rows = JSON.stringify(open.map(({ projectId, kind, idHash }) => [projectId, kind, idHash]))
+    await this.#options.write.run(sql`
+      update ${erasures} set done_at = ${this.#options.now()} from json_each(${rows})
+      where ${eq(erasures.projectId, sql`value ->> 0`)} and kind = value ->> 1 and id_hash = value ->> 2`)
+  }
+}

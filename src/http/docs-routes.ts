@@ -1,0 +1,98 @@
+import { createReadStream } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import { Elysia } from 'elysia'
+import { type ErrorCode, errorStatus } from '../errors.ts'
+
+export const docsScriptPath = '/docs/scalar.js'
+const secondsPerDay = 86_400
+
+/** What each code means and what a client does about it; the sentence a client gets is more exact. */
+const explanations: Record<ErrorCode, string> = {
+  missing_authorization: 'Missing or invalid Authorization header. Send <code>Authorization: Bearer &lt;key&gt;</code>.',
+  invalid_api_key_format: 'Invalid API key format. API keys start with <code>ck_live_</code>, ingest keys with <code>ck_ingest_</code>.',
+  invalid_api_key: 'Invalid API key. It is unknown or has been revoked.',
+  api_key_expired: 'API key has expired. Create a new one.',
+  ip_address_not_allowed: "IP address not allowed. The request's address is not on the key's allow-list.",
+  forbidden: 'Forbidden. The route is not for this caller.',
+  invalid_request: 'Invalid request. <code>errors</code> names each field at fault.',
+  not_found: 'Call not found, Knowledge item not found, or Not found. A record of another project is not found either.',
+  method_not_allowed: 'Method not allowed. <code>Allow</code> lists the methods of the path.',
+  transcript_gap: 'Transcript does not continue. Send the turns from the end of the stored transcript on, or all of them.',
+  call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
+  payload_too_large: 'Payload too large. Split the text into several items.',
+  unsupported_media_type: 'Unsupported media type. Send <code>Content-Type: application/json</code>.',
+  rate_limited: 'Too many requests. Wait for <code>Retry-After</code> seconds.',
+  internal: 'Internal error. Retry; if it persists, give the request id to whoever runs the service.',
+  unavailable: 'Service unavailable. Wait for <code>Retry-After</code> seconds.',
+  insufficient_storage: 'Insufficient storage. The disk of the service is full; nothing was written.',
+}
+
+/** The pages under /docs that the OpenAPI plugin does not make: the table of errors, and the viewer's script. */
+export function docsRoutes() {
+  const script = createRequire(import.meta.url).resolve('@scalar/api-reference/package.json')
+  const scriptFile = script.replace('package.json', 'dist/browser/standalone.js')
+  const hidden = { detail: { hide: true } }
+  return new Elysia()
+    .onAfterHandle({ as: 'global' }, ({ path, set }) => {
+      // The viewer styles its page with inline styles and draws icons from data: URLs; scripts are ours alone.
+      if (path !== '/docs') return
+      set.headers['content-security-policy'] =
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; frame-ancestors 'none'"
+    })
+    .get('/', () => new Response(null, { status: 302, headers: { Location: '/docs' } }), hidden)
+    .get(docsScriptPath, ({ request }) => toScript(request, scriptFile), hidden)
+    .get('/docs/errors', () => toPage(errorsPage()), hidden)
+}
+
+function toScript(request: Request, file: string): Response {
+  const headers: Record<string, string> = {
+    'Content-Type': 'text/javascript; charset=utf-8',
+    'Cache-Control': `public, max-age=${secondsPerDay}`,
+    Vary: 'Accept-Encoding',
+  }
+  const source = createReadStream(file)
+  if (!request.headers.get('accept-encoding')?.includes('gzip')) return new Response(toWeb(source), { headers })
+  return new Response(toWeb(source.pipe(createGzip())), { headers: { ...headers, 'Content-Encoding': 'gzip' } })
+}
+
+function toWeb(stream: Readable): ReadableStream<Uint8Array> {
+  return Readable.toWeb(stream) as unknown as ReadableStream<Uint8Array>
+}
+
+function toPage(html: string): Response {
+  return new Response(html, {
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    },
+  })
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(explanations).map(
+    ([code, text]) =>
+      `<tr id="${code}"><td><code>${code}</code></td><td>${errorStatus[code as ErrorCode]}</td><td>${text}</td></tr>`,
+  )
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Errors · Callbook</title>
+<style>
+  :root { color-scheme: light dark }
+  body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 3rem auto; padding: 0 1rem }
+  table { border-collapse: collapse; width: 100% }
+  th, td { text-align: left; vertical-align: top; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid #8884 }
+  tr:target { background: #fd05 }
+  code { font-size: .9em }
+</style>
+<h1>Errors</h1>
+<p>Every error is <code>application/problem+json</code> (RFC 9457). Its <code>type</code> leads to a row of this table;
+its <code>requestId</code> is also in the <code>X-Request-Id</code> header and in the service's log.</p>
+<table><thead><tr><th>code</th><th>status</th><th>meaning</th></tr></thead><tbody>
+${rows.join('\n')}
+</tbody></table>
+</html>`
+}

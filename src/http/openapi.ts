@@ -1,0 +1,124 @@
+import { swagger } from '@elysiajs/swagger'
+import { type TSchema, Type } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
+import { type ErrorCode, errorStatus } from '../errors.ts'
+
+type Answer = OpenAPIV3.ResponseObject
+type Answers = Record<string, Answer>
+
+/** The errors that any route under a key can answer with. */
+const keyedErrors: ErrorCode[] = [
+  'invalid_api_key',
+  'ip_address_not_allowed',
+  'rate_limited',
+  'internal',
+  'unavailable',
+]
+
+const errorDescriptions: Record<number, string> = {
+  400: 'The request is not valid; `errors` has one entry a field.',
+  401: 'The API key is missing, malformed, unknown, revoked or expired.',
+  403: "The request's address is not on the key's allow-list, or the route is not for this caller.",
+  404: 'There is no such record in this project.',
+  409: 'The appended turns do not continue the stored transcript.',
+  410: 'The call was deleted and stays deleted.',
+  413: 'The body or the text is too large.',
+  415: 'The body is not application/json.',
+  429: 'Too many requests for this key.',
+  500: 'Something went wrong on our side.',
+  503: 'Not possible now; try again after `Retry-After` seconds.',
+  507: 'The disk is full.',
+}
+
+/** RFC 9457 problem details as every error is answered. */
+const Problem = Type.Object({
+  type: Type.String({ example: '/docs/errors#invalid_api_key' }),
+  title: Type.String({ example: 'Invalid API key' }),
+  status: Type.Integer({ example: 401 }),
+  detail: Type.String({ example: 'The key is not known, or it has been revoked.' }),
+  code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorStatus) }),
+  requestId: Type.String({ example: '6f1c1de2-2f5c-4f0e-9d5e-0a6a5c1c1f7e' }),
+  errors: Type.Optional(
+    Type.Array(Type.Object({ field: Type.String({ example: 'name' }), message: Type.String() }), {
+      description: 'Only on 400.',
+    }),
+  ),
+})
+
+/** The documented answers of a route behind a key: what it succeeds with, and every error it can give. */
+export function keyedAnswers(success: Answers, errors: ErrorCode[]): Answers {
+  return { ...success, ...problemAnswers([...keyedErrors, ...errors]) }
+}
+
+export function problemAnswers(errors: ErrorCode[]): Answers {
+  const statuses = [...new Set(errors.map((code) => errorStatus[code]))].sort()
+  return Object.fromEntries(statuses.map((status) => [status, problemAnswer(status)]))
+}
+
+/** A success that is JSON of this schema. */
+export function jsonAnswer(description: string, schema: TSchema, more: Partial<Answer> = {}): Answer {
+  return { description, content: { 'application/json': { schema: asOpenApi(schema) } }, ...more }
+}
+
+/** What every DELETE answers. */
+export function deletedAnswer(description: string): Answer {
+  const schema = Type.Object({
+    id: Type.String({ example: 'call-1042' }),
+    deleted: Type.Unsafe<true>({ type: 'boolean', enum: [true] }),
+  })
+  return jsonAnswer(description, schema)
+}
+
+export function headerOf(description: string, example: string): OpenAPIV3.HeaderObject {
+  return { description, schema: { type: 'string' }, example }
+}
+
+/** A parameter in the path, documented only: what it may hold is the feature's to judge. */
+export function pathParameter(name: string, description: string, example: string): OpenAPIV3.ParameterObject {
+  return { name, in: 'path', required: true, description, schema: { type: 'string' }, example }
+}
+
+/** The OpenAPI document at /docs/json and the page that shows it, whose script is served by us. */
+export function openApi({ version, scriptPath }: { version: string; scriptPath: string }) {
+  return swagger({
+    path: '/docs',
+    scalarCDN: scriptPath,
+    scalarConfig: { withDefaultFonts: false, hideClientButton: true, telemetry: false } as object,
+    exclude: [/^\/docs/, /^\/console/],
+    documentation: {
+      info: {
+        title: 'Callbook',
+        version,
+        description: 'The system of record for voice agents: every call they handled, and everything they know.',
+        license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+      },
+      servers: [{ url: '/', description: 'This service' }],
+      tags: [
+        { name: 'Calls', description: 'Records of the calls that agents handled.' },
+        { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
+        { name: 'Ingest', description: 'How platforms bring calls in.' },
+        { name: 'Service', description: 'Health and metrics.' },
+      ],
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `ck_live_…`.' },
+          ingestKey: { type: 'http', scheme: 'bearer', description: 'An ingest key, `ck_ingest_…`.' },
+          metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN, when one is configured.' },
+        },
+        schemas: { Problem: asOpenApi(Problem) },
+      },
+    },
+  })
+}
+
+function problemAnswer(status: number): Answer {
+  return {
+    description: errorDescriptions[status] ?? 'Error',
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  }
+}
+
+/** Our schemas are written in OpenAPI 3.0's dialect of JSON Schema, which TypeBox's types do not know. */
+function asOpenApi(schema: TSchema): OpenAPIV3.SchemaObject {
+  return schema as OpenAPIV3.SchemaObject
+}

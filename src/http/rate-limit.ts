@@ -1,0 +1,81 @@
+import { LRUCache } from 'lru-cache'
+
+/** What one request was told, and what its answer says about it. */
+export interface RateLimitDecision {
+  allowed: boolean
+  /** Requests a minute. */
+  limit: number
+  /** Requests that would be allowed at this moment. */
+  remaining: number
+  /** Whole seconds until `remaining` grows, at least 1. */
+  resetSeconds: number
+  /** For `Retry-After`: equals `resetSeconds` when refused, undefined when allowed. */
+  retryAfterSeconds: number | undefined
+  /** `RateLimit-Policy` and `RateLimit`, for allowed and refused answers alike. */
+  headers: Record<string, string>
+}
+
+interface Bucket {
+  /** Requests not yet leaked away, between 0 and the limit. */
+  level: number
+  atMs: number
+}
+
+const windowSeconds = 60
+const windowMs = windowSeconds * 1000
+// The key seen longest ago is forgotten, which forgives it at most one minute's requests.
+const keysMax = 10_000
+// Keeps a rounding error in the fractions of a request from refusing one that came exactly on time.
+const tolerance = 1e-6
+
+/**
+ * At most `perMinute` requests at once for each key, and `perMinute` a minute from then on: a bucket that leaks
+ * evenly (the generic cell rate algorithm as a meter, ITU-T I.371), so that nobody waits for a window's end.
+ * Refused requests cost nothing.
+ */
+export class RateLimiter {
+  private readonly perMinute: number
+  private readonly now: () => number
+  private readonly policy: string
+  private readonly buckets = new LRUCache<string, Bucket>({ max: keysMax })
+
+  /** `now` answers in milliseconds. @throws RangeError for a limit below 1: no limit is no limiter. */
+  constructor({ perMinute, now }: { perMinute: number; now: () => number }) {
+    if (!Number.isInteger(perMinute) || perMinute < 1) {
+      throw new RangeError(`perMinute must be an integer from 1, not ${perMinute}`)
+    }
+    this.perMinute = perMinute
+    this.now = now
+    this.policy = `"default";q=${perMinute};w=${windowSeconds}`
+  }
+
+  /** Counts one request of the key, or refuses it. */
+  take(keyId: string): RateLimitDecision {
+    const nowMs = this.now()
+    const leaked = this.levelAt(keyId, nowMs)
+    const allowed = leaked + 1 <= this.perMinute + tolerance
+    const level = allowed ? leaked + 1 : leaked
+    this.buckets.set(keyId, { level, atMs: nowMs })
+
+    const remaining = Math.max(0, Math.floor(this.perMinute - level + tolerance))
+    const excess = level - (this.perMinute - remaining - 1)
+    const resetSeconds = Math.max(1, Math.ceil((excess * windowSeconds) / this.perMinute - tolerance))
+    return {
+      allowed,
+      limit: this.perMinute,
+      remaining,
+      resetSeconds,
+      retryAfterSeconds: allowed ? undefined : resetSeconds,
+      // draft-ietf-httpapi-ratelimit-headers-11: `t` is how long no more than `r` can be used.
+      headers: { 'RateLimit-Policy': this.policy, RateLimit: `"default";r=${remaining};t=${resetSeconds}` },
+    }
+  }
+
+  private levelAt(keyId: string, nowMs: number): number {
+    const bucket = this.buckets.get(keyId)
+    if (bucket === undefined) return 0
+    // A clock that was set back leaks nothing this once; the bucket then goes by the new time.
+    const elapsedMs = Math.max(0, nowMs - bucket.atMs)
+    return Math.max(0, bucket.level - (elapsedMs * this.perMinute) / windowMs)
+  }
+}

@@ -1,0 +1,88 @@
+import { timingSafeEqual } from 'node:crypto'
+import { Elysia } from 'elysia'
+import { Type } from '@sinclair/typebox'
+import { bearerToken } from '../auth/token.ts'
+import { AppError } from '../errors.ts'
+import type { PeerAddress } from './authenticate.ts'
+import { jsonAnswer, problemAnswers } from './openapi.ts'
+
+interface ServiceRoutesOptions {
+  /** Why the service is not ready, in a sentence; null when it is. */
+  notReadyBecause: () => Promise<string | null>
+  metricsText: () => Promise<string>
+  metricsToken: string | null
+  peerAddress: PeerAddress
+}
+
+const tags = ['Service']
+const Health = Type.Object({ status: Type.Unsafe<'ok'>({ type: 'string', enum: ['ok'] }) })
+const Readiness = Type.Object({ status: Type.Unsafe<'ready'>({ type: 'string', enum: ['ready'] }) })
+
+/** Health, readiness and metrics, for whoever runs the service. */
+export function serviceRoutes({ notReadyBecause, metricsText, metricsToken, peerAddress }: ServiceRoutesOptions) {
+  return new Elysia()
+    .get('/health', () => ({ status: 'ok' }), {
+      detail: {
+        tags,
+        security: [],
+        operationId: 'getHealth',
+        summary: 'Whether the process answers',
+        responses: { 200: jsonAnswer('It does.', Health), ...problemAnswers(['internal']) },
+      },
+    })
+    .get('/ready', async () => toReadiness(await notReadyBecause()), {
+      detail: {
+        tags,
+        security: [],
+        operationId: 'getReadiness',
+        summary: 'Whether the database answers and start-up is finished',
+        responses: { 200: jsonAnswer('It is ready.', Readiness), ...problemAnswers(['unavailable', 'internal']) },
+      },
+    })
+    .get(
+      '/metrics',
+      async ({ request }) => {
+        if (!mayReadMetrics(request, metricsToken, peerAddress)) throw forbidden()
+        return new Response(await metricsText(), { headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' } })
+      },
+      {
+        detail: {
+          tags,
+          security: [{ metricsToken: [] }, {}],
+          operationId: 'getMetrics',
+          summary: 'Prometheus metrics',
+          responses: {
+            200: { description: 'Prometheus text format.', content: { 'text/plain': { schema: { type: 'string' } } } },
+            ...problemAnswers(['forbidden', 'internal']),
+          },
+        },
+      },
+    )
+}
+
+function toReadiness(reason: string | null) {
+  if (reason === null) return { status: 'ready' }
+  throw new AppError('unavailable', 'Service unavailable', { detail: reason, retryAfterSeconds: 1 })
+}
+
+/** Whoever carries the token; without one configured, whoever is on this machine and was forwarded by nobody. */
+function mayReadMetrics(request: Request, metricsToken: string | null, peerAddress: PeerAddress): boolean {
+  if (metricsToken !== null) return isSame(bearerToken(request.headers.get('authorization')) ?? '', metricsToken)
+  const isForwarded = request.headers.has('x-forwarded-for') || request.headers.has('forwarded')
+  return !isForwarded && isLoopback(peerAddress(request))
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+function isLoopback(address: string | null): boolean {
+  return address !== null && /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/i.test(address)
+}
+
+function forbidden(): AppError {
+  return new AppError('forbidden', 'Forbidden', {
+    detail: 'Metrics are for the bearer of METRICS_TOKEN or, when none is configured, for this machine.',
+  })
+}

@@ -1,0 +1,106 @@
+import { sql } from 'drizzle-orm'
+import { readMeta, removeMeta } from '../db/meta.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+
+const pollMs = 500
+/** A row in `meta` by which a command asks the process that owns the index files for a rebuild. */
+export const rebuildRequestPrefix = 'index_rebuild:'
+
+interface FollowerOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  reconcile: (projectId: number) => Promise<unknown>
+  rebuild: (projectId: number) => Promise<unknown>
+  /** Chunks may be pending that another process wrote. */
+  wakeIndexer: (projectId: number) => void
+  /** Deletions may be open that another process committed. */
+  scheduleErasure: () => void
+  onFailure: (error: unknown) => void
+}
+
+/**
+ * Notices what other processes change in the database file, such as an import on the command line: chunks to
+ * embed, vectors to index, deletions to scrub.
+ */
+export class Follower {
+  readonly #options: FollowerOptions
+  readonly #versions = new Map<number, number>()
+  /** Changes of this process since the version was last read: no news to us. */
+  readonly #ownChanges = new Map<number, number>()
+  readonly #suspects = new Set<number>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #dataVersion = -1
+  #isClosed = false
+
+  constructor(options: FollowerOptions) {
+    this.#options = options
+  }
+
+  /** This process has just committed one change of the project's vectors. */
+  noteOwnChange(projectId: number): void {
+    this.#ownChanges.set(projectId, (this.#ownChanges.get(projectId) ?? 0) + 1)
+  }
+
+  /** To be called before the indexes are reconciled at start: what changes from then on is news. */
+  async start(): Promise<void> {
+    for (const { id, version } of await this.#readVersions()) this.#versions.set(id, version)
+    this.#ownChanges.clear()
+    this.#schedule()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return
+    this.#timer = setTimeout(() => {
+      this.#poll()
+        .catch(this.#options.onFailure)
+        .finally(() => this.#schedule())
+    }, pollMs)
+    this.#timer.unref()
+  }
+
+  async #poll(): Promise<void> {
+    const dataVersion = await this.#readDataVersion()
+    if (dataVersion === this.#dataVersion && this.#suspects.size === 0) return
+    this.#dataVersion = dataVersion
+    for (const { id, version } of await this.#readVersions()) await this.#compare(id, version)
+    await this.#answerRebuildRequests()
+    this.#options.scheduleErasure()
+  }
+
+  /** A difference counts when it is there twice: an own commit may be seen before it is noted. */
+  async #compare(projectId: number, version: number): Promise<void> {
+    this.#options.wakeIndexer(projectId)
+    const expected = (this.#versions.get(projectId) ?? 0) + (this.#ownChanges.get(projectId) ?? 0)
+    const isForeign = version !== expected
+    if (isForeign && !this.#suspects.has(projectId)) {
+      this.#suspects.add(projectId)
+      return
+    }
+    this.#suspects.delete(projectId)
+    this.#versions.set(projectId, version)
+    this.#ownChanges.delete(projectId)
+    if (isForeign) await this.#options.reconcile(projectId)
+  }
+
+  async #answerRebuildRequests(): Promise<void> {
+    for (const name of (await readMeta(this.#options.read, rebuildRequestPrefix)).keys()) {
+      await this.#options.rebuild(Number(name.slice(rebuildRequestPrefix.length)))
+      await removeMeta(this.#options.write, name)
+    }
+  }
+
+  async #readDataVersion(): Promise<number> {
+    const [row] = await this.#options.read.all<{ data_version: number }>(sql`pragma data_version`)
+    return row?.data_version ?? 0
+  }
+
+  async #readVersions(): Promise<{ id: number; version: number }[]> {
+    return await this.#options.read.all(sql`select id, knowledge_version as version from projects`)
+  }
+}

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { arch, cpus, platform } from 'node:os'
+import { dirname, join } from 'node:path'
+
+export type Hnswlib = typeof import('hnswlib-node')
+
+/** The addon, or why search has to do without it. */
+export type LoadedAddon = { hnswlib: Hnswlib; reason: null } | { hnswlib: null; reason: string }
+
+/** What `scripts/build-addon.ts` writes beside the addon. */
+export interface AddonStamp {
+  version: string
+  platform: string
+  /** The compiler's arguments without its paths: other arguments make another addon. */
+  flags: string[]
+  /** CPU features the machine code may use: a CPU that lacks one would end the process. */
+  cpu: string[]
+}
+
+/** Where hnswlib-node's addon and its stamp are, whether built or not. */
+export function addonFiles(): { folder: string; addon: string; stamp: string } {
+  const folder = dirname(createRequire(import.meta.url).resolve('hnswlib-node/package.json'))
+  const release = join(folder, 'build', 'Release')
+  return { folder, addon: join(release, 'addon.node'), stamp: join(release, 'addon.stamp.json') }
+}
+
+/** Loads hnswlib-node if its addon was built for a CPU like this one. Never throws. */
+export function loadAddon(): LoadedAddon {
+  try {
+    const files = addonFiles()
+    const reason = whyNotLoadable(files.addon, files.stamp)
+    if (reason) return { hnswlib: null, reason }
+    return { hnswlib: createRequire(import.meta.url)('hnswlib-node'), reason: null }
+  } catch (error) {
+    // Missing or unloadable, there is a slower way to search, so the service goes on.
+    return { hnswlib: null, reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Why the addon must not be loaded on this machine; null when it may. An illegal instruction cannot be caught. */
+export function whyNotLoadable(addon: string, stamp: string, cpu = cpuFeatures()): string | null {
+  if (!existsSync(addon)) return 'the hnswlib-node addon is not built'
+  const built = readStamp(stamp)
+  if (!built) return 'the hnswlib-node addon was not built by scripts/build-addon.ts'
+  if (built.platform !== platformName()) return `the addon was built for ${built.platform}`
+  const here = new Set(cpu)
+  const missing = built.cpu.filter((feature) => !here.has(feature))
+  return missing.length === 0 ? null : `the addon was built for another CPU (with ${missing.join(', ')})`
+}
+
+/** The stamp beside a built addon; null when there is none that can be read. */
+export function readStamp(file: string): AddonStamp | null {
+  try {
+    const stamp: AddonStamp = JSON.parse(readFileSync(file, 'utf8'))
+    return Array.isArray(stamp.cpu) && Array.isArray(stamp.flags) ? stamp : null
+  } catch {
+    // No stamp, or half of one: the addon is as good as not built.
+    return null
+  }
+}
+
+export function platformName(): string {
+  return `${platform()}-${arch()}`
+}
+
+/** This CPU's features as the kernel lists them; elsewhere its model, which decides them. */
+export function cpuFeatures(): string[] {
+  if (platform() !== 'linux') return [cpus()[0]?.model ?? 'unknown']
+  const line = /^(?:flags|Features)\s*:\s*(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))
+  return line?.[1]?.trim().split(/\s+/).sort() ?? [cpus()[0]?.model ?? 'unknown']
+}

@@ -1,0 +1,240 @@
+import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { chunks, knowledgeItems, projects } from '../db/schema.ts'
+import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { embeddedText } from './chunks.ts'
+import { type Embedder, EmbeddingError } from './embedding/embedder.ts'
+
+/** Batches of one pass that are at the embedder at the same time. */
+const batchesAtOnce = 4
+const retryDelayMsMin = 1_000
+const retryDelayMsMax = 300_000
+const errorCharsMax = 500
+
+interface IndexerOptions {
+  store: StoreOf
+  embedder: Embedder
+  /** Takes vectors that were just committed into the index. */
+  addToIndex: (projectId: number, labels: readonly number[]) => Promise<void>
+  now: () => number
+  random: () => number
+  /** Told of each failed batch; its chunks stay pending and are tried again. */
+  onFailure: (failure: { projectId: number; chunks: number; attempt: number; error: Error }) => void
+}
+
+interface PendingChunk {
+  label: number
+  itemName: string
+  heading: string | null
+  text: string
+  attempts: number
+}
+
+const queries = preparedQueries((db) => {
+  const isPending = and(eq(chunks.projectId, sql.placeholder('projectId')), isNull(chunks.embeddingSpace))
+  return {
+    due: db
+      .select({
+        label: chunks.label,
+        itemName: knowledgeItems.name,
+        heading: chunks.heading,
+        text: chunks.text,
+        attempts: chunks.attempts,
+      })
+      .from(chunks)
+      .innerJoin(knowledgeItems, eq(knowledgeItems.seq, chunks.itemSeq))
+      .where(and(isPending, lte(chunks.nextAttemptAt, sql.placeholder('now'))))
+      .orderBy(asc(chunks.nextAttemptAt), asc(chunks.label))
+      .limit(sql.placeholder('limit'))
+      .prepare(),
+    nextDue: db
+      .select({ at: sql<number | null>`min(${chunks.nextAttemptAt})` })
+      .from(chunks)
+      .where(isPending)
+      .prepare(),
+  }
+})
+
+/**
+ * From rows to vectors to the index. What is pending stands in the rows, so there is no queue to lose: a
+ * restart finds it again.
+ */
+export class Indexer {
+  readonly #options: IndexerOptions
+  readonly #runs = new Map<number, Promise<void>>()
+  readonly #wanted = new Set<number>()
+  readonly #timers = new Map<number, ReturnType<typeof setTimeout>>()
+  readonly #waiters = new Set<Waiter>()
+  readonly #closing = new AbortController()
+
+  constructor(options: IndexerOptions) {
+    this.#options = options
+  }
+
+  /** True once all of these chunks are found by vector; false when one failed or `timeoutMs` passed. */
+  async settle(projectId: number, labels: readonly number[], timeoutMs: number): Promise<boolean> {
+    const waiter = new Waiter(labels)
+    this.#waiters.add(waiter)
+    const timer = setTimeout(() => waiter.finish(false), timeoutMs)
+    this.wake(projectId)
+    try {
+      return await waiter.done
+    } finally {
+      clearTimeout(timer)
+      this.#waiters.delete(waiter)
+    }
+  }
+
+  /** Starts on the project's pending chunks, or makes the run under way look again when it is through. */
+  wake(projectId: number): void {
+    if (this.#closing.signal.aborted) return
+    this.#wanted.add(projectId)
+    if (this.#runs.has(projectId)) return
+    clearTimeout(this.#timers.get(projectId))
+    const run = this.#run(projectId)
+      .catch((error) => this.#options.onFailure({ projectId, chunks: 0, attempt: 0, error: asError(error) }))
+      .finally(() => {
+        this.#runs.delete(projectId)
+        if (this.#wanted.has(projectId)) this.wake(projectId)
+        else this.#wakeWhenDue(projectId)
+      })
+    this.#runs.set(projectId, run)
+  }
+
+  /** Resolves when nothing is being embedded any more. */
+  async idle(): Promise<void> {
+    while (this.#runs.size > 0) await Promise.all(this.#runs.values())
+  }
+
+  /** Makes vectors of another space pending: they mean nothing to this embedder. */
+  async adoptSpace(projectId: number): Promise<void> {
+    const { write } = this.#options.store(projectId)
+    const { space } = this.#options.embedder
+    await write.run(sql`
+      update ${chunks} set embedding = null, embedding_space = null, attempts = 0, last_error = null,
+        next_attempt_at = ${this.#options.now()}
+      where project_id = ${projectId} and embedding_space <> ${space}`)
+  }
+
+  /** Stops after what is being written; the rest stays pending in the rows. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    for (const waiter of this.#waiters) waiter.finish(false)
+    this.#wanted.clear()
+    await this.idle()
+  }
+
+  async #run(projectId: number): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      this.#wanted.delete(projectId)
+      const due = await this.#readDue(projectId)
+      if (due.length === 0) return
+      await Promise.all(inBatches(due, this.#options.embedder.batchTextsMax).map((batch) => this.#embed(projectId, batch)))
+    }
+  }
+
+  async #readDue(projectId: number): Promise<PendingChunk[]> {
+    const limit = this.#options.embedder.batchTextsMax * batchesAtOnce
+    return await queries(this.#options.store(projectId).read).due.all({ projectId, now: this.#options.now(), limit })
+  }
+
+  async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {
+    try {
+      const texts = batch.map((chunk) => embeddedText(chunk.itemName, chunk))
+      const vectors = await this.#options.embedder.embed(texts, 'document', this.#closing.signal)
+      const labels = await this.#writeVectors(projectId, batch, vectors)
+      await this.#options.addToIndex(projectId, labels)
+      this.#settleWaiters(batch, true)
+    } catch (error) {
+      if (this.#closing.signal.aborted) return
+      await this.#postpone(projectId, batch, asError(error))
+      this.#settleWaiters(batch, false)
+    }
+  }
+
+  /** The labels that were written: a chunk deleted meanwhile is not among them. */
+  async #writeVectors(projectId: number, batch: PendingChunk[], vectors: Float32Array[]): Promise<number[]> {
+    const { write } = this.#options.store(projectId)
+    const bytes = (vectors[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
+    const joined = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
+    const labels = JSON.stringify(batch.map(({ label }) => label))
+    const results = await write.batch([
+      write.run(sql`update ${projects} set knowledge_version = knowledge_version + 1 where id = ${projectId}`),
+      write.all<{ label: number }>(sql`
+        update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
+          embedding_space = ${this.#options.embedder.space}, attempts = 0, next_attempt_at = null, last_error = null
+        from json_each(${labels}) where label = value and project_id = ${projectId} returning label`),
+    ])
+    return results[1].map(({ label }) => label)
+  }
+
+  async #postpone(projectId: number, batch: PendingChunk[], error: Error): Promise<void> {
+    const attempt = Math.max(...batch.map(({ attempts }) => attempts)) + 1
+    this.#options.onFailure({ projectId, chunks: batch.length, attempt, error })
+    const asked = error instanceof EmbeddingError ? (error.retryAfterMs ?? 0) : 0
+    const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
+    const delayMs = Math.max(asked, backoff * (0.5 + this.#options.random() / 2))
+    await this.#options.store(projectId).write.run(sql`
+      update ${chunks} set attempts = attempts + 1, last_error = ${error.message.slice(0, errorCharsMax)},
+        next_attempt_at = ${this.#options.now() + Math.round(delayMs)}
+      where label in (select value from json_each(${JSON.stringify(batch.map(({ label }) => label))}))
+        and embedding_space is null`)
+  }
+
+  #settleWaiters(batch: PendingChunk[], isIndexed: boolean): void {
+    for (const waiter of this.#waiters) {
+      for (const { label } of batch) waiter.settle(label, isIndexed)
+    }
+  }
+
+  async #wakeWhenDue(projectId: number): Promise<void> {
+    if (this.#closing.signal.aborted) return
+    const row = await queries(this.#options.store(projectId).read).nextDue.get({ projectId })
+    if (row?.at === null || row?.at === undefined) return
+    const delayMs = Math.max(0, row.at - this.#options.now())
+    clearTimeout(this.#timers.get(projectId))
+    this.#timers.set(
+      projectId,
+      setTimeout(() => this.wake(projectId), Math.min(delayMs, retryDelayMsMax)),
+    )
+  }
+}
+
+/** Somebody who waits for a set of chunks. */
+class Waiter {
+  readonly done: Promise<boolean>
+  readonly finish: (isIndexed: boolean) => void
+  readonly #open: Set<number>
+
+  constructor(labels: readonly number[]) {
+    let finish: (isIndexed: boolean) => void = () => undefined
+    this.done = new Promise((resolve) => {
+      finish = resolve
+    })
+    this.finish = finish
+    this.#open = new Set(labels)
+    if (labels.length === 0) finish(true)
+  }
+
+  settle(label: number, isIndexed: boolean): void {
+    if (!this.#open.delete(label)) return
+    if (!isIndexed) this.finish(false)
+    else if (this.#open.size === 0) this.finish(true)
+  }
+}
+
+/** Chunks that failed before go in smaller batches, so that one bad text cannot hold its neighbours back for ever. */
+function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][] {
+  const batches: PendingChunk[][] = []
+  for (const chunk of due.toSorted((a, b) => a.attempts - b.attempts)) {
+    const batch = batches.at(-1)
+    const size = Math.max(1, batchTextsMax >> chunk.attempts)
+    if (batch && batch.length < size && batch[0]?.attempts === chunk.attempts) batch.push(chunk)
+    else batches.push([chunk])
+  }
+  return batches
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto'
+import { and, desc, eq, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
+import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { chunkWords } from '../db/word-tables.ts'
+import { AppError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { type Chunk, splitIntoChunks } from './chunks.ts'
+import type { Item, NewItem } from './schemas.ts'
+
+/** The list of items is read in slices of about this many characters of text. */
+const sliceCharsMax = 2_097_152
+
+interface KnowledgeOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  /** Embeds and indexes chunks that were just committed; true when search finds them by vector. */
+  settle: (projectId: number, labels: readonly number[]) => Promise<boolean>
+  /** Takes vectors out of the index in memory; resolves when search no longer returns them. */
+  forget: (projectId: number, labels: readonly number[]) => Promise<void>
+  scheduleErasure: (projectId: number) => void
+  textBytesMax: number
+  now: () => number
+}
+
+interface ItemRow {
+  id: string
+  name: string
+  description: string
+  text: string
+  createdAt: number
+}
+
+const itemColumns = {
+  id: knowledgeItems.id,
+  name: knowledgeItems.name,
+  description: knowledgeItems.description,
+  text: knowledgeItems.text,
+  createdAt: knowledgeItems.createdAt,
+}
+
+const queries = preparedQueries((db) => ({
+  byId: db
+    .select({ ...itemColumns, seq: knowledgeItems.seq })
+    .from(knowledgeItems)
+    .where(
+      and(eq(knowledgeItems.projectId, sql.placeholder('projectId')), eq(knowledgeItems.id, sql.placeholder('id'))),
+    )
+    .prepare(),
+  sizes: db
+    .select({ seq: knowledgeItems.seq, chars: sql<number>`octet_length(${knowledgeItems.text})` })
+    .from(knowledgeItems)
+    .where(eq(knowledgeItems.projectId, sql.placeholder('projectId')))
+    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
+    .prepare(),
+  bySeqs: db
+    .select(itemColumns)
+    .from(sql`json_each(${sql.placeholder('seqs')}) wanted cross join ${knowledgeItems}
+      on ${knowledgeItems.seq} = wanted.value`)
+    .prepare(),
+}))
+
+/** What agents know: items, each with its chunks, keyword rows and vectors. */
+export class Knowledge {
+  readonly #options: KnowledgeOptions
+
+  constructor(options: KnowledgeOptions) {
+    this.#options = options
+  }
+
+  /** Stores the item, which keyword search finds from then on, and waits a while for its vectors. */
+  async add(projectId: number, input: NewItem): Promise<{ item: Item; isIndexed: boolean }> {
+    const { item, labels } = await this.store(projectId, input)
+    const isIndexed = await this.#options.settle(projectId, labels)
+    return { item, isIndexed }
+  }
+
+  /** Stores the item and leaves its chunks pending. */
+  async store(projectId: number, input: NewItem): Promise<{ item: Item; labels: number[] }> {
+    this.#checkSize(input.text)
+    const createdAt = this.#options.now()
+    const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
+    const labels = await this.#insert(projectId, item, splitIntoChunks(item.text), createdAt)
+    return { item, labels }
+  }
+
+  /** Every item, newest first, as JSON texts in slices. An item deleted meanwhile is left out. */
+  async *list(projectId: number): AsyncGenerator<string> {
+    const { read } = this.#options.store(projectId)
+    const sizes = await queries(read).sizes.all({ projectId })
+    for (const seqs of bySize(sizes)) {
+      const items = await readItems(read, seqs)
+      if (items.length > 0) yield items.map((item) => JSON.stringify(item)).join(',')
+    }
+  }
+
+  async get(projectId: number, id: string): Promise<Item> {
+    const row = await queries(this.#options.store(projectId).read).byId.get({ projectId, id })
+    if (!row) throw itemNotFound()
+    return toItem(row)
+  }
+
+  /** Deletes an item with every chunk and vector of it. */
+  async remove(projectId: number, id: string): Promise<{ id: string; deleted: true }> {
+    const { read, write } = this.#options.store(projectId)
+    const found = await queries(read).byId.get({ projectId, id })
+    if (!found) throw itemNotFound()
+    const itemSeq = found.seq
+    const labels = write.select({ label: chunks.label }).from(chunks).where(eq(chunks.itemSeq, itemSeq))
+    const results = await write.batch([
+      write
+        .update(projects)
+        .set({ changeSeq: sql`${projects.changeSeq} + 1`, knowledgeVersion: sql`${projects.knowledgeVersion} + 1` })
+        .where(eq(projects.id, projectId)),
+      write.run(sql`
+        insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
+        select ${projectId}, 'item', ${this.#options.recordHash(projectId, 'item', id)}, change_seq, ${this.#options.now()}
+        from ${projects} where id = ${projectId} and exists (
+          select 1 from ${knowledgeItems} where seq = ${itemSeq})
+        on conflict do nothing`),
+      labels,
+      write.run(sql`delete from ${chunkWords(projectId)} where rowid in (${labels})`),
+      write.delete(chunks).where(eq(chunks.itemSeq, itemSeq)),
+      write
+        .delete(knowledgeItems)
+        .where(and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.seq, itemSeq)))
+        .returning({ seq: knowledgeItems.seq }),
+    ])
+    if (results[5].length === 0) throw itemNotFound()
+    await this.#options.forget(
+      projectId,
+      results[2].map(({ label }) => label),
+    )
+    this.#options.scheduleErasure(projectId)
+    return { id, deleted: true }
+  }
+
+  async #insert(projectId: number, item: Item, pieces: Chunk[], createdAt: number): Promise<number[]> {
+    const { write } = this.#options.store(projectId)
+    const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
+    const itemSeq = sql`(select seq from ${knowledgeItems} where ${isThisItem})`
+    const rows = pieces.map((piece) => [piece.position, piece.heading, piece.text, piece.overlapChars, sha256(piece.text)])
+    const results = await write.batch([
+      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
+      write.run(sql`
+        insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, change_seq, created_at)
+        select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
+          change_seq, ${createdAt} from ${projects} where id = ${projectId}`),
+      write.all<{ label: number }>(sql`
+        insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at)
+        select ${projectId}, ${itemSeq}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${createdAt}
+        from json_each(${JSON.stringify(rows)}) returning label`),
+      write.run(sql`
+        insert into ${chunkWords(projectId)} (rowid, heading, text)
+        select label, ${item.name} || ' ' || coalesce(heading, ''), text from ${chunks} where item_seq = ${itemSeq}`),
+    ])
+    return results[2].map(({ label }) => label)
+  }
+
+  #checkSize(text: string): void {
+    const bytes = Buffer.byteLength(text)
+    const { textBytesMax } = this.#options
+    if (bytes <= textBytesMax) return
+    throw new AppError('payload_too_large', 'Payload too large', {
+      detail: `text has ${bytes} bytes of UTF-8; at most ${textBytesMax} are accepted. Split it into several items.`,
+    })
+  }
+}
+
+async function readItems(db: ReadDatabase, seqs: number[]): Promise<Item[]> {
+  const rows: ItemRow[] = await queries(db).bySeqs.all({ seqs: JSON.stringify(seqs) })
+  return rows.map(toItem)
+}
+
+function toItem({ id, name, description, text, createdAt }: ItemRow): Item {
+  return { id, name, description, text, createdAt: new Date(createdAt).toISOString() }
+}
+
+function* bySize(items: { seq: number; chars: number }[]): Generator<number[]> {
+  let seqs: number[] = []
+  let sliceChars = 0
+  for (const { seq, chars } of items) {
+    if (seqs.length > 0 && sliceChars + chars > sliceCharsMax) {
+      yield seqs
+      seqs = []
+      sliceChars = 0
+    }
+    seqs.push(seq)
+    sliceChars += chars
+  }
+  if (seqs.length > 0) yield seqs
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function itemNotFound(): AppError {
+  return new AppError('not_found', 'Knowledge item not found', {
+    detail: 'No knowledge item of this project has this id; it may have been deleted.',
+  })
+}

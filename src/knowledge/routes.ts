@@ -1,0 +1,109 @@
+import { Elysia } from 'elysia'
+import { callerContext } from '../http/caller.ts'
+import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import { streamOf } from '../http/stream.ts'
+import { bodyOf } from '../validation.ts'
+import type { Knowledge } from './knowledge.ts'
+import { Item, ItemList, NewItem, SearchAnswer, SearchRequest } from './schemas.ts'
+import type { Search } from './search.ts'
+
+const tags = ['Knowledge']
+const security = [{ apiKey: [] }]
+const idParameter = pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738')
+
+/** /v1/knowledge: what agents know, and how they find it. */
+export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
+  return new Elysia({ prefix: '/v1/knowledge' })
+    .use(callerContext())
+    .get('', ({ caller }) => toListResponse(knowledge.list(caller.projectId)), {
+      detail: {
+        tags,
+        security,
+        operationId: 'listKnowledge',
+        summary: 'List all knowledge items, newest first',
+        responses: keyedAnswers({ 200: jsonAnswer('Every item of the project.', ItemList) }, []),
+      },
+    })
+    .post(
+      '',
+      async ({ caller, body, set }) => {
+        const { item, isIndexed } = await knowledge.add(caller.projectId, body)
+        set.status = 201
+        set.headers.location = `/v1/knowledge/${item.id}`
+        set.headers['callbook-index'] = isIndexed ? 'ready' : 'pending'
+        return item
+      },
+      {
+        parse: 'json',
+        body: bodyOf(NewItem),
+        detail: {
+          tags,
+          security,
+          operationId: 'createKnowledge',
+          summary: 'Create a knowledge item',
+          description: 'The item is stored when this answers, and found by keyword at once.',
+          responses: keyedAnswers(
+            {
+              201: jsonAnswer('The item.', Item, {
+                headers: {
+                  Location: headerOf("The item's path.", '/v1/knowledge/kn_019a5f0c2b7e7cc0a1d2e3f405162738'),
+                  'Callbook-Index': headerOf('`ready` when vector search finds it too, else `pending`.', 'ready'),
+                },
+              }),
+            },
+            ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'insufficient_storage'],
+          ),
+        },
+      },
+    )
+    .post('/search', ({ caller, body }) => search.search(caller.projectId, body), {
+      parse: 'json',
+      body: bodyOf(SearchRequest),
+      detail: {
+        tags,
+        security,
+        operationId: 'searchKnowledge',
+        summary: 'Find passages for an agent',
+        responses: keyedAnswers({ 200: jsonAnswer('Passages, best first.', SearchAnswer) }, [
+          'invalid_request',
+          'payload_too_large',
+          'unsupported_media_type',
+        ]),
+      },
+    })
+    .get('/:id', ({ caller, params }) => knowledge.get(caller.projectId, params.id), {
+      detail: {
+        tags,
+        security,
+        operationId: 'getKnowledge',
+        summary: 'Get a knowledge item',
+        parameters: [idParameter],
+        responses: keyedAnswers({ 200: jsonAnswer('The item.', Item) }, ['not_found']),
+      },
+    })
+    .delete('/:id', ({ caller, params }) => knowledge.remove(caller.projectId, params.id), {
+      detail: {
+        tags,
+        security,
+        operationId: 'deleteKnowledge',
+        summary: 'Delete a knowledge item and all its vectors',
+        parameters: [idParameter],
+        responses: keyedAnswers({ 200: deletedAnswer('The item is gone, with every chunk and vector.') }, [
+          'not_found',
+          'insufficient_storage',
+        ]),
+      },
+    })
+}
+
+function toListResponse(slices: AsyncIterable<string>): Response {
+  return new Response(streamOf('[', withCommas(slices), ']'), { headers: { 'Content-Type': 'application/json' } })
+}
+
+async function* withCommas(slices: AsyncIterable<string>): AsyncGenerator<string> {
+  let isFirst = true
+  for await (const slice of slices) {
+    yield isFirst ? slice : `,${slice}`
+    isFirst = false
+  }
+}

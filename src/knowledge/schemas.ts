@@ -1,0 +1,57 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+const notBlank = { minLength: 1, pattern: '\\S', errorMessage: 'must not be blank' }
+
+/** What a client sends to create an item. The size limit of `text` is in bytes and configured, so not here. */
+export const NewItem = Type.Object({
+  name: Type.String({ ...notBlank, maxLength: 200, example: 'Refund policy' }),
+  text: Type.String({ ...notBlank, example: '## Refunds\n\nWe refund any order within 30 days.' }),
+  description: Type.Optional(Type.String({ maxLength: 2_000, example: 'What agents say about refunds.' })),
+})
+export type NewItem = Static<typeof NewItem>
+
+/** A knowledge item as it is served: these five fields. */
+export const Item = Type.Object({
+  id: Type.String({ example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738' }),
+  name: Type.String({ example: 'Refund policy' }),
+  description: Type.String({ description: 'Empty when none was given.' }),
+  text: Type.String({ description: 'Exactly what was sent.' }),
+  createdAt: Type.String({ example: '2026-01-31T09:30:00.000Z' }),
+})
+export type Item = Static<typeof Item>
+
+export const ItemList = Type.Array(Item)
+
+export const searchLimitMax = 50
+const searchMode = { type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
+
+export const SearchRequest = Type.Object({
+  query: Type.String({ ...notBlank, maxLength: 2_000, example: 'Can I still return my order?' }),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: searchLimitMax, default: 5 })),
+  itemIds: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 10_000, description: 'Only chunks of these items.' }),
+  ),
+  mode: Type.Optional(Type.Unsafe<SearchMode>({ ...searchMode, default: 'hybrid' })),
+  timeoutMs: Type.Optional(
+    Type.Integer({ minimum: 10, maximum: 10_000, default: 300, description: 'For the whole search.' }),
+  ),
+})
+export type SearchRequest = Static<typeof SearchRequest>
+export type SearchMode = 'hybrid' | 'vector' | 'keyword'
+
+export const SearchHit = Type.Object({
+  itemId: Type.String({ example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738' }),
+  name: Type.String({ example: 'Refund policy' }),
+  heading: Type.Unsafe<string | null>({ type: 'string', nullable: true, example: 'Refunds' }),
+  text: Type.String({ example: 'We refund any order within 30 days.' }),
+  position: Type.Integer({ description: "0 for the item's first chunk." }),
+  score: Type.Number({ description: '0 to 1; 1 is first in every list that was used.' }),
+})
+export type SearchHit = Static<typeof SearchHit>
+
+export const SearchAnswer = Type.Object({
+  data: Type.Array(SearchHit),
+  mode: Type.Unsafe<SearchMode>({ ...searchMode, description: 'What was really used.' }),
+  tookMs: Type.Number(),
+})
+export type SearchAnswer = Static<typeof SearchAnswer>

@@ -1,0 +1,57 @@
+import pino from 'pino'
+import pretty from 'pino-pretty'
+
+export type Log = pino.Logger
+
+const bufferedBytes = 4_096
+const flushEveryMs = 200
+
+export interface OpenLog {
+  readonly log: Log
+  /** Writes out what is buffered. */
+  close(): void
+}
+
+/**
+ * Structured logs on stderr, so that stdout is free for what people and scripts read. Lines are buffered for a
+ * moment: one write a line would cost more than the request it tells of.
+ */
+export function openLog({ level, format }: { level: string; format: 'json' | 'pretty' }): OpenLog {
+  const options: pino.LoggerOptions = {
+    level,
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { error: describeError },
+  }
+  if (format === 'pretty') {
+    return { log: pino(options, pretty({ destination: 2, sync: true })), close: () => undefined }
+  }
+  const destination = pino.destination({ fd: 2, sync: false, minLength: bufferedBytes })
+  const timer = setInterval(() => destination.flush(), flushEveryMs)
+  timer.unref()
+  return {
+    log: pino(options, destination),
+    close: () => {
+      clearInterval(timer)
+      destination.flushSync()
+    },
+  }
+}
+
+/**
+ * An error without the values it was about: Drizzle writes a failed query's parameters, which are people's
+ * texts, into its message, so only the query and the causes are told.
+ */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: typeof error }
+  const query = 'query' in error && typeof error.query === 'string' ? error.query : undefined
+  return {
+    name: error.name,
+    message: query === undefined ? error.message : 'Failed query',
+    query,
+    code: 'code' in error ? error.code : undefined,
+    stack: query === undefined ? error.stack : undefined,
+    cause: error.cause === undefined ? undefined : describeError(error.cause),
+  }
+}

@@ -1,0 +1,100 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+const lagProbeMs = 250
+
+export interface IndexTotals {
+  vectors: number
+  tombstones: number
+  fileBytes: number
+}
+
+interface MetricsSources {
+  pendingChunks: () => Promise<number>
+  indexTotals: () => Promise<IndexTotals>
+}
+
+/** Prometheus metrics. Names follow https://prometheus.io/docs/practices/naming. */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #requests = new Histogram({
+    name: 'callbook_http_request_duration_seconds',
+    help: 'Time from a request to its answer, by route.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [this.#registry],
+  })
+  readonly #embeddings = new Histogram({
+    name: 'callbook_embedding_duration_seconds',
+    help: 'Time of a call to the embedding provider.',
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30],
+    registers: [this.#registry],
+  })
+  readonly #embeddingFailures = new Counter({
+    name: 'callbook_embedding_failures_total',
+    help: 'Calls to the embedding provider that failed.',
+    registers: [this.#registry],
+  })
+  readonly #lag = new Gauge({
+    name: 'callbook_event_loop_lag_seconds',
+    help: 'Longest delay of the event loop since the last scrape.',
+    registers: [this.#registry],
+  })
+  readonly #timer: ReturnType<typeof setInterval>
+  #lagMsMax = 0
+
+  constructor(sources: MetricsSources) {
+    this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', sources.pendingChunks)
+    this.#indexGauges(sources.indexTotals)
+    this.#timer = this.#probeLag()
+  }
+
+  observeRequest(request: { method: string; route: string; status: number; durationMs: number }): void {
+    const { method, route, status } = request
+    this.#requests.observe({ method, route, status }, request.durationMs / 1000)
+  }
+
+  observeEmbedding({ durationMs, error }: { durationMs: number; error: string | null }): void {
+    this.#embeddings.observe(durationMs / 1000)
+    if (error !== null) this.#embeddingFailures.inc()
+  }
+
+  /** The Prometheus text format, version 0.0.4. */
+  async text(): Promise<string> {
+    this.#lag.set(this.#lagMsMax / 1000)
+    this.#lagMsMax = 0
+    return await this.#registry.metrics()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #gauge(name: string, help: string, read: () => Promise<number>): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      async collect() {
+        this.set(await read())
+      },
+    })
+  }
+
+  #indexGauges(read: () => Promise<IndexTotals>): void {
+    this.#gauge('callbook_index_vectors', 'Vectors in the indexes.', async () => (await read()).vectors)
+    this.#gauge('callbook_index_tombstones', 'Removed vectors still in the graphs.', async () => (await read()).tombstones)
+    this.#gauge('callbook_index_file_bytes', 'Size of the index files.', async () => (await read()).fileBytes)
+  }
+
+  /** Measured by a timer that is late by the lag: `monitorEventLoopDelay` is not on every runtime. */
+  #probeLag(): ReturnType<typeof setInterval> {
+    let dueAt = performance.now() + lagProbeMs
+    const timer = setInterval(() => {
+      const now = performance.now()
+      this.#lagMsMax = Math.max(this.#lagMsMax, now - dueAt)
+      dueAt = now + lagProbeMs
+    }, lagProbeMs)
+    timer.unref()
+    return timer
+  }
+}

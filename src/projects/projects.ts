@@ -1,0 +1,91 @@
+import { eq, or, sql } from 'drizzle-orm'
+import { isTaken } from '../db/constraint.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import { projects } from '../db/schema.ts'
+import { createWordTables } from '../db/word-tables.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+import { AppError, invalidRequest } from '../errors.ts'
+import { newId } from '../ids.ts'
+
+const nameCharsMax = 200
+
+export interface Project {
+  /** Names the project inside the database; never shown. */
+  readonly projectId: number
+  /** `prj_…`: the project's id as people and commands see it. */
+  readonly id: string
+  readonly name: string
+}
+
+const columns = { projectId: projects.id, id: projects.publicId, name: projects.name }
+
+export class Projects {
+  readonly #read: ReadDatabase
+  readonly #write: WriteDatabase
+  readonly #now: () => number
+
+  constructor({ read, write, now }: { read: ReadDatabase; write: WriteDatabase; now: () => number }) {
+    this.#read = read
+    this.#write = write
+    this.#now = now
+  }
+
+  /** @throws invalid_request when the name is blank, too long or taken. */
+  async create(name: string): Promise<Project> {
+    const problem = nameProblem(name)
+    if (problem) throw invalidRequest([{ field: 'name', message: problem }])
+    for (;;) {
+      const outcome = await this.#insert(name)
+      if (outcome === 'name taken') throw invalidRequest([{ field: 'name', message: 'is taken by another project' }])
+      if (outcome !== 'id taken') return outcome
+    }
+  }
+
+  /** The project `name` on a database that has none; null when there is one, or another process was first. */
+  async createFirst(name: string): Promise<Project | null> {
+    if ((await this.list()).length > 0) return null
+    const outcome = await this.#insert(name)
+    return typeof outcome === 'string' ? null : outcome
+  }
+
+  async list(): Promise<Project[]> {
+    return await this.#read.select(columns).from(projects).orderBy(projects.id)
+  }
+
+  /** @param idOrName an id wins over a name that looks like it. */
+  async find(idOrName: string): Promise<Project> {
+    const found = await this.#read
+      .select(columns)
+      .from(projects)
+      .where(or(eq(projects.publicId, idOrName), eq(projects.name, idOrName)))
+      .orderBy(sql`${projects.publicId} = ${idOrName} desc`)
+      .limit(1)
+    if (found[0]) return found[0]
+    throw new AppError('not_found', 'Not found', { detail: `There is no project with the id or name ${idOrName}.` })
+  }
+
+  /** A project comes with its word tables, or not at all, so its id is chosen before they are named after it. */
+  async #insert(name: string): Promise<Project | 'name taken' | 'id taken'> {
+    const [last] = await this.#write.all<{ seq: number }>(sql`select seq from sqlite_sequence where name = 'projects'`)
+    const project = { projectId: (last?.seq ?? 0) + 1, id: newId('prj'), name }
+    const values = { id: project.projectId, publicId: project.id, name, createdAt: this.#now() }
+    try {
+      await this.#write.batch([
+        this.#write.insert(projects).values(values),
+        ...createWordTables(project.projectId).map((statement) => this.#write.run(statement)),
+      ])
+      return project
+    } catch (error) {
+      if (isTaken(error, 'projects.name')) return 'name taken'
+      if (isTaken(error, 'projects.id')) return 'id taken'
+      throw error
+    }
+  }
+}
+
+function nameProblem(name: string): string | null {
+  if (name.trim() === '') return 'must not be blank'
+  if ([...name].length > nameCharsMax) return `must be at most ${nameCharsMax} characters`
+  if (!name.isWellFormed() || name.includes('\0')) return 'must be Unicode text without U+0000'
+  return null
+}

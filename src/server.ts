@@ -1,0 +1,65 @@
+import { Elysia } from 'elysia'
+import packageJson from '../package.json' with { type: 'json' }
+import { compileIpRules } from './auth/ip-rules.ts'
+import { ingestRoutes } from './calls/ingest-routes.ts'
+import { callRoutes } from './calls/routes.ts'
+import { consoleRoutes } from './console/routes.ts'
+import { authenticate, type PeerAddress } from './http/authenticate.ts'
+import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
+import { FactsByRequest } from './http/facts.ts'
+import { jsonBody } from './http/json-body.ts'
+import { openApi } from './http/openapi.ts'
+import { problems } from './http/problems.ts'
+import { RateLimiter } from './http/rate-limit.ts'
+import { type RequestRecord, requestLog } from './http/request-log.ts'
+import { RouteTable } from './http/route-table.ts'
+import { serviceRoutes } from './http/service-routes.ts'
+import { knowledgeRoutes } from './knowledge/routes.ts'
+import type { Services } from './services.ts'
+
+/** The whole HTTP surface, in the order in which a request meets it. */
+export function createServer(services: Services, peerAddress: PeerAddress) {
+  const { config, log, metrics } = services
+  const facts = new FactsByRequest()
+  let table: RouteTable | undefined
+  const routes = () => {
+    table ??= new RouteTable(app.routes)
+    return table
+  }
+  const record = (request: RequestRecord) => {
+    metrics.observeRequest(request)
+    log.info(request, 'request')
+  }
+
+  const app = new Elysia({ normalize: false })
+    .wrap(requestLog({ facts, routes, record, now: () => performance.now() }))
+    .use(problems({ facts, routes, onUnexpected: (error, requestId) => log.error({ error, requestId }, 'internal') }))
+    .use(
+      authenticate({
+        keys: services.keys,
+        facts,
+        peerAddress,
+        trustedProxies: config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null,
+        rateLimiter:
+          config.rateLimitPerMinute > 0
+            ? new RateLimiter({ perMinute: config.rateLimitPerMinute, now: Date.now })
+            : null,
+      }),
+    )
+    .use(jsonBody(config.bodyBytesMax))
+    .use(openApi({ version: packageJson.version, scriptPath: docsScriptPath }))
+    .use(docsRoutes())
+    .use(
+      serviceRoutes({
+        notReadyBecause: services.notReadyBecause,
+        metricsText: () => metrics.text(),
+        metricsToken: config.metricsToken,
+        peerAddress,
+      }),
+    )
+    .use(callRoutes(services.calls))
+    .use(knowledgeRoutes(services.knowledge, services.search))
+    .use(ingestRoutes(services.ingest))
+    .use(consoleRoutes())
+  return app
+}

@@ -1,0 +1,197 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { Keys } from './auth/keys.ts'
+import { Calls } from './calls/calls.ts'
+import { Ingest } from './calls/ingest.ts'
+import type { Config } from './config.ts'
+import { Erasure } from './db/erasure.ts'
+import { FolderLock } from './db/folder-lock.ts'
+import { readSecrets } from './db/meta.ts'
+import { type OpenDatabase, openDatabase } from './db/open.ts'
+import { createRecordHash } from './db/record-hash.ts'
+import { createBuiltinEmbedder } from './knowledge/embedding/builtin.ts'
+import type { Embedder } from './knowledge/embedding/embedder.ts'
+import { createHuggingFaceEmbedder } from './knowledge/embedding/huggingface.ts'
+import { Follower } from './knowledge/follower.ts'
+import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-index.ts'
+import { Indexer } from './knowledge/indexer.ts'
+import { Knowledge } from './knowledge/knowledge.ts'
+import { Search } from './knowledge/search.ts'
+import type { Log } from './observability/log.ts'
+import { Metrics } from './observability/metrics.ts'
+import { Projects } from './projects/projects.ts'
+
+export interface Services {
+  readonly config: Config
+  readonly log: Log
+  readonly database: OpenDatabase
+  readonly metrics: Metrics
+  readonly embedder: Embedder
+  readonly projects: Projects
+  readonly keys: Keys
+  readonly calls: Calls
+  readonly ingest: Ingest
+  readonly knowledge: Knowledge
+  readonly indexer: Indexer
+  readonly index: VectorIndex
+  readonly search: Search
+  /** Whether this process is the one that saves index files and scrubs deletions in this folder. */
+  readonly ownsFolder: boolean
+  /** Finishes what an earlier process left open, then follows the database. */
+  start(): Promise<void>
+  /** Why requests had better wait, in a sentence; null when there is no reason. */
+  notReadyBecause(): Promise<string | null>
+  /** Saves and closes everything, in the order in which it depends on each other. */
+  close(): Promise<void>
+}
+
+export interface ServicesOptions {
+  config: Config
+  log: Log
+  /** A command shares the folder with a running service, which owns it. */
+  role: 'service' | 'command'
+  /** Milliseconds since 1970. */
+  now?: () => number
+}
+
+/** The composition root: the only place that builds the parts and hands them to each other. */
+export async function openServices({ config, log, role, now = Date.now }: ServicesOptions): Promise<Services> {
+  if (config.databaseFile === null || config.databaseSyncUrl !== null) {
+    throw new Error('DATABASE_URL: this version keeps its data in a local file; remote databases are not supported yet.')
+  }
+  mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
+  const lock = role === 'service' ? FolderLock.tryAcquire(config.dataDir, 'owner') : null
+  const database = await openDatabase(config.databaseFile)
+  const { read, write, store } = database
+  const recordHash = createRecordHash((await readSecrets(read, write)).idHashKey)
+  const metrics = new Metrics({ pendingChunks: () => countPending(database), indexTotals: () => totals(index) })
+  const embedder = createEmbedder(config, metrics)
+  const index = openVectorIndex({
+    databaseFile: database.file,
+    folder: join(config.dataDir, 'indexes'),
+    space: embedder.space,
+    savesFiles: lock !== null,
+    log: (level, message, fields) => log[level](fields, message),
+  })
+  const erasure = new Erasure({
+    read,
+    write,
+    scrubIndex: (projectId) => index.scrub(projectId),
+    eraseWithinMs: config.eraseWithinMs,
+    now,
+    onFailure: (error) => log.error({ error }, 'Erasure failed; it is tried again'),
+  })
+  const scheduleErasure = () => {
+    if (lock) erasure.schedule()
+  }
+  const indexer = new Indexer({
+    store,
+    embedder,
+    addToIndex: (projectId, labels) => {
+      follower.noteOwnChange(projectId)
+      return index.add(projectId, labels)
+    },
+    now,
+    random: Math.random,
+    onFailure: ({ error, ...failure }) => log.warn({ error, ...failure }, 'Embedding failed; it is tried again'),
+  })
+  const follower = new Follower({
+    read,
+    write,
+    reconcile: (projectId) => index.reconcile(projectId),
+    rebuild: (projectId) => index.rebuild(projectId),
+    wakeIndexer: (projectId) => indexer.wake(projectId),
+    scheduleErasure,
+    onFailure: (error) => log.error({ error }, 'Following the database failed'),
+  })
+  const projects = new Projects({ read, write, now })
+  let isStarted = false
+
+  return {
+    config,
+    log,
+    database,
+    metrics,
+    embedder,
+    projects,
+    keys: new Keys({ read, write, now, onNoteFailed: (error) => log.warn({ error }, "A key's last use was not noted") }),
+    calls: new Calls({ store, recordHash, scheduleErasure, now }),
+    ingest: new Ingest({ store, recordHash, now }),
+    knowledge: new Knowledge({
+      store,
+      recordHash,
+      settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
+      forget: (projectId, labels) => {
+        follower.noteOwnChange(projectId)
+        return index.remove(projectId, labels)
+      },
+      scheduleErasure,
+      textBytesMax: config.knowledgeTextBytesMax,
+      now,
+    }),
+    indexer,
+    index,
+    search: new Search({
+      store,
+      embedder,
+      index,
+      now: () => performance.now(),
+      onDegraded: (error) => log.debug({ error }, 'Answered by keyword alone'),
+    }),
+    ownsFolder: lock !== null,
+    async start() {
+      const all = await projects.list()
+      for (const { projectId } of all) await indexer.adoptSpace(projectId)
+      await follower.start()
+      for (const { projectId } of all) await index.reconcile(projectId)
+      if (lock) await erasure.finish()
+      for (const { projectId } of all) indexer.wake(projectId)
+      isStarted = true
+    },
+    async notReadyBecause() {
+      if (!isStarted) return 'Start-up is not finished yet.'
+      try {
+        await read.all(sql`select 1`)
+        return null
+      } catch (error) {
+        log.error({ error }, 'The database does not answer')
+        return 'The database does not answer.'
+      }
+    },
+    async close() {
+      follower.close()
+      metrics.close()
+      await indexer.close()
+      await erasure.close()
+      await index.close()
+      await database.close()
+      lock?.release()
+    },
+  }
+}
+
+function createEmbedder({ embedding }: Config, metrics: Metrics): Embedder {
+  if (embedding.provider === 'builtin') return createBuiltinEmbedder()
+  return createHuggingFaceEmbedder({
+    model: embedding.model,
+    endpoint: embedding.endpoint,
+    token: embedding.token,
+    observe: (outcome) => metrics.observeEmbedding(outcome),
+  })
+}
+
+async function countPending({ read }: OpenDatabase): Promise<number> {
+  const [row] = await read.all<{ n: number }>(sql`select count(*) as n from chunks where embedding_space is null`)
+  return row?.n ?? 0
+}
+
+async function totals(index: VectorIndex) {
+  const sum = { vectors: 0, tombstones: 0, fileBytes: 0 }
+  for (const state of await index.states()) {
+    sum.vectors += state.vectors
+    sum.tombstones += state.tombstones
+    sum.fileBytes += state.fileBytes
+  }
+  return sum
+}

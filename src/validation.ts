@@ -1,0 +1,94 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { type FieldError, invalidRequest } from './errors.ts'
+
+/** Errors reported of one request; a transcript of 10,000 bad turns needs no 10,000 sentences. */
+const fieldErrorsMax = 50
+
+/**
+ * Compiles a TypeBox schema, which is JSON Schema, into a check that returns the value or throws
+ * `invalid_request` with one entry a field. Ajv rather than TypeBox's own checker: lengths count code
+ * points, as JSON Schema says and OpenAPI readers expect.
+ */
+export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
+  let validate: ValidateFunction | undefined
+  return (value) => {
+    validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(schema)
+    if (validate(value)) return value as Static<S>
+    throw invalidRequest(fieldErrors(validate.errors ?? []))
+  }
+}
+
+/**
+ * A request body checked by `schema`, in the form Elysia takes validators in (https://standardschema.dev). The
+ * validator is not enumerable, so that whoever copies the object for documentation gets the schema alone.
+ */
+export function bodyOf<S extends TSchema>(schema: S): BodySchema<Static<S>> {
+  const check = compileCheck(schema)
+  const standard = { version: 1, vendor: 'callbook', validate: (value: unknown) => ({ value: check(value) }) }
+  return Object.defineProperty({ ...schema }, '~standard', { value: standard }) as unknown as BodySchema<Static<S>>
+}
+
+export interface BodySchema<Output> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => { value: Output }
+    readonly types?: { readonly input: Output; readonly output: Output }
+  }
+}
+
+function fieldErrors(errors: ErrorObject[]): FieldError[] {
+  const byField = new Map<string, string>()
+  for (const error of errors) {
+    // A failed `anyOf` reports each alternative first and itself last: its own sentence is the useful one.
+    const field = fieldName(error)
+    if (!byField.has(field) || error.keyword === 'anyOf') byField.set(field, sentence(error))
+    if (byField.size >= fieldErrorsMax) break
+  }
+  return Array.from(byField, ([field, message]) => ({ field, message }))
+}
+
+function fieldName(error: ErrorObject): string {
+  const path = error.instancePath.split('/').slice(1).map(unescapePointer)
+  if (error.keyword === 'required') path.push(String(error.params.missingProperty))
+  return path.length > 0 ? path.join('.') : 'body'
+}
+
+/** JSON Pointer writes `/` as `~1` and `~` as `~0` (RFC 6901). */
+function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function sentence(error: ErrorObject): string {
+  const described = (error.parentSchema as { errorMessage?: string } | undefined)?.errorMessage
+  switch (error.keyword) {
+    case 'required':
+      return 'is required'
+    case 'minLength':
+      return 'must not be empty'
+    case 'maxLength':
+      return `must be at most ${error.params.limit} characters`
+    case 'maxItems':
+      return `must have at most ${error.params.limit} entries`
+    case 'minimum':
+      return `must be at least ${error.params.limit}`
+    case 'maximum':
+      return `must be at most ${error.params.limit}`
+    case 'type':
+      return `must be ${withArticle(error.params.type)}`
+    case 'enum':
+      return `must be one of ${(error.params.allowedValues as unknown[]).join(', ')}`
+    case 'const':
+      return `must be ${JSON.stringify(error.params.allowedValue)}`
+    default:
+      return described ?? error.message ?? 'is not valid'
+  }
+}
+
+function withArticle(type: string | string[]): string {
+  const names = Array.isArray(type) ? type : [type]
+  return names
+    .map((name) => (name === 'null' ? name : /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`))
+    .join(' or ')
+}

@@ -1,0 +1,326 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import fc from 'fast-check'
+import { compileIpRules, validateIpEntries } from '../src/auth/ip-rules.ts'
+import { ConfigError, loadConfig } from '../src/config.ts'
+
+type Env = Record<string, string | undefined>
+
+const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+const variables = [
+  ...['PORT', 'HOST', 'DATA_DIR', 'DATABASE_URL', 'DATABASE_AUTH_TOKEN', 'DATABASE_SYNC_URL'],
+  ...['DATABASE_SYNC_INTERVAL_MS', 'EMBEDDING_PROVIDER', 'EMBEDDING_MODEL', 'EMBEDDING_ENDPOINT', 'HF_TOKEN'],
+  ...['INDEX_WAIT_MS', 'ERASE_WITHIN_MS', 'KNOWLEDGE_TEXT_MAX_BYTES', 'BODY_MAX_BYTES', 'PUBLIC_URL'],
+  ...['REPLICA_MAX_STALENESS_MS', 'TRUSTED_PROXIES', 'RATE_LIMIT_PER_MINUTE', 'METRICS_TOKEN'],
+  ...['LOG_LEVEL', 'LOG_FORMAT'],
+]
+
+function load(env: Env) {
+  return loadConfig(env, false)
+}
+
+function problems(env: Env): readonly string[] {
+  try {
+    load(env)
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    expect(error.message).toBe(error.problems.join('\n'))
+    expect(error.message.split('\n')).toHaveLength(error.problems.length)
+    return error.problems
+  }
+}
+
+describe('defaults', () => {
+  test('an empty environment is the documented defaults', () => {
+    expect(load({})).toEqual({
+      port: 3000,
+      host: '127.0.0.1',
+      dataDir: resolve('data'),
+      databaseUrl: `file:${resolve('data/callbook.db')}`,
+      databaseFile: resolve('data/callbook.db'),
+      databaseAuthToken: null,
+      databaseSyncUrl: null,
+      databaseSyncIntervalMs: 1000,
+      embedding: { provider: 'builtin', model: 'BAAI/bge-small-en-v1.5', endpoint: null, token: null },
+      indexWaitMs: 5000,
+      eraseWithinMs: 5000,
+      knowledgeTextBytesMax: 1_048_576,
+      bodyBytesMax: 33_554_432,
+      publicUrl: null,
+      replicaStalenessMsMax: 0,
+      trustedProxies: [],
+      rateLimitPerMinute: 0,
+      metricsToken: null,
+      logLevel: 'info',
+      logFormat: 'json',
+    })
+  })
+
+  test('an empty string counts as unset, for every variable', () => {
+    expect(load(Object.fromEntries(variables.map((name) => [name, ''])))).toEqual(load({}))
+  })
+
+  test('the log is pretty on a terminal, unless LOG_FORMAT says otherwise', () => {
+    expect(loadConfig({}, true).logFormat).toBe('pretty')
+    expect(loadConfig({ LOG_FORMAT: 'json' }, true).logFormat).toBe('json')
+    expect(loadConfig({ LOG_FORMAT: 'pretty' }, false).logFormat).toBe('pretty')
+  })
+
+  test('the configuration is frozen, also inside', () => {
+    const config = load({ TRUSTED_PROXIES: '10.0.0.0/8' })
+    expect([config, config.embedding, config.trustedProxies].every(Object.isFrozen)).toBe(true)
+  })
+
+  test('.env.example lists every variable once, and uncommenting all of it changes nothing', () => {
+    const entries = [...example.matchAll(/^# ([A-Z_]+)=(.*)$/gm)].map(([, name = '', value]) => [name, value])
+    expect(entries.map(([name]) => name).sort()).toEqual([...variables].sort())
+    expect(load(Object.fromEntries(entries))).toEqual(load({}))
+    expect(example.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([])
+  })
+})
+
+describe('problems', () => {
+  test('every wrong variable is named in one message, one a line, with what is accepted', () => {
+    const wrong = {
+      PORT: '80a',
+      HOST: 'a b',
+      DATABASE_URL: 'mysql://db',
+      DATABASE_AUTH_TOKEN: 'a b',
+      DATABASE_SYNC_URL: 'nonsense',
+      DATABASE_SYNC_INTERVAL_MS: '0',
+      EMBEDDING_PROVIDER: 'openai',
+      EMBEDDING_MODEL: '../etc/passwd',
+      EMBEDDING_ENDPOINT: 'ftp://models',
+      HF_TOKEN: 'hf\nx',
+      INDEX_WAIT_MS: '-1',
+      ERASE_WITHIN_MS: '1e3',
+      KNOWLEDGE_TEXT_MAX_BYTES: '1MiB',
+      BODY_MAX_BYTES: '0',
+      PUBLIC_URL: 'example.com',
+      REPLICA_MAX_STALENESS_MS: '1.5',
+      TRUSTED_PROXIES: '10.0.0',
+      RATE_LIMIT_PER_MINUTE: '٣',
+      METRICS_TOKEN: 'ü',
+      LOG_LEVEL: 'verbose',
+      LOG_FORMAT: 'xml',
+    }
+    const found = problems(wrong)
+    expect(found.map((line) => line.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
+    expect(found.every((line) => line.includes('; accepted: '))).toBe(true)
+    expect(found[0]).toBe('PORT is "80a"; accepted: an integer from 0 to 65535, digits only')
+  })
+
+  test.each([
+    '',
+    ' ',
+    '+1',
+    '-1',
+    '0x10',
+    '1e3',
+    '1.0',
+    ' 5',
+    '5 ',
+    '٣',
+    '65536',
+    '9'.repeat(400),
+    'NaN',
+    'Infinity',
+  ])('PORT=%j is not a port', (text) => {
+    expect(problems({ PORT: text })).toHaveLength(text === '' ? 0 : 1)
+  })
+
+  test('PORT takes 0 and 65535', () => {
+    expect(load({ PORT: '0' }).port).toBe(0)
+    expect(load({ PORT: '65535' }).port).toBe(65_535)
+  })
+
+  test('no secret is ever shown, wherever it was put', () => {
+    const secret = 'SECRET0123456789'
+    const shown = problems({
+      DATABASE_URL: `libsql://db.example.com?authToken=${secret}`,
+      DATABASE_SYNC_URL: `https://user:${secret}@db.example.com`,
+      EMBEDDING_ENDPOINT: `gopher://host/${secret}`,
+      PUBLIC_URL: `https://example.com/?token=${secret}`,
+      DATABASE_AUTH_TOKEN: `${secret} `,
+      HF_TOKEN: ` ${secret}`,
+      METRICS_TOKEN: `${secret}\u0000`,
+      PORT: 'x',
+    })
+    expect(shown.length).toBeGreaterThanOrEqual(8)
+    expect(shown.join('\n')).not.toContain(secret)
+  })
+
+  test('a value with a line break stays on its line, a long one is cut', () => {
+    expect(problems({ LOG_LEVEL: 'in\nfo', PORT: 'x'.repeat(10_000) })).toHaveLength(2)
+    expect(problems({ PORT: 'x'.repeat(10_000) })[0]?.length).toBeLessThan(200)
+  })
+
+  test('whatever the environment holds, the outcome is a configuration or a ConfigError', () => {
+    const env = fc.dictionary(fc.constantFrom(...variables), fc.string({ unit: 'binary' }))
+    fc.assert(fc.property(env, (any) => void problems(any)))
+  })
+})
+
+describe('listening', () => {
+  test.each(['localhost', '0.0.0.0', '::', '::1', 'my_service-1.internal'])('HOST=%s is taken', (host) => {
+    expect(load({ HOST: host }).host).toBe(host)
+  })
+
+  test.each(['[::1]', '127.0.0.1:3000', '999.1.1.1', '10.1', '-a', 'http://localhost', 'a/b', 'ü'])(
+    'HOST=%s is refused',
+    (host) => {
+      expect(problems({ HOST: host })).toHaveLength(1)
+    },
+  )
+
+  test('PUBLIC_URL loses its trailing slashes and keeps its path', () => {
+    expect(load({ PUBLIC_URL: 'https://Calls.example.com/' }).publicUrl).toBe('https://calls.example.com')
+    expect(load({ PUBLIC_URL: 'http://localhost:8080/callbook//' }).publicUrl).toBe(
+      'http://localhost:8080/callbook',
+    )
+  })
+
+  test.each([
+    'calls.example.com',
+    'http:calls',
+    'http:/calls',
+    'http://',
+    'ws://x',
+    'https://a b',
+    ' https://a',
+  ])('PUBLIC_URL=%j is refused', (url) => {
+    expect(problems({ PUBLIC_URL: url })).toHaveLength(1)
+  })
+})
+
+describe('database', () => {
+  test('the default file is in DATA_DIR, and characters that a URL would interpret are encoded', () => {
+    const config = load({ DATA_DIR: '/var/50% #1?/données' })
+    expect(config.dataDir).toBe('/var/50% #1?/données')
+    expect(config.databaseFile).toBe('/var/50% #1?/données/callbook.db')
+    expect(config.databaseUrl).toBe('file:/var/50%25 %231%3F/données/callbook.db')
+  })
+
+  test.each([
+    ['file:calls.db', resolve('calls.db')],
+    ['file:./a/../calls.db', resolve('calls.db')],
+    ['file:/srv/calls.db', '/srv/calls.db'],
+    ['file:///srv/calls.db', '/srv/calls.db'],
+    ['file://localhost/srv/calls.db', '/srv/calls.db'],
+    ['file:/srv/a%20b.db', '/srv/a b.db'],
+    ['FILE:/srv/calls.db', '/srv/calls.db'],
+  ])('%s is the file %s', (url, file) => {
+    expect(load({ DATABASE_URL: url })).toMatchObject({ databaseFile: file, databaseUrl: `file:${file}` })
+  })
+
+  test.each([
+    'file:',
+    'file::memory:',
+    'file:a.db?mode=ro',
+    'file:a.db#x',
+    'file:data/',
+    'file://host/a.db',
+    'file:%zz',
+  ])('%s is refused', (url) => {
+    expect(problems({ DATABASE_URL: url })).toHaveLength(1)
+  })
+
+  test.each([
+    'libsql://db.turso.io',
+    'http://127.0.0.1:8080',
+    'https://db.example.com',
+    'libsql://db:8080?tls=0',
+  ])('%s is a remote database', (url) => {
+    expect(load({ DATABASE_URL: url })).toMatchObject({ databaseUrl: url, databaseFile: null })
+  })
+
+  test.each([
+    ':memory:',
+    'callbook.db',
+    '/srv/calls.db',
+    'libsql:db',
+    'wss://db',
+    'libsql://db?x=1',
+    'http://u:p@db',
+  ])('%s is not a database', (url) => {
+    expect(problems({ DATABASE_URL: url })).toHaveLength(1)
+  })
+
+  test('DATABASE_SYNC_URL makes a replica of a file: database only', () => {
+    const sync = { DATABASE_SYNC_URL: 'libsql://primary.turso.io' }
+    expect(load(sync).databaseSyncUrl).toBe('libsql://primary.turso.io')
+    expect(load({ ...sync, DATABASE_URL: 'file:replica.db' }).databaseFile).toBe(resolve('replica.db'))
+    expect(problems({ ...sync, DATABASE_URL: 'https://db' })).toEqual([
+      'DATABASE_SYNC_URL is set, but DATABASE_URL is remote; accepted: a primary only for a file: DATABASE_URL',
+    ])
+    expect(problems({ DATABASE_SYNC_URL: 'file:primary.db' })).toHaveLength(1)
+  })
+})
+
+describe('embedding', () => {
+  test('a token or an endpoint selects Hugging Face, EMBEDDING_PROVIDER=builtin overrules both', () => {
+    expect(load({ HF_TOKEN: 'hf_x' }).embedding).toMatchObject({ provider: 'huggingface', token: 'hf_x' })
+    const endpoint = 'http://127.0.0.1:8081/'
+    expect(load({ EMBEDDING_ENDPOINT: endpoint }).embedding).toMatchObject({
+      provider: 'huggingface',
+      endpoint,
+    })
+    expect(load({ HF_TOKEN: 'hf_x', EMBEDDING_PROVIDER: 'builtin' }).embedding.provider).toBe('builtin')
+  })
+
+  test('Hugging Face with neither token nor endpoint is a problem', () => {
+    expect(problems({ EMBEDDING_PROVIDER: 'huggingface' })).toHaveLength(1)
+    expect(problems({ EMBEDDING_PROVIDER: 'huggingface', HF_TOKEN: 'hf_x' })).toEqual([])
+    expect(problems({ EMBEDDING_PROVIDER: 'huggingface', EMBEDDING_ENDPOINT: 'http://tei' })).toEqual([])
+  })
+
+  test.each(['bert-base', 'intfloat/e5-small-v2'])('EMBEDDING_MODEL=%s is taken', (model) => {
+    expect(load({ EMBEDDING_MODEL: model }).embedding.model).toBe(model)
+  })
+})
+
+describe('trusted proxies', () => {
+  test('entries are trimmed and kept', () => {
+    const { trustedProxies } = load({ TRUSTED_PROXIES: ' 10.0.0.0/8, ::1 ,::ffff:10.0.0.0/104' })
+    expect(trustedProxies).toEqual(['10.0.0.0/8', '::1', '::ffff:10.0.0.0/104'])
+  })
+
+  test('each bad entry is named with its place, a wildcard among them', () => {
+    const found = problems({ TRUSTED_PROXIES: '10.0.0.1,*,010.0.0.1,10.0.0.0/33,::1/129,::ffff:10.0.0.0/8,' })
+    expect(found.map((line) => /has "(.*)" as entry (\d)/.exec(line)?.slice(1))).toEqual([
+      ['*', '2'],
+      ['010.0.0.1', '3'],
+      ['10.0.0.0/33', '4'],
+      ['::1/129', '5'],
+      ['::ffff:10.0.0.0/8', '6'],
+      ['', '7'],
+    ])
+  })
+
+  test('what the configuration accepts, the address rules accept as well', () => {
+    const bits = fc.oneof(
+      fc.constant(''),
+      fc.nat(140).map((n) => `/${n}`),
+    )
+    const mapped = fc.ipV4().map((address) => `::ffff:${address}`)
+    const address = fc.oneof(
+      fc.ipV4(),
+      fc.ipV4Extended(),
+      fc.ipV6(),
+      mapped,
+      fc.constantFrom('fe80::1%eth0', '*', ''),
+    )
+    fc.assert(
+      fc.property(fc.tuple(address, bits), ([host, suffix]) => {
+        const entry = host + suffix
+        const isAccepted = problems({ TRUSTED_PROXIES: entry || ' ' }).length === 0
+        const isCompatible = /^::[0-9.]+\//.test(entry)
+        if (!isCompatible) expect(isAccepted).toBe(entry !== '*' && validateIpEntries([entry]).length === 0)
+        if (isAccepted) compileIpRules([entry])
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
