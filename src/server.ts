@@ -33,7 +33,13 @@ export function createServer(services: Services, peerAddress: PeerAddress) {
 
   const app = new Elysia({ normalize: false })
     .wrap(requestLog({ facts, routes, record, now: () => performance.now() }))
-    .use(problems({ facts, routes, onUnexpected: (error, requestId) => log.error({ error, requestId }, 'internal') }))
+    .use(
+      problems({
+        facts,
+        routes,
+        onUnexpected: (error, requestId) => log.error({ error, requestId }, 'internal'),
+      }),
+    )
     .use(
       authenticate({
         keys: services.keys,
@@ -48,7 +54,7 @@ export function createServer(services: Services, peerAddress: PeerAddress) {
     )
     .use(jsonBody(config.bodyBytesMax))
     .use(openApi({ version: packageJson.version, scriptPath: docsScriptPath }))
-    .use(docsRoutes())
+    .use(docsRoutes(facts))
     .use(
       serviceRoutes({
         notReadyBecause: services.notReadyBecause,

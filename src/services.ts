@@ -56,16 +56,26 @@ export interface ServicesOptions {
 }
 
 /** The composition root: the only place that builds the parts and hands them to each other. */
-export async function openServices({ config, log, role, now = Date.now }: ServicesOptions): Promise<Services> {
+export async function openServices({
+  config,
+  log,
+  role,
+  now = Date.now,
+}: ServicesOptions): Promise<Services> {
   if (config.databaseFile === null || config.databaseSyncUrl !== null) {
-    throw new Error('DATABASE_URL: this version keeps its data in a local file; remote databases are not supported yet.')
+    throw new Error(
+      'DATABASE_URL: this version keeps its data in a local file; remote databases are not supported yet.',
+    )
   }
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
   const lock = role === 'service' ? FolderLock.tryAcquire(config.dataDir, 'owner') : null
   const database = await openDatabase(config.databaseFile)
   const { read, write, store } = database
   const recordHash = createRecordHash((await readSecrets(read, write)).idHashKey)
-  const metrics = new Metrics({ pendingChunks: () => countPending(database), indexTotals: () => totals(index) })
+  const metrics = new Metrics({
+    pendingChunks: () => countPending(database),
+    indexTotals: () => totals(index),
+  })
   const embedder = createEmbedder(config, metrics)
   const index = openVectorIndex({
     databaseFile: database.file,
@@ -94,7 +104,8 @@ export async function openServices({ config, log, role, now = Date.now }: Servic
     },
     now,
     random: Math.random,
-    onFailure: ({ error, ...failure }) => log.warn({ error, ...failure }, 'Embedding failed; it is tried again'),
+    onFailure: ({ error, ...failure }) =>
+      log.warn({ error, ...failure }, 'Embedding failed; it is tried again'),
   })
   const follower = new Follower({
     read,
@@ -115,7 +126,12 @@ export async function openServices({ config, log, role, now = Date.now }: Servic
     metrics,
     embedder,
     projects,
-    keys: new Keys({ read, write, now, onNoteFailed: (error) => log.warn({ error }, "A key's last use was not noted") }),
+    keys: new Keys({
+      read,
+      write,
+      now,
+      onNoteFailed: (error) => log.warn({ error }, "A key's last use was not noted"),
+    }),
     calls: new Calls({ store, recordHash, scheduleErasure, now }),
     ingest: new Ingest({ store, recordHash, now }),
     knowledge: new Knowledge({
@@ -182,7 +198,9 @@ function createEmbedder({ embedding }: Config, metrics: Metrics): Embedder {
 }
 
 async function countPending({ read }: OpenDatabase): Promise<number> {
-  const [row] = await read.all<{ n: number }>(sql`select count(*) as n from chunks where embedding_space is null`)
+  const [row] = await read.all<{ n: number }>(
+    sql`select count(*) as n from chunks where embedding_space is null`,
+  )
   return row?.n ?? 0
 }
 

@@ -26,7 +26,9 @@ export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => 
 export function bodyOf<S extends TSchema>(schema: S): BodySchema<Static<S>> {
   const check = compileCheck(schema)
   const standard = { version: 1, vendor: 'callbook', validate: (value: unknown) => ({ value: check(value) }) }
-  return Object.defineProperty({ ...schema }, '~standard', { value: standard }) as unknown as BodySchema<Static<S>>
+  return Object.defineProperty({ ...schema }, '~standard', { value: standard }) as unknown as BodySchema<
+    Static<S>
+  >
 }
 
 export interface BodySchema<Output> {
@@ -61,7 +63,7 @@ function unescapePointer(part: string): string {
 }
 
 function sentence(error: ErrorObject): string {
-  const described = (error.parentSchema as { errorMessage?: string } | undefined)?.errorMessage
+  const described = (error.parentSchema as { 'x-message'?: string } | undefined)?.['x-message']
   switch (error.keyword) {
     case 'required':
       return 'is required'

@@ -107,7 +107,11 @@ export class Keys {
    * The caller behind an Authorization header, judged in the documented order.
    * @param clientAddress asked only when the key has an allow-list or its last use is to be noted
    */
-  async verify(kind: KeyKind, authorization: string | null, clientAddress: () => string | null): Promise<Caller> {
+  async verify(
+    kind: KeyKind,
+    authorization: string | null,
+    clientAddress: () => string | null,
+  ): Promise<Caller> {
     const token = bearerToken(authorization)
     if (token === null) throw missingAuthorization()
     if (!hasKeyPrefix(token, kind)) throw invalidFormat(kind)
@@ -115,7 +119,8 @@ export class Keys {
     if (!row || row.revokedAt !== null) throw invalidKey()
     const now = this.#options.now()
     if (row.expiresAt !== null && row.expiresAt <= now) throw expiredKey()
-    if (!this.#rulesOf(row.allowedIps).allows(hasRules(row.allowedIps) ? clientAddress() : null)) throw wrongAddress()
+    if (!this.#rulesOf(row.allowedIps).allows(hasRules(row.allowedIps) ? clientAddress() : null))
+      throw wrongAddress()
     this.#noteUse(row, now, clientAddress)
     return { projectId: row.projectId, keyId: row.id }
   }
@@ -139,7 +144,8 @@ export class Keys {
       .set({ revokedAt: this.#options.now() })
       .where(and(eq(keys.id, id), eq(keys.projectId, projectId), isNull(keys.revokedAt)))
       .returning({ id: keys.id })
-    if (revoked.length === 0) throw new AppError('not_found', 'Not found', { detail: 'There is no such key in use.' })
+    if (revoked.length === 0)
+      throw new AppError('not_found', 'Not found', { detail: 'There is no such key in use.' })
     return { id, revoked: true }
   }
 
@@ -163,7 +169,11 @@ export class Keys {
   }
 
   /** At most once a minute for each key, and never in the way of the request. */
-  #noteUse(row: { id: string; lastUsedAt: number | null }, now: number, clientAddress: () => string | null): void {
+  #noteUse(
+    row: { id: string; lastUsedAt: number | null },
+    now: number,
+    clientAddress: () => string | null,
+  ): void {
     const notedAt = this.#notedAt.get(row.id) ?? row.lastUsedAt
     if (notedAt !== null && now - notedAt < lastUsedEveryMs) return
     this.#notedAt.set(row.id, now)
@@ -209,7 +219,11 @@ function missingAuthorization(): AppError {
 }
 
 function invalidFormat(kind: KeyKind): AppError {
-  return refused('invalid_api_key_format', 'Invalid API key format', `A key for this route starts with ck_${kind}_.`)
+  return refused(
+    'invalid_api_key_format',
+    'Invalid API key format',
+    `A key for this route starts with ck_${kind}_.`,
+  )
 }
 
 function invalidKey(): AppError {
@@ -220,8 +234,15 @@ function expiredKey(): AppError {
   return refused('api_key_expired', 'API key has expired', 'Create a new key and use it instead.')
 }
 
-function refused(code: 'invalid_api_key_format' | 'invalid_api_key' | 'api_key_expired', title: string, detail: string) {
-  return new AppError(code, title, { detail, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } })
+function refused(
+  code: 'invalid_api_key_format' | 'invalid_api_key' | 'api_key_expired',
+  title: string,
+  detail: string,
+) {
+  return new AppError(code, title, {
+    detail,
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  })
 }
 
 function wrongAddress(): AppError {

@@ -57,9 +57,9 @@ export class Calls {
       write.run(sql`
         insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
         select ${projectId}, 'call', ${this.#options.recordHash(projectId, 'call', id)}, change_seq, ${this.#options.now()}
-        from ${projects} where id = ${projectId} and exists (${seq})
+        from ${projects} where id = ${projectId} and exists ${seq}
         on conflict do nothing`),
-      write.run(sql`delete from ${callWords(projectId)} where rowid in (${seq})`),
+      write.run(sql`delete from ${callWords(projectId)} where rowid in ${seq}`),
       write.delete(calls).where(isThisCall).returning({ seq: calls.seq }),
     ])
     if (results[3].length === 0) throw callNotFound()

@@ -22,7 +22,8 @@ export function ingestRoutes(ingest: Ingest) {
         security: [{ ingestKey: [] }],
         operationId: 'ingestCall',
         summary: 'Create a call or merge into it',
-        description: 'The same request twice changes nothing the second time, so every failure can be retried.',
+        description:
+          'The same request twice changes nothing the second time, so every failure can be retried.',
         parameters: [pathParameter('id', '1 to 128 characters of A-Z a-z 0-9 . _ : -', 'call-1042')],
         responses: keyedAnswers(
           { 200: jsonAnswer('The call, merged.', Call), 201: jsonAnswer('The call, created.', Call) },

@@ -29,7 +29,12 @@ const mergedFields = [
  * @param now milliseconds since 1970.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
  */
-export function mergeCall(stored: StoredCall | null, id: string, change: CallChange, now: number): StoredCall {
+export function mergeCall(
+  stored: StoredCall | null,
+  id: string,
+  change: CallChange,
+  now: number,
+): StoredCall {
   checkTogether(id, change)
   const times = readTimes(change)
   const before = stored ?? newCall(id, times.createdAt ?? now)
@@ -51,7 +56,13 @@ export function mergeCall(stored: StoredCall | null, id: string, change: CallCha
   const metadata = mergeMetadata(before.metadata, change.metadata, isLate)
   const occurredAt = latest(before.occurredAt, times.occurredAt)
   const isChanged = !stored || metadata !== before.metadata || !sameJson(call, before.call)
-  call.updatedAt = mergeUpdatedAt({ before: before.call.updatedAt, given: times.updatedAt, now, isChanged, isLate })
+  call.updatedAt = mergeUpdatedAt({
+    before: before.call.updatedAt,
+    given: times.updatedAt,
+    now,
+    isChanged,
+    isLate,
+  })
   return { call, occurredAt, metadata }
 }
 
@@ -86,7 +97,10 @@ function checkTogether(id: string, change: CallChange): void {
   if (change.transcript && change.appendTranscript) {
     errors.push({ field: 'appendTranscript', message: 'cannot come together with transcript' })
   }
-  if (change.metadata && new TextEncoder().encode(JSON.stringify(change.metadata)).length > metadataBytesMax) {
+  if (
+    change.metadata &&
+    new TextEncoder().encode(JSON.stringify(change.metadata)).length > metadataBytesMax
+  ) {
     errors.push({ field: 'metadata', message: `must be at most ${metadataBytesMax} bytes of JSON` })
   }
   if (errors.length > 0) throw invalidRequest(errors)

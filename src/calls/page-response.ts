@@ -12,7 +12,8 @@ export function readPageRequest(query: Record<string, string | undefined>): Page
   const read = (field: 'limit' | 'offset', fallback: number): number => {
     const text = query[field]
     if (text === undefined) return fallback
-    if (!wholeNumber.test(text)) errors.push({ field, message: 'must be a whole number of at most 15 digits' })
+    if (!wholeNumber.test(text))
+      errors.push({ field, message: 'must be a whole number of at most 15 digits' })
     return Number(text)
   }
   const request = {

@@ -41,7 +41,7 @@ const queries = preparedQueries((db: ReadDatabase) => {
       select seq, document_chars from calls
       where project_id = ${project} and created_at < ((select day from start) + 1) * ${sql.raw(`${msPerDay}`)}
       order by created_at desc, id desc
-      limit ${sql.placeholder('limit')} offset ${sql.placeholder('offset')} - (select skipped from start)
+      limit ${sql.placeholder('limit')} offset coalesce(${sql.placeholder('offset')} - (select skipped from start), 0)
     ), weight as materialized (select coalesce(sum(document_chars), 0) as chars from page)
     select
       (select coalesce(sum(calls), 0) from calls_by_day where project_id = ${project}) as total,
@@ -65,10 +65,7 @@ const queries = preparedQueries((db: ReadDatabase) => {
       })
       .from(sql`(${page})`)
       .prepare(),
-    slice: db
-      .select({ documents: sql<string | null>`group_concat(document, ',')` })
-      .from(slice)
-      .prepare(),
+    slice: db.select({ documents: sql<string | null>`group_concat(document, ',')` }).from(slice).prepare(),
   }
 })
 

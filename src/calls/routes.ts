@@ -27,7 +27,11 @@ export function callRoutes(calls: Calls) {
           operationId: 'listCalls',
           summary: 'List calls, newest first',
           parameters: [
-            pageParameter('limit', 100, 'Calls on the page; above 1000 is served as 1000, 0 gives only the total.'),
+            pageParameter(
+              'limit',
+              100,
+              'Calls on the page; above 1000 is served as 1000, 0 gives only the total.',
+            ),
             pageParameter('offset', 0, 'Calls to skip; past the end the page is empty.'),
           ],
           responses: keyedAnswers({ 200: jsonAnswer('A page of calls.', CallPage) }, ['invalid_request']),
@@ -65,6 +69,10 @@ export function toCallResponse(document: string, status = 200): Response {
 }
 
 function pageParameter(name: string, fallback: number, description: string): OpenAPIV3.ParameterObject {
-  const schema: OpenAPIV3.SchemaObject = { type: 'string', pattern: '^[0-9]{1,15}$', default: String(fallback) }
+  const schema: OpenAPIV3.SchemaObject = {
+    type: 'string',
+    pattern: '^[0-9]{1,15}$',
+    default: String(fallback),
+  }
   return { name, in: 'query', required: false, description, schema, example: String(fallback) }
 }

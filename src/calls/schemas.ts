@@ -11,7 +11,7 @@ export const callIdPattern = /^[A-Za-z0-9._:-]{1,128}$/
 /** ISO 8601 with a zone; whether the day exists is checked when it is read. */
 const Time = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?([Zz]|[+-]\\d{2}:\\d{2})$',
-  errorMessage: 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z',
+  'x-message': 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z',
   example: '2026-01-31T09:30:00.000Z',
 })
 

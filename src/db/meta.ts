@@ -18,7 +18,8 @@ const secretBytes = 32
 export async function readSecrets(read: ReadDatabase, write: WriteDatabase): Promise<DatabaseSecrets> {
   const names = ['generation', 'id_hash_key', 'session_secret']
   const made = names.map((name) => ({ name, value: randomBytes(secretBytes).toString('hex') }))
-  if ((await readSome(read, names)).size < names.length) await write.insert(meta).values(made).onConflictDoNothing()
+  if ((await readSome(read, names)).size < names.length)
+    await write.insert(meta).values(made).onConflictDoNothing()
   const values = await readSome(read, names)
   return {
     generation: values.get('generation') ?? '',

@@ -9,5 +9,6 @@ export type RecordKind = 'call' | 'item'
 export type RecordHash = (projectId: number, kind: RecordKind, id: string) => string
 
 export function createRecordHash(key: string): RecordHash {
-  return (projectId, kind, id) => createHmac('sha256', key).update(`${projectId}\n${kind}\n${id}`).digest('hex')
+  return (projectId, kind, id) =>
+    createHmac('sha256', key).update(`${projectId}\n${kind}\n${id}`).digest('hex')
 }

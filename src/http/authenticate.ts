@@ -26,27 +26,25 @@ interface AuthenticateOptions {
  * body is read: a bad key is 401 even when the body is malformed or the path unknown.
  */
 export function authenticate({ keys, facts, peerAddress, trustedProxies, rateLimiter }: AuthenticateOptions) {
-  return new Elysia({ name: 'authenticate' })
-    .use(callerContext())
-    .onRequest(async (context) => {
-      const { request } = context
-      const kind = kindOf(pathOf(request.url))
-      if (!kind) return
-      const caller = await keys.verify(kind, request.headers.get('authorization'), () =>
-        clientAddress({
-          peer: peerAddress(request),
-          forwardedFor: request.headers.get('x-forwarded-for'),
-          trustedProxies,
-        }),
-      )
-      const known = facts.of(request)
-      known.keyId = caller.keyId
-      context.caller = caller
-      if (!rateLimiter) return
-      const decision = rateLimiter.take(caller.keyId)
-      known.headers = decision.headers
-      if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds)
-    })
+  return new Elysia({ name: 'authenticate' }).use(callerContext()).onRequest(async (context) => {
+    const { request } = context
+    const kind = kindOf(pathOf(request.url))
+    if (!kind) return
+    const caller = await keys.verify(kind, request.headers.get('authorization'), () =>
+      clientAddress({
+        peer: peerAddress(request),
+        forwardedFor: request.headers.get('x-forwarded-for'),
+        trustedProxies,
+      }),
+    )
+    const known = facts.of(request)
+    known.keyId = caller.keyId
+    context.caller = caller
+    if (!rateLimiter) return
+    const decision = rateLimiter.take(caller.keyId)
+    known.headers = decision.headers
+    if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds)
+  })
 }
 
 /** The kind of key a path asks for; null for a path that asks for none. */

@@ -4,22 +4,37 @@ import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { Elysia } from 'elysia'
 import { type ErrorCode, errorStatus } from '../errors.ts'
+import type { FactsByRequest } from './facts.ts'
+import { pathOf } from './route-table.ts'
 
 export const docsScriptPath = '/docs/scalar.js'
 const secondsPerDay = 86_400
 
+/** The viewer styles its page with inline styles and draws icons from data: URLs; scripts are ours alone. */
+const viewerPolicy = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "frame-ancestors 'none'",
+].join('; ')
+
 /** What each code means and what a client does about it; the sentence a client gets is more exact. */
 const explanations: Record<ErrorCode, string> = {
-  missing_authorization: 'Missing or invalid Authorization header. Send <code>Authorization: Bearer &lt;key&gt;</code>.',
-  invalid_api_key_format: 'Invalid API key format. API keys start with <code>ck_live_</code>, ingest keys with <code>ck_ingest_</code>.',
+  missing_authorization:
+    'Missing or invalid Authorization header. Send <code>Authorization: Bearer &lt;key&gt;</code>.',
+  invalid_api_key_format:
+    'Invalid API key format. API keys start with <code>ck_live_</code>, ingest keys with <code>ck_ingest_</code>.',
   invalid_api_key: 'Invalid API key. It is unknown or has been revoked.',
   api_key_expired: 'API key has expired. Create a new one.',
   ip_address_not_allowed: "IP address not allowed. The request's address is not on the key's allow-list.",
   forbidden: 'Forbidden. The route is not for this caller.',
   invalid_request: 'Invalid request. <code>errors</code> names each field at fault.',
-  not_found: 'Call not found, Knowledge item not found, or Not found. A record of another project is not found either.',
+  not_found:
+    'Call not found, Knowledge item not found, or Not found. A record of another project is not found either.',
   method_not_allowed: 'Method not allowed. <code>Allow</code> lists the methods of the path.',
-  transcript_gap: 'Transcript does not continue. Send the turns from the end of the stored transcript on, or all of them.',
+  transcript_gap:
+    'Transcript does not continue. Send the turns from the end of the stored transcript on, or all of them.',
   call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
   payload_too_large: 'Payload too large. Split the text into several items.',
   unsupported_media_type: 'Unsupported media type. Send <code>Content-Type: application/json</code>.',
@@ -30,16 +45,14 @@ const explanations: Record<ErrorCode, string> = {
 }
 
 /** The pages under /docs that the OpenAPI plugin does not make: the table of errors, and the viewer's script. */
-export function docsRoutes() {
+export function docsRoutes(facts: FactsByRequest) {
   const script = createRequire(import.meta.url).resolve('@scalar/api-reference/package.json')
   const scriptFile = script.replace('package.json', 'dist/browser/standalone.js')
   const hidden = { detail: { hide: true } }
   return new Elysia()
-    .onAfterHandle({ as: 'global' }, ({ path, set }) => {
-      // The viewer styles its page with inline styles and draws icons from data: URLs; scripts are ours alone.
-      if (path !== '/docs') return
-      set.headers['content-security-policy'] =
-        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; frame-ancestors 'none'"
+    .onRequest(({ request }) => {
+      if (pathOf(request.url) === '/docs')
+        facts.of(request).headers = { 'Content-Security-Policy': viewerPolicy }
     })
     .get('/', () => new Response(null, { status: 302, headers: { Location: '/docs' } }), hidden)
     .get(docsScriptPath, ({ request }) => toScript(request, scriptFile), hidden)
@@ -53,8 +66,11 @@ function toScript(request: Request, file: string): Response {
     Vary: 'Accept-Encoding',
   }
   const source = createReadStream(file)
-  if (!request.headers.get('accept-encoding')?.includes('gzip')) return new Response(toWeb(source), { headers })
-  return new Response(toWeb(source.pipe(createGzip())), { headers: { ...headers, 'Content-Encoding': 'gzip' } })
+  if (!request.headers.get('accept-encoding')?.includes('gzip'))
+    return new Response(toWeb(source), { headers })
+  return new Response(toWeb(source.pipe(createGzip())), {
+    headers: { ...headers, 'Content-Encoding': 'gzip' },
+  })
 }
 
 function toWeb(stream: Readable): ReadableStream<Uint8Array> {

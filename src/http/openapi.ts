@@ -89,7 +89,8 @@ export function openApi({ version, scriptPath }: { version: string; scriptPath: 
       info: {
         title: 'Callbook',
         version,
-        description: 'The system of record for voice agents: every call they handled, and everything they know.',
+        description:
+          'The system of record for voice agents: every call they handled, and everything they know.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
       servers: [{ url: '/', description: 'This service' }],
@@ -103,7 +104,11 @@ export function openApi({ version, scriptPath }: { version: string; scriptPath: 
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `ck_live_…`.' },
           ingestKey: { type: 'http', scheme: 'bearer', description: 'An ingest key, `ck_ingest_…`.' },
-          metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN, when one is configured.' },
+          metricsToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'METRICS_TOKEN, when one is configured.',
+          },
         },
         schemas: { Problem: asOpenApi(Problem) },
       },

@@ -23,7 +23,8 @@ export function problems({ facts, routes, onUnexpected }: ProblemsOptions) {
 /** @param requestId the id that the answer's `X-Request-Id` bears */
 export function toProblem(error: AppError, requestId: string): Response {
   const headers: Record<string, string> = { ...error.headers, 'Content-Type': 'application/problem+json' }
-  if (error.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.ceil(error.retryAfterSeconds))
+  if (error.retryAfterSeconds !== undefined)
+    headers['Retry-After'] = String(Math.ceil(error.retryAfterSeconds))
   const problem = {
     type: `/docs/errors#${error.code}`,
     title: error.title,

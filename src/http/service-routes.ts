@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { Elysia } from 'elysia'
 import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import { bearerToken } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
 import type { PeerAddress } from './authenticate.ts'
@@ -19,7 +19,12 @@ const Health = Type.Object({ status: Type.Unsafe<'ok'>({ type: 'string', enum: [
 const Readiness = Type.Object({ status: Type.Unsafe<'ready'>({ type: 'string', enum: ['ready'] }) })
 
 /** Health, readiness and metrics, for whoever runs the service. */
-export function serviceRoutes({ notReadyBecause, metricsText, metricsToken, peerAddress }: ServiceRoutesOptions) {
+export function serviceRoutes({
+  notReadyBecause,
+  metricsText,
+  metricsToken,
+  peerAddress,
+}: ServiceRoutesOptions) {
   return new Elysia()
     .get('/health', () => ({ status: 'ok' }), {
       detail: {
@@ -36,14 +41,19 @@ export function serviceRoutes({ notReadyBecause, metricsText, metricsToken, peer
         security: [],
         operationId: 'getReadiness',
         summary: 'Whether the database answers and start-up is finished',
-        responses: { 200: jsonAnswer('It is ready.', Readiness), ...problemAnswers(['unavailable', 'internal']) },
+        responses: {
+          200: jsonAnswer('It is ready.', Readiness),
+          ...problemAnswers(['unavailable', 'internal']),
+        },
       },
     })
     .get(
       '/metrics',
       async ({ request }) => {
         if (!mayReadMetrics(request, metricsToken, peerAddress)) throw forbidden()
-        return new Response(await metricsText(), { headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' } })
+        return new Response(await metricsText(), {
+          headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' },
+        })
       },
       {
         detail: {
@@ -52,7 +62,10 @@ export function serviceRoutes({ notReadyBecause, metricsText, metricsToken, peer
           operationId: 'getMetrics',
           summary: 'Prometheus metrics',
           responses: {
-            200: { description: 'Prometheus text format.', content: { 'text/plain': { schema: { type: 'string' } } } },
+            200: {
+              description: 'Prometheus text format.',
+              content: { 'text/plain': { schema: { type: 'string' } } },
+            },
             ...problemAnswers(['forbidden', 'internal']),
           },
         },
@@ -67,7 +80,8 @@ function toReadiness(reason: string | null) {
 
 /** Whoever carries the token; without one configured, whoever is on this machine and was forwarded by nobody. */
 function mayReadMetrics(request: Request, metricsToken: string | null, peerAddress: PeerAddress): boolean {
-  if (metricsToken !== null) return isSame(bearerToken(request.headers.get('authorization')) ?? '', metricsToken)
+  if (metricsToken !== null)
+    return isSame(bearerToken(request.headers.get('authorization')) ?? '', metricsToken)
   const isForwarded = request.headers.has('x-forwarded-for') || request.headers.has('forwarded')
   return !isForwarded && isLoopback(peerAddress(request))
 }

@@ -4,7 +4,11 @@ const encoder = new TextEncoder()
  * A body of `head`, the slices and `tail`. A slice is asked for only when the client has taken the one
  * before, so memory holds one of them whatever the whole weighs.
  */
-export function streamOf(head: string, slices: AsyncIterable<string>, tail: string): ReadableStream<Uint8Array> {
+export function streamOf(
+  head: string,
+  slices: AsyncIterable<string>,
+  tail: string,
+): ReadableStream<Uint8Array> {
   const parts = withEnds(head, slices, tail)
   return new ReadableStream(
     {

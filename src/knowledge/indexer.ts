@@ -129,13 +129,19 @@ export class Indexer {
       this.#wanted.delete(projectId)
       const due = await this.#readDue(projectId)
       if (due.length === 0) return
-      await Promise.all(inBatches(due, this.#options.embedder.batchTextsMax).map((batch) => this.#embed(projectId, batch)))
+      await Promise.all(
+        inBatches(due, this.#options.embedder.batchTextsMax).map((batch) => this.#embed(projectId, batch)),
+      )
     }
   }
 
   async #readDue(projectId: number): Promise<PendingChunk[]> {
     const limit = this.#options.embedder.batchTextsMax * batchesAtOnce
-    return await queries(this.#options.store(projectId).read).due.all({ projectId, now: this.#options.now(), limit })
+    return await queries(this.#options.store(projectId).read).due.all({
+      projectId,
+      now: this.#options.now(),
+      limit,
+    })
   }
 
   async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {
@@ -159,7 +165,9 @@ export class Indexer {
     const joined = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
     const labels = JSON.stringify(batch.map(({ label }) => label))
     const results = await write.batch([
-      write.run(sql`update ${projects} set knowledge_version = knowledge_version + 1 where id = ${projectId}`),
+      write.run(
+        sql`update ${projects} set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
+      ),
       write.all<{ label: number }>(sql`
         update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
           embedding_space = ${this.#options.embedder.space}, attempts = 0, next_attempt_at = null, last_error = null

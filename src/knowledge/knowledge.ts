@@ -46,7 +46,10 @@ const queries = preparedQueries((db) => ({
     .select({ ...itemColumns, seq: knowledgeItems.seq })
     .from(knowledgeItems)
     .where(
-      and(eq(knowledgeItems.projectId, sql.placeholder('projectId')), eq(knowledgeItems.id, sql.placeholder('id'))),
+      and(
+        eq(knowledgeItems.projectId, sql.placeholder('projectId')),
+        eq(knowledgeItems.id, sql.placeholder('id')),
+      ),
     )
     .prepare(),
   sizes: db
@@ -57,8 +60,9 @@ const queries = preparedQueries((db) => ({
     .prepare(),
   bySeqs: db
     .select(itemColumns)
-    .from(sql`json_each(${sql.placeholder('seqs')}) wanted cross join ${knowledgeItems}
-      on ${knowledgeItems.seq} = wanted.value`)
+    .from(knowledgeItems)
+    .where(sql`${knowledgeItems.seq} in (select value from json_each(${sql.placeholder('seqs')}))`)
+    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
     .prepare(),
 }))
 
@@ -112,7 +116,10 @@ export class Knowledge {
     const results = await write.batch([
       write
         .update(projects)
-        .set({ changeSeq: sql`${projects.changeSeq} + 1`, knowledgeVersion: sql`${projects.knowledgeVersion} + 1` })
+        .set({
+          changeSeq: sql`${projects.changeSeq} + 1`,
+          knowledgeVersion: sql`${projects.knowledgeVersion} + 1`,
+        })
         .where(eq(projects.id, projectId)),
       write.run(sql`
         insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
@@ -121,7 +128,7 @@ export class Knowledge {
           select 1 from ${knowledgeItems} where seq = ${itemSeq})
         on conflict do nothing`),
       labels,
-      write.run(sql`delete from ${chunkWords(projectId)} where rowid in (${labels})`),
+      write.run(sql`delete from ${chunkWords(projectId)} where rowid in ${labels}`),
       write.delete(chunks).where(eq(chunks.itemSeq, itemSeq)),
       write
         .delete(knowledgeItems)
@@ -141,7 +148,13 @@ export class Knowledge {
     const { write } = this.#options.store(projectId)
     const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
     const itemSeq = sql`(select seq from ${knowledgeItems} where ${isThisItem})`
-    const rows = pieces.map((piece) => [piece.position, piece.heading, piece.text, piece.overlapChars, sha256(piece.text)])
+    const rows = pieces.map((piece) => [
+      piece.position,
+      piece.heading,
+      piece.text,
+      piece.overlapChars,
+      sha256(piece.text),
+    ])
     const results = await write.batch([
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
       write.run(sql`

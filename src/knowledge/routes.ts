@@ -47,7 +47,10 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
               201: jsonAnswer('The item.', Item, {
                 headers: {
                   Location: headerOf("The item's path.", '/v1/knowledge/kn_019a5f0c2b7e7cc0a1d2e3f405162738'),
-                  'Callbook-Index': headerOf('`ready` when vector search finds it too, else `pending`.', 'ready'),
+                  'Callbook-Index': headerOf(
+                    '`ready` when vector search finds it too, else `pending`.',
+                    'ready',
+                  ),
                 },
               }),
             },
@@ -96,14 +99,13 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
     })
 }
 
-function toListResponse(slices: AsyncIterable<string>): Response {
-  return new Response(streamOf('[', withCommas(slices), ']'), { headers: { 'Content-Type': 'application/json' } })
+/** The first slice is read before the answer begins, so that a failure is still a problem answer. */
+async function toListResponse(slices: AsyncGenerator<string>): Promise<Response> {
+  const first = await slices.next()
+  const body = streamOf(first.done ? '[' : `[${first.value}`, afterCommas(slices), ']')
+  return new Response(body, { headers: { 'Content-Type': 'application/json' } })
 }
 
-async function* withCommas(slices: AsyncIterable<string>): AsyncGenerator<string> {
-  let isFirst = true
-  for await (const slice of slices) {
-    yield isFirst ? slice : `,${slice}`
-    isFirst = false
-  }
+async function* afterCommas(slices: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const slice of slices) yield `,${slice}`
 }

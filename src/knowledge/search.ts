@@ -64,9 +64,14 @@ export class Search {
     const labels = request.itemIds ? await readLabels(store, projectId, request.itemIds) : undefined
 
     const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, request, candidates, labels)
-    const byKeyword = wanted === 'vector' ? null : await keywordLabels(store, projectId, request.query, candidates, labels)
+    const byKeyword =
+      wanted === 'vector' ? null : await keywordLabels(store, projectId, request.query, candidates, labels)
     const vectorLabels = byVector && (await byVector)
-    const lists = [vectorLabels, byKeyword ?? (vectorLabels ? null : await keywordLabels(store, projectId, request.query, candidates, labels))]
+    const lists = [
+      vectorLabels,
+      byKeyword ??
+        (vectorLabels ? null : await keywordLabels(store, projectId, request.query, candidates, labels)),
+    ]
     const used = lists.filter((list) => list !== null)
 
     const ranked = fuseRanks(used).slice(0, limit)

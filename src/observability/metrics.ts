@@ -82,7 +82,11 @@ export class Metrics {
 
   #indexGauges(read: () => Promise<IndexTotals>): void {
     this.#gauge('callbook_index_vectors', 'Vectors in the indexes.', async () => (await read()).vectors)
-    this.#gauge('callbook_index_tombstones', 'Removed vectors still in the graphs.', async () => (await read()).tombstones)
+    this.#gauge(
+      'callbook_index_tombstones',
+      'Removed vectors still in the graphs.',
+      async () => (await read()).tombstones,
+    )
     this.#gauge('callbook_index_file_bytes', 'Size of the index files.', async () => (await read()).fileBytes)
   }
 

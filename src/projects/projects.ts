@@ -36,7 +36,8 @@ export class Projects {
     if (problem) throw invalidRequest([{ field: 'name', message: problem }])
     for (;;) {
       const outcome = await this.#insert(name)
-      if (outcome === 'name taken') throw invalidRequest([{ field: 'name', message: 'is taken by another project' }])
+      if (outcome === 'name taken')
+        throw invalidRequest([{ field: 'name', message: 'is taken by another project' }])
       if (outcome !== 'id taken') return outcome
     }
   }
@@ -61,12 +62,16 @@ export class Projects {
       .orderBy(sql`${projects.publicId} = ${idOrName} desc`)
       .limit(1)
     if (found[0]) return found[0]
-    throw new AppError('not_found', 'Not found', { detail: `There is no project with the id or name ${idOrName}.` })
+    throw new AppError('not_found', 'Not found', {
+      detail: `There is no project with the id or name ${idOrName}.`,
+    })
   }
 
   /** A project comes with its word tables, or not at all, so its id is chosen before they are named after it. */
   async #insert(name: string): Promise<Project | 'name taken' | 'id taken'> {
-    const [last] = await this.#write.all<{ seq: number }>(sql`select seq from sqlite_sequence where name = 'projects'`)
+    const [last] = await this.#write.all<{ seq: number }>(
+      sql`select seq from sqlite_sequence where name = 'projects'`,
+    )
     const project = { projectId: (last?.seq ?? 0) + 1, id: newId('prj'), name }
     const values = { id: project.projectId, publicId: project.id, name, createdAt: this.#now() }
     try {

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { loadConfig } from '../../src/config.ts'
+import { createServer } from '../../src/server.ts'
+import { openServices, type Services } from '../../src/services.ts'
+
+export interface TestService {
+  url: string
+  services: Services
+  /** Every line the service has logged, parsed. */
+  logs: Record<string, unknown>[]
+  dataDir: string
+  /** A project of the test's own, with one key of each kind. */
+  mintProject(): Promise<TestProject>
+  stop(): Promise<void>
+}
+
+export interface TestProject {
+  projectId: number
+  id: string
+  name: string
+  key: string
+  keyId: string
+  ingestKey: string
+  /** Requests with the project's API key, or its ingest key under /ingest. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** The same, with a body sent as JSON. */
+  send(method: string, path: string, body: unknown): Promise<Response>
+}
+
+interface StartOptions {
+  /** Settings as in the environment. */
+  env?: Record<string, string>
+  /** Keeps the folder of an earlier service. */
+  dataDir?: string
+  now?: () => number
+}
+
+/** The real service in a fresh folder, on a free port of loopback. */
+export async function startService({ env = {}, dataDir, now }: StartOptions = {}): Promise<TestService> {
+  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'callbook-'))
+  const config = loadConfig({ DATA_DIR: folder, ...env }, false)
+  const logs: Record<string, unknown>[] = []
+  const log = pino(
+    {
+      level: 'trace',
+      serializers: { error: (error) => ({ message: String(error), cause: String(error?.cause) }) },
+    },
+    { write: (line) => logs.push(JSON.parse(line)) },
+  )
+  const services = await openServices({ config, log, role: 'service', ...(now ? { now } : {}) })
+  await services.start()
+  const app = createServer(services, (request) => server.requestIP(request)?.address ?? null)
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: app.fetch,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  })
+  const url = server.url.origin
+  let minted = 0
+  return {
+    url,
+    services,
+    logs,
+    dataDir: folder,
+    async mintProject() {
+      const project = await services.projects.create(`test ${++minted} ${performance.now()}`)
+      const make = (kind: 'live' | 'ingest') =>
+        services.keys.create(project.projectId, { name: kind, kind, allowedIps: [], expiresAt: null })
+      const [live, ingest] = [await make('live'), await make('ingest')]
+      const call = (path: string, init: RequestInit = {}) => {
+        const headers = new Headers(init.headers)
+        const key = path.startsWith('/ingest') ? ingest.key : live.key
+        if (!headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)
+        return fetch(url + path, { ...init, headers })
+      }
+      return {
+        ...project,
+        key: live.key,
+        keyId: live.id,
+        ingestKey: ingest.key,
+        fetch: call,
+        send: (method, path, body) =>
+          call(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      }
+    },
+    async stop() {
+      await server.stop(true)
+      await services.close()
+      if (!dataDir) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
