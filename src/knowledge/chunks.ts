@@ -138,7 +138,7 @@ function nearestBoundary(text: string, low: number, high: number, ideal: number)
   let bestRank: number = boundary.none
   for (let at = low; at <= high; at++) {
     const rank = boundaryAt(text, at)
-    if (rank === boundary.none || rank < bestRank || !isPlainGraphemeStart(text, at)) continue
+    if (rank === boundary.none || rank < bestRank || joinsBefore(text, at)) continue
     if (rank === bestRank && best !== null && Math.abs(at - ideal) >= Math.abs(best - ideal)) continue
     best = at
     bestRank = rank
@@ -190,7 +190,7 @@ function overlapBefore(text: string, from: number, cut: number): number {
   const earliest = Math.max(from, cut - chunkOverlapCharsMax)
   let start = earliest
   while (start < cut && !(isSpace(text.charCodeAt(start - 1)) && !isSpace(text.charCodeAt(start)))) start++
-  if (start < cut && isPlainGraphemeStart(text, start)) return cut - start
+  if (start < cut && !joinsBefore(text, start)) return cut - start
   start = graphemeStart(text, from, earliest)
   if (start < earliest) start = graphemeStart(text, from, Math.min(cut, earliest + 2 * (earliest - start)))
   const overlapChars = cut - start
@@ -641,6 +641,13 @@ const graphemeCharsMax = 64
 function isRegionalIndicator(text: string, at: number): boolean {
   const code = text.codePointAt(isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at) ?? 0
   return code >= 0x1f1e6 && code <= 0x1f1ff
+}
+
+/** Whether what stands at `at` would combine with the white space or full stop before. */
+function joinsBefore(text: string, at: number): boolean {
+  if (text.charCodeAt(at) < 0x300) return false
+  const extender = /^(?:\p{M}|\p{Emoji_Modifier}|\p{Join_Control}|[\uff9e\uff9f]|[\u{e0020}-\u{e007f}])/u
+  return extender.test(text.slice(at, at + 2))
 }
 
 /** Below U+0300 nothing combines, apart from the two characters of a line ending. */

@@ -1,10 +1,10 @@
 import pino from 'pino'
 import pretty from 'pino-pretty'
+import { LineWriter } from './line-writer.ts'
 
 export type Log = pino.Logger
 
-const bufferedBytes = 4_096
-const flushEveryMs = 200
+const stderr = 2
 
 export interface OpenLog {
   readonly log: Log
@@ -13,7 +13,7 @@ export interface OpenLog {
 }
 
 /**
- * Structured logs on stderr, so that stdout is free for what people and scripts read. Lines are buffered for a
+ * Structured logs on stderr, so that stdout is free for what people and scripts read. Lines are gathered for a
  * moment: one write a line would cost more than the request it tells of.
  */
 export function openLog({ level, format }: { level: string; format: 'json' | 'pretty' }): OpenLog {
@@ -25,18 +25,10 @@ export function openLog({ level, format }: { level: string; format: 'json' | 'pr
     serializers: { error: describeError },
   }
   if (format === 'pretty') {
-    return { log: pino(options, pretty({ destination: 2, sync: true })), close: () => undefined }
+    return { log: pino(options, pretty({ destination: stderr, sync: true })), close: () => undefined }
   }
-  const destination = pino.destination({ fd: 2, sync: false, minLength: bufferedBytes })
-  const timer = setInterval(() => destination.flush(), flushEveryMs)
-  timer.unref()
-  return {
-    log: pino(options, destination),
-    close: () => {
-      clearInterval(timer)
-      destination.flushSync()
-    },
-  }
+  const lines = new LineWriter(stderr)
+  return { log: pino(options, lines), close: () => lines.close() }
 }
 
 /**

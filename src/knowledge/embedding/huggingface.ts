@@ -45,6 +45,8 @@ const waitMsMax = 2_000
 const silenceMsMax = 60_000
 const retryAfterMsMax = 86_400_000
 const failuresInRowMax = 5
+/** When to come back while another request tries whether the provider works again. */
+const trialMs = 1_000
 const queriesAtOnceMax = 16
 const requestsWaitingMax = 256
 const dimensionsMax = 8_192
@@ -74,7 +76,7 @@ class HuggingFaceEmbedder implements Embedder {
   private readonly slots: Record<EmbeddingKind, ReturnType<typeof bulkhead>>
   private readonly breaker: ReturnType<typeof circuitBreaker>
   private learntDimensions: number | null
-  /** Nothing is sent before this time, by the provider's wish or because it failed too often. */
+  /** By the provider's wish nothing is sent before this time, on the clock of `performance.now()`. */
   private silentUntil = 0
 
   constructor(options: HuggingFaceOptions) {
@@ -153,8 +155,9 @@ class HuggingFaceEmbedder implements Embedder {
       try {
         return await this.whenFree(kind, signal, () => this.request(texts, signal))
       } catch (error) {
-        const isTransient = error instanceof RequestFailure && error.isTransient && !signal.aborted
-        if (!isTransient || retries === retriesMax) throw error
+        if (!(error instanceof RequestFailure) || signal.aborted || retries === retriesMax) throw error
+        // Documents have time to wait for others' trouble to pass; a query is better answered without a vector.
+        if (!error.isTransient && !(error.kind === 'resting' && kind === 'document')) throw error
         const waitMs = (error.retryAfterMs ?? 0) + jitter(this.retryDelayMsMin * 2 ** retries)
         if (waitMs > waitMsMax) throw error
         await sleep(waitMs, undefined, { signal }).catch(() => undefined)
@@ -164,23 +167,22 @@ class HuggingFaceEmbedder implements Embedder {
 
   /** Waits for a free slot; leaves the queue at once when the caller gives up. */
   private whenFree<T>(kind: EmbeddingKind, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const cancel = () => reject(new RequestFailure('cancelled'))
-    if (signal.aborted) cancel()
-    else {
+    return new Promise((resolve, reject) => {
+      const cancel = () => reject(new RequestFailure('cancelled'))
+      if (signal.aborted) return cancel()
       signal.addEventListener('abort', cancel, { once: true })
       const done = this.slots[kind].execute(() => this.unlessSilent(work), signal)
       done.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel))
-    }
-    return promise
+    })
   }
 
   private async unlessSilent<T>(work: () => Promise<T>): Promise<T> {
     const restMs = this.silentUntil - performance.now()
     if (restMs > 0) throw new RequestFailure('resting', { retryAfterMs: Math.ceil(restMs) })
     // One trial at a time; cockatiel would let the others wait for its outcome, however long that takes.
-    if (this.breaker.state === CircuitState.HalfOpen)
-      throw new RequestFailure('resting', { retryAfterMs: 1_000 })
+    if (this.breaker.state === CircuitState.HalfOpen) {
+      throw new RequestFailure('resting', { retryAfterMs: trialMs })
+    }
     try {
       return await this.breaker.execute(work)
     } catch (error) {
@@ -218,9 +220,10 @@ class HuggingFaceEmbedder implements Embedder {
   private async send(texts: string[], signal: AbortSignal): Promise<unknown> {
     const timeout = AbortSignal.timeout(this.timeoutMs)
     const seen: Seen = { response: null, isTooLong: false }
+    const { fetch } = this
     const watchedFetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
       // Texts go to the destination that was announced, and nowhere else.
-      seen.response = await this.fetch(input, { ...init, redirect: 'manual' })
+      seen.response = await fetch(input, { ...init, redirect: 'manual' })
       return withBodyLimit(seen.response, seen)
     }
     try {
@@ -228,7 +231,7 @@ class HuggingFaceEmbedder implements Embedder {
       const args = { endpointUrl: this.url, inputs: texts, normalize: true, truncate: true }
       return await this.client.featureExtraction(args, {
         signal: AbortSignal.any([signal, timeout]),
-        fetch: Object.assign(watchedFetch, { preconnect: this.fetch.preconnect }),
+        fetch: Object.assign(watchedFetch, { preconnect: fetch.preconnect }),
         // By default the client repeats a request that got 503, at once and for ever.
         retry_on_error: false,
       })
@@ -430,7 +433,9 @@ function numbers(row: unknown): number[] {
 }
 
 function unitVector(values: number[]): Float32Array {
-  const norm = Math.hypot(...values)
+  let squares = 0
+  for (const value of values) squares += value * value
+  const norm = Math.sqrt(squares)
   if (!Number.isFinite(norm)) throw new RequestFailure('number')
   if (norm < 1e-12) throw new RequestFailure('zero')
   return Float32Array.from(values, (value) => value / norm)

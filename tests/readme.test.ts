@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository, type ServiceProcess, spawnService } from './support/process.ts'
+
+let service: ServiceProcess
+beforeAll(async () => {
+  service = await spawnService()
+})
+afterAll(async () => {
+  service.kill('SIGTERM')
+  await service.exited
+  rmSync(service.dataDir, { recursive: true, force: true })
+})
+
+test("the README's tour runs as it stands, and every answer is what it says", async () => {
+  const key = /API key +(\S+)/.exec(service.banner)?.[1] ?? ''
+  const script = tour()
+    .replace('http://127.0.0.1:3000', service.url)
+    .replace('ck_live_...', key)
+  expect(script.match(/\bcurl\b/g)?.length).toBeGreaterThanOrEqual(10)
+
+  const run = Bun.spawn(['bash', '-euxo', 'pipefail', '-c', script], {
+    cwd: repository,
+    env: { ...process.env, DATA_DIR: service.dataDir },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+    run.exited,
+  ])
+  expect(code, stderr).toBe(0)
+  expect(stdout).toContain('"summary":"Moved the booking to Friday."')
+  expect(stdout).toContain('"pagination":{"total":1,"limit":10,"offset":0}')
+  expect(stdout).toContain('Callbook-Index: ready'.toLowerCase())
+  expect(stdout).toContain('"heading":"Refunds"')
+  expect(stdout.match(/"deleted":true/g)).toHaveLength(2)
+})
+
+test('the README names every setting that there is', () => {
+  const names = readFileSync(join(repository, '.env.example'), 'utf8').matchAll(/^#?\s*([A-Z][A-Z_]+)=/gm)
+  const readme = readFileSync(join(repository, 'README.md'), 'utf8')
+  expect([...names].map(([, name]) => name).filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+})
+
+/** The shell blocks of the README's section "A tour", one after the other. */
+function tour(): string {
+  const readme = readFileSync(join(repository, 'README.md'), 'utf8')
+  const section = /\n## A tour\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? ''
+  return [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block).join('\n')
+}

@@ -1,0 +1,211 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What the server does with one request instead of answering well. */
+export interface Misbehaviour {
+  /** Wait before anything else. */
+  delayMs?: number
+  /** Close the connection without an answer, or in the middle of it; or send half of it and no more. */
+  cut?: 'before' | 'middle' | 'stall'
+  status?: number
+  headers?: Record<string, string>
+  /** Sent instead of vectors: a string as it is, anything else as JSON. */
+  body?: unknown
+  /** `pooled` [n][d], `single` [d], `tokens` [n][tokens][d], `padded` the same with padding to the longest. */
+  shape?: 'pooled' | 'single' | 'tokens' | 'padded'
+  /** Length of the vectors. */
+  dimensions?: number
+  /** How many vectors more, or fewer, than texts. */
+  extra?: number
+  /** JSON for an entry of the last vector, such as `NaN`, `null`, `1e999` or `"0.5"`. */
+  entry?: string
+  /** All entries of the last vector are 0. */
+  zero?: boolean
+  html?: boolean
+}
+
+export interface RecordedRequest {
+  method: string
+  path: string
+  headers: IncomingMessage['headers']
+  body: Record<string, unknown>
+  texts: string[]
+  receivedAtMs: number
+}
+
+export interface FakeEmbeddings {
+  url: string
+  requests: RecordedRequest[]
+  /** One for each of the next requests, in order; null stands for a good answer. */
+  next(...misbehaviours: (Misbehaviour | null)[]): void
+  /** For all requests that `next` says nothing about, until called with null. */
+  always(misbehaviour: Misbehaviour | null): void
+  /** Requests being answered now, and the most there ever were at once. */
+  atOnce: { now: number; max: number }
+  /** A fetch that takes requests for any other host to this server, as if it were the hosted service. */
+  fetch: typeof fetch
+  stop(): Promise<void>
+}
+
+export interface FakeEmbeddingsOptions {
+  dimensions?: number
+  /** Texts one request may hold, as `--max-client-batch-size` of text-embeddings-inference. */
+  batchTextsMax?: number
+  /** When set, other tokens get 401. */
+  token?: string
+}
+
+/**
+ * Speaks like text-embeddings-inference and the router's feature-extraction, with vectors that follow from the
+ * words of a text: texts that share words are near.
+ */
+export async function startFakeEmbeddings(options: FakeEmbeddingsOptions = {}): Promise<FakeEmbeddings> {
+  const requests: RecordedRequest[] = []
+  const queue: (Misbehaviour | null)[] = []
+  const atOnce = { now: 0, max: 0 }
+  let standing: Misbehaviour | null = null
+
+  const server = createServer(async (request, response) => {
+    atOnce.now++
+    atOnce.max = Math.max(atOnce.max, atOnce.now)
+    response.on('close', () => atOnce.now--)
+    const body = JSON.parse(await readBody(request)) as Record<string, unknown>
+    const texts = [body.inputs].flat() as string[]
+    const path = request.url ?? ''
+    const recorded = {
+      method: request.method ?? '',
+      path,
+      headers: request.headers,
+      body,
+      texts,
+      receivedAtMs: performance.now(),
+    }
+    requests.push(recorded)
+    const misbehaviour = (queue.length > 0 ? queue.shift() : standing) ?? {}
+    if (misbehaviour.delayMs) await new Promise((resolve) => setTimeout(resolve, misbehaviour.delayMs))
+    if (misbehaviour.cut === 'before') {
+      request.socket.destroy()
+      return
+    }
+    const reply = replyTo(recorded, misbehaviour, options)
+    const length = Buffer.byteLength(reply.body)
+    response.writeHead(reply.status, { ...reply.headers, 'content-length': length })
+    if (!misbehaviour.cut) response.end(reply.body)
+    else {
+      const half = reply.body.slice(0, reply.body.length / 2)
+      response.write(half, () => misbehaviour.cut === 'middle' && request.socket.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  const rewriting = (input: RequestInfo | URL, init?: RequestInit) => {
+    const { pathname, search } = new URL(input instanceof Request ? input.url : input)
+    return fetch(url + pathname + search, init)
+  }
+  return {
+    url,
+    requests,
+    atOnce,
+    next: (...misbehaviours) => void queue.push(...misbehaviours),
+    always(misbehaviour) {
+      standing = misbehaviour
+    },
+    fetch: Object.assign(rewriting, { preconnect: fetch.preconnect }),
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** The vector the server answers a text with. */
+export function fakeVector(text: string, dimensions = 384): number[] {
+  const sums = new Array<number>(dimensions).fill(0)
+  for (const token of fakeTokenVectors(text, dimensions)) {
+    for (const [index, value] of token.entries()) sums[index] = (sums[index] ?? 0) + value
+  }
+  const norm = Math.sqrt(sums.reduce((squares, value) => squares + value * value, 0))
+  return sums.map((value) => value / norm)
+}
+
+/** The vectors of a text's tokens, the first of which stands for `[CLS]`. */
+export function fakeTokenVectors(text: string, dimensions = 384): number[][] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return ['[CLS]', ...words].map((word) => wordVector(word, dimensions))
+}
+
+function wordVector(word: string, dimensions: number): number[] {
+  let state = 0x9e3779b9
+  for (const char of word) state = Math.imul(state ^ (char.codePointAt(0) ?? 0), 0x01000193)
+  return Array.from({ length: dimensions }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0
+    return state / 2 ** 31
+  })
+}
+
+const knownPath = /^\/(?:embed|hf-inference\/models\/[\w.-]+(?:\/[\w.-]+)?\/pipeline\/feature-extraction)?$/
+
+interface Reply {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+function replyTo(
+  recorded: RecordedRequest,
+  misbehaviour: Misbehaviour,
+  options: FakeEmbeddingsOptions,
+): Reply {
+  const { texts } = recorded
+  const { authorization } = recorded.headers
+  const max = options.batchTextsMax ?? 32
+  const headers = { 'content-type': 'application/json', ...misbehaviour.headers }
+  if (misbehaviour.html) {
+    const body = '<!doctype html><h1>Hello</h1>'
+    return { status: misbehaviour.status ?? 200, headers: { 'content-type': 'text/html' }, body }
+  }
+  if (misbehaviour.body !== undefined || misbehaviour.status !== undefined) {
+    const body = misbehaviour.body ?? { error: `Failed on ${JSON.stringify(texts)}` }
+    const json = typeof body === 'string' ? body : JSON.stringify(body)
+    return { status: misbehaviour.status ?? 200, headers, body: json }
+  }
+  const problem = (status: number, error: string, error_type: string): Reply => {
+    return { status, headers, body: JSON.stringify({ error, error_type }) }
+  }
+  if (!knownPath.test(recorded.path)) return problem(404, 'Not Found', 'NotFound')
+  if (options.token && authorization !== `Bearer ${options.token}`) {
+    return problem(401, `Invalid token ${authorization}`, 'Unauthorized')
+  }
+  if (texts.length > max) {
+    return problem(413, `batch size ${texts.length} > maximum allowed batch size ${max}`, 'Validation')
+  }
+  if (texts.includes('')) return problem(413, '`inputs` cannot be empty', 'Validation')
+  const dimensions = misbehaviour.dimensions ?? options.dimensions ?? 384
+  return { status: 200, headers, body: vectorsJson(texts, misbehaviour, dimensions) }
+}
+
+function vectorsJson(texts: string[], misbehaviour: Misbehaviour, dimensions: number): string {
+  const { shape = 'pooled', extra = 0, entry, zero } = misbehaviour
+  if (shape === 'single') return JSON.stringify(fakeVector(texts[0] ?? '', dimensions))
+  const rows: unknown[] = texts.map((text) =>
+    shape === 'pooled' ? fakeVector(text, dimensions) : fakeTokenVectors(text, dimensions),
+  )
+  if (shape === 'padded') {
+    const tokensMax = Math.max(...texts.map((text) => fakeTokenVectors(text, 1).length))
+    for (const row of rows as number[][][])
+      while (row.length < tokensMax) row.push(wordVector('[PAD]', dimensions))
+  }
+  for (let count = 0; count < extra; count++) rows.push(fakeVector('one more', dimensions))
+  if (extra < 0) rows.splice(extra)
+  if (zero) rows[rows.length - 1] = new Array(dimensions).fill(0)
+  const json = JSON.stringify(rows)
+  return entry === undefined ? json : json.replace(/[^,[\]]+(\]+)$/, `${entry}$1`)
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
+}

@@ -1,0 +1,60 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+export const repository = resolve(import.meta.dir, '../..')
+
+export interface ServiceProcess {
+  url: string
+  /** Everything it has printed on stdout so far. */
+  banner: string
+  dataDir: string
+  pid: number
+  exited: Promise<number>
+  kill(signal: NodeJS.Signals): void
+}
+
+const startTimeoutMs = 20_000
+
+/** The service as a process of its own, as `bun start` runs it, on a free port. Resolves when it is ready. */
+export async function spawnService(env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const dataDir = env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'callbook-'))
+  const child = Bun.spawn(['bun', 'src/main.ts'], {
+    cwd: repository,
+    env: { ...process.env, PORT: '0', LOG_FORMAT: 'json', ...env, DATA_DIR: dataDir },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const banner = await readUntil(child.stdout, /Embeddings .*\n/)
+  const url = /Callbook +(http\S+)/.exec(banner)?.[1]
+  if (!url) throw new Error(`The service printed no address:\n${banner}`)
+  await untilReady(url)
+  return {
+    url,
+    banner,
+    dataDir,
+    pid: child.pid,
+    exited: child.exited,
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+async function readUntil(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const part of stream) {
+    text += decoder.decode(part, { stream: true })
+    // The banner is written at once, but may arrive in parts: it ends with an empty line.
+    if (pattern.test(text) && text.endsWith('\n\n')) return text
+  }
+  throw new Error(`The service ended before it was up:\n${text}`)
+}
+
+async function untilReady(url: string): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs
+  while (Date.now() < deadline) {
+    if ((await fetch(`${url}/ready`)).ok) return
+    await Bun.sleep(20)
+  }
+  throw new Error(`${url} did not become ready`)
+}
