@@ -31,7 +31,8 @@ export function createServer(services: Services, peerAddress: PeerAddress) {
     log.info(request, 'request')
   }
 
-  const app = new Elysia({ normalize: false })
+  // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
+  const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .wrap(requestLog({ facts, routes, record, now: () => performance.now() }))
     .use(
       problems({

@@ -51,6 +51,8 @@ export interface ServicesOptions {
   log: Log
   /** A command shares the folder with a running service, which owns it. */
   role: 'service' | 'command'
+  /** Whether to own the folder if no other process does; a service always tries. */
+  takesFolder?: boolean
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -60,6 +62,7 @@ export async function openServices({
   config,
   log,
   role,
+  takesFolder = role === 'service',
   now = Date.now,
 }: ServicesOptions): Promise<Services> {
   if (config.databaseFile === null || config.databaseSyncUrl !== null) {
@@ -68,7 +71,7 @@ export async function openServices({
     )
   }
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
-  const lock = role === 'service' ? FolderLock.tryAcquire(config.dataDir, 'owner') : null
+  const lock = takesFolder ? FolderLock.tryAcquire(config.dataDir, 'owner') : null
   const database = await openDatabase(config.databaseFile)
   const { read, write, store } = database
   const recordHash = createRecordHash((await readSecrets(read, write)).idHashKey)
@@ -76,13 +79,15 @@ export async function openServices({
     pendingChunks: () => countPending(database),
     indexTotals: () => totals(index),
   })
-  const embedder = createEmbedder(config, metrics)
+  const embedder = await createEmbedder(config, metrics, database)
   const index = openVectorIndex({
     databaseFile: database.file,
     folder: join(config.dataDir, 'indexes'),
     space: embedder.space,
     savesFiles: lock !== null,
-    log: (level, message, fields) => log[level](fields, message),
+    // A command does not search, so how well it could is not its news.
+    log: (level, message, fields) =>
+      log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
   })
   const erasure = new Erasure({
     read,
@@ -98,9 +103,11 @@ export async function openServices({
   const indexer = new Indexer({
     store,
     embedder,
-    addToIndex: (projectId, labels) => {
+    addToIndex: async (projectId, labels) => {
+      // A command does not search; the service finds its vectors in the rows.
+      if (role === 'command') return
       follower.noteOwnChange(projectId)
-      return index.add(projectId, labels)
+      await index.add(projectId, labels)
     },
     now,
     random: Math.random,
@@ -187,14 +194,30 @@ export async function openServices({
   }
 }
 
-function createEmbedder({ embedding }: Config, metrics: Metrics): Embedder {
+async function createEmbedder(
+  { embedding }: Config,
+  metrics: Metrics,
+  database: OpenDatabase,
+): Promise<Embedder> {
   if (embedding.provider === 'builtin') return createBuiltinEmbedder()
-  return createHuggingFaceEmbedder({
-    model: embedding.model,
-    endpoint: embedding.endpoint,
-    token: embedding.token,
-    observe: (outcome) => metrics.observeEmbedding(outcome),
-  })
+  const create = (dimensions: number | null) =>
+    createHuggingFaceEmbedder({
+      model: embedding.model,
+      endpoint: embedding.endpoint,
+      token: embedding.token,
+      dimensions,
+      observe: (outcome) => metrics.observeEmbedding(outcome),
+    })
+  const embedder = create(null)
+  // What a model that is in no table of ours answers with is only known from the vectors it has given before.
+  return embedder.dimensions === null ? create(await dimensionsInRows(database, embedder.space)) : embedder
+}
+
+async function dimensionsInRows({ read }: OpenDatabase, space: string): Promise<number | null> {
+  const [row] = await read.all<{ n: number }>(sql`
+    select length(embedding) / ${Float32Array.BYTES_PER_ELEMENT} as n from chunks
+    where project_id in (select id from projects) and embedding_space = ${space} limit 1`)
+  return row?.n ?? null
 }
 
 async function countPending({ read }: OpenDatabase): Promise<number> {

@@ -13,10 +13,21 @@ const fieldErrorsMax = 50
 export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
   let validate: ValidateFunction | undefined
   return (value) => {
-    validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(schema)
+    validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(withGuardedItems(schema))
     if (validate(value)) return value as Static<S>
     throw invalidRequest(fieldErrors(validate.errors ?? []))
   }
+}
+
+/** The entries of an array are judged only when it is not too long: each of millions would be an error. */
+function withGuardedItems(schema: object): object {
+  const entries = Object.entries(schema).map(([key, part]) => [
+    key,
+    typeof part === 'object' && part !== null && !Array.isArray(part) ? withGuardedItems(part) : part,
+  ])
+  const { items, ...rest } = Object.fromEntries(entries)
+  if (items === undefined || rest.maxItems === undefined) return Object.fromEntries(entries)
+  return { ...rest, if: { minItems: rest.maxItems + 1 }, else: { items } }
 }
 
 /**
@@ -43,6 +54,8 @@ export interface BodySchema<Output> {
 function fieldErrors(errors: ErrorObject[]): FieldError[] {
   const byField = new Map<string, string>()
   for (const error of errors) {
+    // What went wrong inside an `if` has been said already.
+    if (error.keyword === 'if') continue
     // A failed `anyOf` reports each alternative first and itself last: its own sentence is the useful one.
     const field = fieldName(error)
     if (!byField.has(field) || error.keyword === 'anyOf') byField.set(field, sentence(error))

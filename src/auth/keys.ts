@@ -191,13 +191,16 @@ function newKeyProblems(input: NewKey, now: number): FieldError[] {
   if ([...input.name].length > nameCharsMax) {
     problems.push({ field: 'name', message: `must be at most ${nameCharsMax} characters` })
   }
+  if (!input.name.isWellFormed() || input.name.includes('\0')) {
+    problems.push({ field: 'name', message: 'must be Unicode text without U+0000' })
+  }
   if (input.allowedIps.length > allowedIpsMax) {
     problems.push({ field: 'allowedIps', message: `must have at most ${allowedIpsMax} entries` })
   }
   for (const bad of validateIpEntries(input.allowedIps)) {
     problems.push({ field: `allowedIps.${bad.index}`, message: bad.message })
   }
-  if (input.expiresAt !== null && !(input.expiresAt > now)) {
+  if (input.expiresAt !== null && !(input.expiresAt > now && Number.isSafeInteger(input.expiresAt))) {
     problems.push({ field: 'expiresAt', message: 'must be a time in the future' })
   }
   return problems

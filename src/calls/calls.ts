@@ -4,6 +4,7 @@ import { callDocuments, calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
+import { exportCalls } from './export.ts'
 import { type CallPage, type PageRequest, readPage } from './page.ts'
 
 interface CallsOptions {
@@ -33,6 +34,11 @@ export class Calls {
 
   list(projectId: number, page: PageRequest): Promise<CallPage> {
     return readPage(this.#options.store(projectId).read, projectId, page)
+  }
+
+  /** Every call, oldest first, as lines of JSON, some at a time. */
+  export(projectId: number): AsyncGenerator<string> {
+    return exportCalls(this.#options.store(projectId).read, projectId)
   }
 
   /** The call as JSON text, as it was written when it was ingested. */

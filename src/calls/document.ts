@@ -2,7 +2,7 @@ import type { Call } from './schemas.ts'
 
 /** The JSON text of a call: exactly the bytes that `GET /v1/calls/:id` answers, fields in their documented order. */
 export function toDocument(call: Call): string {
-  return JSON.stringify({
+  const upToAnalysis = JSON.stringify({
     id: call.id,
     status: call.status,
     duration: call.duration,
@@ -12,9 +12,29 @@ export function toDocument(call: Call): string {
     callerNumber: call.callerNumber,
     calledNumber: call.calledNumber,
     isEngaged: call.isEngaged,
-    callAnalysis: call.callAnalysis,
+  })
+  const fromTranscript = JSON.stringify({
     transcript: call.transcript,
     createdAt: call.createdAt,
     updatedAt: call.updatedAt,
   })
+  return `${upToAnalysis.slice(0, -1)},"callAnalysis":${analysisText(call.callAnalysis)},${fromTranscript.slice(1)}`
+}
+
+/** `JSON.stringify` writes -0 as 0, which is another double. */
+function analysisText(value: unknown): string {
+  return holdsNegativeZero(value) ? signedText(value) : JSON.stringify(value)
+}
+
+function holdsNegativeZero(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0)
+  return (Array.isArray(value) ? value : Object.values(value)).some(holdsNegativeZero)
+}
+
+function signedText(value: unknown): string {
+  if (Object.is(value, -0)) return '-0'
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(signedText).join(',')}]`
+  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${signedText(member)}`)
+  return `{${members.join(',')}}`
 }

@@ -11,7 +11,8 @@ export function ingestRoutes(ingest: Ingest) {
   return new Elysia({ prefix: '/ingest/calls' }).use(callerContext()).put(
     '/:id',
     async ({ caller, params, body }) => {
-      const { document, isNew } = await ingest.put(caller.projectId, params.id, body)
+      // Elysia gives null for an id whose percent-encoding is broken.
+      const { document, isNew } = await ingest.put(caller.projectId, params.id ?? '', body)
       return toCallResponse(document, isNew ? 201 : 200)
     },
     {

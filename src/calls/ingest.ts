@@ -6,11 +6,26 @@ import { AppError, invalidRequest } from '../errors.ts'
 import { toDocument } from './document.ts'
 import { mergeCall, type StoredCall } from './merge.ts'
 import { type CallChange, callIdPattern } from './schemas.ts'
+import { Turns } from './turns.ts'
 
-/** Rounds of reading, merging and writing before we say that the call changes too fast. */
+/** Rounds of reading, merging and writing before we say that other processes change the call too fast. */
 const attemptsMax = 20
 /** Characters of a filter column kept in the head row; the document holds the whole value. */
 const headTextCharsMax = 200
+
+/** The head's values that a change may set, in the order of their columns. */
+const headFacts = [
+  'updatedAt',
+  'occurredAt',
+  'status',
+  'evaluation',
+  'isEngaged',
+  'duration',
+  'callerNumber',
+  'calledNumber',
+  'endedReason',
+  'chars',
+]
 
 interface IngestOptions {
   store: StoreOf
@@ -49,13 +64,13 @@ const queries = preparedQueries((db) => ({
       metadata: sql<string | null>`metadata`,
     })
     .from(sql`json_each(${sql.placeholder('ids')}) wanted
-      join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value
+      cross join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value
       join call_documents on call_documents.seq = calls.seq
       left join call_metadata on call_metadata.seq = calls.seq`)
     .prepare(),
   deletedHashes: db
     .select({ hash: sql<string>`erasures.id_hash` })
-    .from(sql`json_each(${sql.placeholder('hashes')}) wanted join erasures
+    .from(sql`json_each(${sql.placeholder('hashes')}) wanted cross join erasures
       on erasures.project_id = ${sql.placeholder('projectId')} and erasures.kind = 'call'
       and erasures.id_hash = wanted.value`)
     .prepare(),
@@ -64,6 +79,7 @@ const queries = preparedQueries((db) => ({
 /** How platforms and imports bring calls in: create or merge, one or many at a time. */
 export class Ingest {
   readonly #options: IngestOptions
+  readonly #turns = new Turns()
 
   constructor(options: IngestOptions) {
     this.#options = options
@@ -81,7 +97,15 @@ export class Ingest {
    * The same for many calls in one transaction of a constant number of statements. What is wrong with one
    * of them is its own answer and does not keep the others out.
    */
-  async putAll(
+  putAll(
+    projectId: number,
+    inputs: readonly { id: string; change: CallChange }[],
+  ): Promise<(IngestedCall | AppError)[]> {
+    const names = new Set(inputs.map(({ id }) => `${projectId} ${id}`))
+    return this.#turns.take(names, () => this.#putInTurn(projectId, inputs))
+  }
+
+  async #putInTurn(
     projectId: number,
     inputs: readonly { id: string; change: CallChange }[],
   ): Promise<(IngestedCall | AppError)[]> {
@@ -171,43 +195,46 @@ export class Ingest {
     )
     const { write } = this.#options.store(projectId)
     const drawn = sql`(select change_seq from ${projects} where id = ${projectId})`
-    const isWritten = sql`calls.project_id = ${projectId} and calls.change_seq = ${drawn}`
+    // `cross join` keeps the order: left to itself SQLite goes through all the project's calls for each row.
+    const written = (id: string) =>
+      sql`cross join calls on calls.project_id = ${projectId} and calls.id = ${sql.raw(id)} and calls.change_seq = ${drawn}`
     const field = (name: string) => sql.raw(`value ->> '${name}'`)
+    const facts = sql.join(headFacts.map(field), sql`, `)
     const results = await write.batch([
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
       write.run(sql`
         insert into ${calls} (project_id, id, created_at, updated_at, occurred_at, status, evaluation, is_engaged,
           duration, caller_number, called_number, ended_reason, document_chars, change_seq)
-        select ${projectId}, ${field('id')}, ${field('createdAt')}, ${field('updatedAt')}, ${field('occurredAt')},
-          ${field('status')}, ${field('evaluation')}, ${field('isEngaged')}, ${field('duration')},
-          ${field('callerNumber')}, ${field('calledNumber')}, ${field('endedReason')}, ${field('chars')}, ${drawn}
+        select ${projectId}, ${field('id')}, ${field('createdAt')}, ${facts}, ${drawn}
         from json_each(${created})
         where not exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
           and id_hash = ${field('hash')})
         on conflict do nothing`),
+      // An upsert by seq, since `update … from` goes through all the project's calls.
       write.run(sql`
-        update ${calls} set updated_at = ${field('updatedAt')}, occurred_at = ${field('occurredAt')},
-          status = ${field('status')}, evaluation = ${field('evaluation')}, is_engaged = ${field('isEngaged')},
-          duration = ${field('duration')}, caller_number = ${field('callerNumber')},
-          called_number = ${field('calledNumber')}, ended_reason = ${field('endedReason')},
-          document_chars = ${field('chars')}, change_seq = ${drawn}
-        from json_each(${changed})
-        where calls.project_id = ${projectId} and calls.id = ${field('id')}
-          and calls.change_seq = ${field('seen')}`),
+        insert into ${calls} (seq, project_id, id, created_at, updated_at, occurred_at, status, evaluation,
+          is_engaged, duration, caller_number, called_number, ended_reason, document_chars, change_seq)
+        select seen.seq, seen.project_id, seen.id, seen.created_at, ${facts}, ${drawn}
+        from json_each(${changed}) cross join calls as seen on seen.project_id = ${projectId}
+          and seen.id = ${field('id')} and seen.change_seq = ${field('seen')}
+        where true on conflict (seq) do update set updated_at = excluded.updated_at,
+          occurred_at = excluded.occurred_at, status = excluded.status, evaluation = excluded.evaluation,
+          is_engaged = excluded.is_engaged, duration = excluded.duration, caller_number = excluded.caller_number,
+          called_number = excluded.called_number, ended_reason = excluded.ended_reason,
+          document_chars = excluded.document_chars, change_seq = excluded.change_seq`),
       write.run(sql`
         insert into call_documents (seq, document)
-        select calls.seq, value ->> 1 from json_each(${documents}) join calls on calls.id = value ->> 0
-        where ${isWritten} on conflict (seq) do update set document = excluded.document`),
+        select calls.seq, value ->> 1 from json_each(${documents}) ${written('value ->> 0')}
+        where true on conflict (seq) do update set document = excluded.document`),
       write.run(sql`
         delete from call_metadata where seq in (
-          select calls.seq from json_each(${metadata}) join calls on calls.id = value ->> 0 where ${isWritten})`),
+          select calls.seq from json_each(${metadata}) ${written('value ->> 0')})`),
       write.run(sql`
         insert into call_metadata (seq, metadata)
-        select calls.seq, value ->> 1 from json_each(${metadata}) join calls on calls.id = value ->> 0
-        where ${isWritten} and value ->> 1 is not null`),
+        select calls.seq, value ->> 1 from json_each(${metadata}) ${written('value ->> 0')}
+        where value ->> 1 is not null`),
       write.all<{ id: string }>(sql`
-        select calls.id as id from json_each(${JSON.stringify(all.map(({ id }) => id))}) join calls on calls.id = value
-        where ${isWritten}`),
+        select calls.id as id from json_each(${JSON.stringify(all.map(({ id }) => id))}) ${written('value')}`),
     ])
     return new Set(results[6].map(({ id }) => id))
   }
@@ -243,8 +270,9 @@ function isSame(a: StoredCall, b: StoredCall): boolean {
   )
 }
 
-function checkId(id: string): void {
-  if (callIdPattern.test(id)) return
+/** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */
+function checkId(id: string | null): void {
+  if (id !== null && callIdPattern.test(id)) return
   const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'
   throw invalidRequest([{ field: 'id', message }])
 }

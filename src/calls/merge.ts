@@ -1,4 +1,5 @@
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import { toDocument } from './document.ts'
 import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
 
 /** A call and what belongs to it but is not served. */
@@ -35,8 +36,7 @@ export function mergeCall(
   change: CallChange,
   now: number,
 ): StoredCall {
-  checkTogether(id, change)
-  const times = readTimes(change)
+  const times = checkChange(id, change)
   const before = stored ?? newCall(id, times.createdAt ?? now)
   const isLate =
     times.occurredAt !== null && before.occurredAt !== null && times.occurredAt < before.occurredAt
@@ -55,7 +55,7 @@ export function mergeCall(
 
   const metadata = mergeMetadata(before.metadata, change.metadata, isLate)
   const occurredAt = latest(before.occurredAt, times.occurredAt)
-  const isChanged = !stored || metadata !== before.metadata || !sameJson(call, before.call)
+  const isChanged = !stored || metadata !== before.metadata || toDocument(call) !== toDocument(before.call)
   call.updatedAt = mergeUpdatedAt({
     before: before.call.updatedAt,
     given: times.updatedAt,
@@ -89,7 +89,8 @@ function newCall(id: string, createdAt: number): StoredCall {
   }
 }
 
-function checkTogether(id: string, change: CallChange): void {
+/** What the schema cannot say: fields that must fit each other, sizes, days that exist. */
+function checkChange(id: string, change: CallChange) {
   const errors: FieldError[] = []
   if (change.id !== undefined && change.id !== id) {
     errors.push({ field: 'id', message: 'must equal the id in the path' })
@@ -103,13 +104,6 @@ function checkTogether(id: string, change: CallChange): void {
   ) {
     errors.push({ field: 'metadata', message: `must be at most ${metadataBytesMax} bytes of JSON` })
   }
-  if (errors.length > 0) throw invalidRequest(errors)
-}
-
-const timeMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-
-function readTimes(change: CallChange) {
-  const errors: FieldError[] = []
   const read = (field: 'createdAt' | 'updatedAt' | 'occurredAt'): number | null => {
     const text = change[field]
     if (text === undefined || text === null) return null
@@ -125,6 +119,8 @@ function readTimes(change: CallChange) {
   if (errors.length > 0) throw invalidRequest(errors)
   return times
 }
+
+const timeMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** Milliseconds since 1970 of an ISO time; null for a day such as 30 February, or one out of range. */
 function parseTime(text: string): number | null {
@@ -174,17 +170,13 @@ function gap(detail: string): AppError {
 }
 
 function mergeMetadata(before: string | null, given: CallChange['metadata'], isLate: boolean): string | null {
-  if (given === undefined || (isLate && before !== null)) return before
+  if (given === undefined || (isLate && before !== null && before !== '{}')) return before
   return given === null ? null : JSON.stringify(given)
 }
 
 function latest(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b
   return Math.max(a, b)
-}
-
-function sameJson(a: Call, b: Call): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
 }
 
 interface UpdatedAt {

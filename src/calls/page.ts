@@ -1,13 +1,17 @@
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
+import { DayCounts } from './day-counts.ts'
 
 /** A page up to this many characters is joined inside the database and read as one value. */
-const joinedCharsMax = 8_388_608
-/** A heavier page is read in slices of about this many characters, each when the client wants more. */
-const sliceCharsMax = 2_097_152
-
-const msPerDay = 86_400_000
+const joinedCharsMax = 524_288
+/** A heavier page is read in slices of about this many: a larger value costs more than the reading of it. */
+const sliceCharsMax = 262_144
+/** Slices of a page up to this size are answered together, a still heavier page one after the other. */
+const answeredAtOnceCharsMax = 8_388_608
+/** Rounds of finding a page's first call before it is counted out, because the calls keep changing. */
+const attemptsMax = 3
 
 export interface PageRequest {
   limit: number
@@ -22,29 +26,32 @@ export interface CallPage {
 }
 
 interface PageRow {
+  changeSeq: number
   total: number
+  /** The joined documents, when they are few characters. */
   documents: string | null
+  /** Else a JSON array of [seq, characters]. */
   heads: string | null
 }
 
-// One statement, so that the total and the page are of one moment. The counts per day bring the offset
-// within one day's calls: skipping rows of the index would cost 0.1 us for each call of the project.
+/** Where a page begins: so many calls after the newest one that is older than `before`. */
+interface PageStart {
+  before: number
+  skip: number
+}
+
+const newest: PageStart = { before: Number.MAX_SAFE_INTEGER, skip: 0 }
+
+// One statement, so that the total and the page are of one moment.
 const queries = preparedQueries((db: ReadDatabase) => {
   const project = sql.placeholder('projectId')
   const page = sql`
-    with start as (
-      select day, skipped from (
-        select day, calls, sum(calls) over (order by day desc) - calls as skipped
-        from calls_by_day where project_id = ${project}
-      ) where skipped + calls > ${sql.placeholder('offset')} order by day desc limit 1
-    ), page as materialized (
+    with page as materialized (
       select seq, document_chars from calls
-      where project_id = ${project} and created_at < ((select day from start) + 1) * ${sql.raw(`${msPerDay}`)}
-      order by created_at desc, id desc
-      limit ${sql.placeholder('limit')} offset coalesce(${sql.placeholder('offset')} - (select skipped from start), 0)
+      where project_id = ${project} and created_at < ${sql.placeholder('before')}
+      order by created_at desc, id desc limit ${sql.placeholder('limit')} offset ${sql.placeholder('skip')}
     ), weight as materialized (select coalesce(sum(document_chars), 0) as chars from page)
-    select
-      (select coalesce(sum(calls), 0) from calls_by_day where project_id = ${project}) as total,
+    select change_seq, call_count,
       case when (select chars from weight) <= ${sql.raw(`${joinedCharsMax}`)} then (
         select group_concat(document, ',') from (
           select document from page cross join call_documents on call_documents.seq = page.seq
@@ -52,35 +59,55 @@ const queries = preparedQueries((db: ReadDatabase) => {
       ) end as documents,
       case when (select chars from weight) > ${sql.raw(`${joinedCharsMax}`)} then (
         select json_group_array(json_array(seq, document_chars)) from page
-      ) end as heads`
+      ) end as heads
+    from projects where id = ${project}`
   const slice = sql`(
     select document from json_each(${sql.placeholder('seqs')}) cross join call_documents on seq = value
   )`
   return {
     page: db
       .select({
-        total: sql<number>`total`,
+        changeSeq: sql<number>`change_seq`,
+        total: sql<number>`call_count`,
         documents: sql<string | null>`documents`,
         heads: sql<string | null>`heads`,
       })
       .from(sql`(${page})`)
       .prepare(),
     slice: db.select({ documents: sql<string | null>`group_concat(document, ',')` }).from(slice).prepare(),
+    dayCounts: new DayCounts(db),
   }
 })
 
 /** A page of a project's calls, newest first. Memory stays bounded whatever the page weighs. */
 export async function readPage(db: ReadDatabase, projectId: number, request: PageRequest): Promise<CallPage> {
-  const row = (await queries(db).page.get({ projectId, ...request })) as PageRow | undefined
-  if (!row) return { total: 0, documents: '' }
-  const documents = row.heads ? slices(db, JSON.parse(row.heads)) : (row.documents ?? '')
-  return { total: row.total, documents }
+  const row = await readRow(db, projectId, request)
+  if (!row?.heads) return { total: row?.total ?? 0, documents: row?.documents ?? '' }
+  const heads: SizedRow[] = JSON.parse(row.heads)
+  const slices = readSlices(db, heads)
+  const chars = heads.reduce((sum, [, size]) => sum + size, 0)
+  return { total: row.total, documents: chars <= answeredAtOnceCharsMax ? await joined(slices) : slices }
+}
+
+/** Skipping calls costs 0.1 us each, so an offset is brought near by the counts per day, as long as they hold. */
+async function readRow(db: ReadDatabase, projectId: number, { limit, offset }: PageRequest) {
+  const { page, dayCounts } = queries(db)
+  const read = async (start: PageStart): Promise<PageRow | undefined> =>
+    await page.get({ projectId, limit, ...start })
+  if (offset === 0) return read(newest)
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const { start, changeSeq } = await dayCounts.locate(projectId, offset)
+    const row = await read(start)
+    if (row?.changeSeq === changeSeq) return row
+    dayCounts.forget(projectId)
+  }
+  return read({ ...newest, skip: offset })
 }
 
 /** A call deleted meanwhile is left out; one that changed meanwhile is given as it is now. */
-async function* slices(db: ReadDatabase, heads: [seq: number, chars: number][]): AsyncGenerator<string> {
+async function* readSlices(db: ReadDatabase, heads: SizedRow[]): AsyncGenerator<string> {
   let isFirst = true
-  for (const seqs of bySize(heads)) {
+  for (const seqs of inSlices(heads, sliceCharsMax)) {
     const row = await queries(db).slice.get({ seqs: JSON.stringify(seqs) })
     if (!row?.documents) continue
     yield isFirst ? row.documents : `,${row.documents}`
@@ -88,17 +115,8 @@ async function* slices(db: ReadDatabase, heads: [seq: number, chars: number][]):
   }
 }
 
-function* bySize(heads: [seq: number, chars: number][]): Generator<number[]> {
-  let seqs: number[] = []
-  let sliceChars = 0
-  for (const [seq, chars] of heads) {
-    if (seqs.length > 0 && sliceChars + chars > sliceCharsMax) {
-      yield seqs
-      seqs = []
-      sliceChars = 0
-    }
-    seqs.push(seq)
-    sliceChars += chars
-  }
-  if (seqs.length > 0) yield seqs
+async function joined(slices: AsyncIterable<string>): Promise<string> {
+  const parts: string[] = []
+  for await (const slice of slices) parts.push(slice)
+  return parts.join('')
 }

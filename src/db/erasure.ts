@@ -1,11 +1,14 @@
-import { eq, isNull, sql } from 'drizzle-orm'
+import { isNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from './reader.ts'
 import { erasures } from './schema.ts'
+import { segmentNames } from './word-segments.ts'
 import { callWords, chunkWords } from './word-tables.ts'
 import type { WriteDatabase } from './writer.ts'
 
-/** Pages one merge step writes: a few milliseconds, so that other writes get in between. */
-const mergePages = 64
+/** Pages one merge step writes: some ten milliseconds, so that other writes get in between. */
+const mergePages = 256
+/** Row of FTS5's data table in which an index's segments are listed. */
+const structureId = 10
 const mergeStepsMax = 100_000
 const checkpointTriesMax = 50
 const checkpointRetryMs = 100
@@ -96,21 +99,40 @@ export class Erasure {
 
   /**
    * Rewrites the keyword index without its deleted entries: FTS5's `optimize`, in steps. A negative number
-   * starts a merge of all segments, positive ones go on with it until nothing changes any more.
+   * starts a merge of all segments, positive ones go on with it, but stop short when other writes add segments
+   * meanwhile. So what counts is that none of the segments is left that were there at the beginning.
    * https://www.sqlite.org/fts5.html#the_merge_command
    */
-  async #mergeWords(table: ReturnType<typeof chunkWords>): Promise<void> {
-    const { write } = this.#options
-    for (let step = 0; step < mergeStepsMax; step++) {
-      const pages = step === 0 ? -mergePages : mergePages
-      const [before, , after] = await write.batch([
-        write.all<{ n: number }>(sql`select total_changes() as n`),
-        write.run(sql`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
-        write.all<{ n: number }>(sql`select total_changes() as n`),
-      ])
-      if ((after[0]?.n ?? 0) - (before[0]?.n ?? 0) < 2) return
+  async #mergeWords(table: SQL): Promise<void> {
+    let old = await this.#readSegments(table)
+    let isStart = true
+    for (let step = 0; step < mergeStepsMax && old.length > 0; step++) {
+      const { hasMerged, segments } = await this.#mergeStep(table, isStart ? -mergePages : mergePages)
+      // A single segment without deleted entries: there is nothing to merge.
+      if (isStart && !hasMerged) return
+      old = old.filter((name) => segments.includes(name))
+      isStart = !hasMerged
     }
-    throw new Error('The keyword index did not come to rest')
+    if (old.length > 0) throw new Error('The keyword index did not come to rest')
+  }
+
+  async #mergeStep(table: SQL, pages: number) {
+    const { write } = this.#options
+    const [before, , after, structure] = await write.batch([
+      write.all<{ n: number }>(sql`select total_changes() as n`),
+      write.run(sql`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
+      write.all<{ n: number }>(sql`select total_changes() as n`),
+      write.all<StructureRow>(selectStructure(table)),
+    ])
+    return {
+      hasMerged: (after[0]?.n ?? 0) - (before[0]?.n ?? 0) >= 2,
+      segments: structure.flatMap(({ block }) => segmentNames(new Uint8Array(block))),
+    }
+  }
+
+  async #readSegments(table: SQL): Promise<string[]> {
+    const structure = await this.#options.write.all<StructureRow>(selectStructure(table))
+    return structure.flatMap(({ block }) => segmentNames(new Uint8Array(block)))
   }
 
   /** Readers in the middle of a query keep the log from being emptied, for a moment each. */
@@ -126,7 +148,15 @@ export class Erasure {
   async #markDone(open: OpenErasure[]): Promise<void> {
     const rows = JSON.stringify(open.map(({ projectId, kind, idHash }) => [projectId, kind, idHash]))
     await this.#options.write.run(sql`
-      update ${erasures} set done_at = ${this.#options.now()} from json_each(${rows})
-      where ${eq(erasures.projectId, sql`value ->> 0`)} and kind = value ->> 1 and id_hash = value ->> 2`)
+      update ${erasures} set done_at = ${this.#options.now()} where (project_id, kind, id_hash) in (
+        select value ->> 0, value ->> 1, value ->> 2 from json_each(${rows}))`)
   }
+}
+
+interface StructureRow {
+  block: ArrayBuffer
+}
+
+function selectStructure(table: SQL): SQL {
+  return sql`select block from ${table}_data where id = ${structureId}`
 }

@@ -25,8 +25,8 @@ const client = createClient({
   intMode: 'number',
   timeout: busyTimeoutMs,
 })
-const ready = setPragmas(client)
-let queue: Promise<void> = ready.catch(() => undefined)
+let hasPragmas = false
+let queue: Promise<void> = Promise.resolve()
 
 port.on('message', (request: WriterRequest) => {
   queue = queue.then(async () => {
@@ -37,11 +37,12 @@ port.on('message', (request: WriterRequest) => {
 
 async function answer({ id, call }: WriterRequest): Promise<WriterReply> {
   try {
-    await ready
+    if (!hasPragmas) await setPragmas(client)
+    hasPragmas = true
     return { id, ok: true, value: await run(call) }
   } catch (error) {
     // The client drops a connection that cannot be rolled back and opens another, without our PRAGMAs.
-    if (!client.closed) await setPragmas(client).catch(() => undefined)
+    hasPragmas = false
     const code = error instanceof LibsqlError ? error.code : 'UNKNOWN'
     return { id, ok: false, error: { message: error instanceof Error ? error.message : String(error), code } }
   }

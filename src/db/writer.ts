@@ -99,8 +99,8 @@ class WorkerClient implements Client {
   async shutdown(): Promise<void> {
     if (this.closed) return
     const ended = once(this.#worker, 'exit')
-    const closing = this.#send({ method: 'close' })
     this.closed = true
+    const closing = this.#post({ method: 'close' })
     await closing
     await ended
   }
@@ -108,6 +108,10 @@ class WorkerClient implements Client {
   #send(call: WriterCall): Promise<WriterValue> {
     if (this.closed) return Promise.reject(new LibsqlError('The client is closed', 'CLIENT_CLOSED'))
     if (this.#waiting.size >= writesQueuedMax) return Promise.reject(busy('Too many writes are waiting.'))
+    return this.#post(call)
+  }
+
+  #post(call: WriterCall): Promise<WriterValue> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })

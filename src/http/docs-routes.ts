@@ -51,12 +51,18 @@ export function docsRoutes(facts: FactsByRequest) {
   const hidden = { detail: { hide: true } }
   return new Elysia()
     .onRequest(({ request }) => {
-      if (pathOf(request.url) === '/docs')
-        facts.of(request).headers = { 'Content-Security-Policy': viewerPolicy }
+      const path = pathOf(request.url)
+      // The page names its document relative to /docs.
+      if (path === '/docs/') return toDocs()
+      if (path === '/docs') facts.of(request).headers = { 'Content-Security-Policy': viewerPolicy }
     })
-    .get('/', () => new Response(null, { status: 302, headers: { Location: '/docs' } }), hidden)
+    .get('/', toDocs, hidden)
     .get(docsScriptPath, ({ request }) => toScript(request, scriptFile), hidden)
     .get('/docs/errors', () => toPage(errorsPage()), hidden)
+}
+
+function toDocs(): Response {
+  return new Response(null, { status: 302, headers: { Location: '/docs' } })
 }
 
 function toScript(request: Request, file: string): Response {

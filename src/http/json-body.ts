@@ -4,6 +4,7 @@ import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 /** Levels of nesting a field's value may have. */
 const depthMax = 100
 const fieldCharsMax = 200
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads JSON bodies, for every route that takes one. @param bytesMax a larger body is 413 and not read on */
 export function jsonBody(bytesMax: number) {
@@ -24,7 +25,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
   const value = text === null ? undefined : parse(text)
   if (text === null || value === undefined) throw invalidRequest([unreadable(bytes)])
-  const problem = findUnfaithful(value)
+  const problem = findProblem(value, unfaithful)
   if (problem) throw invalidRequest([problem])
   return value
 }
@@ -47,7 +48,7 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
 
 function decode(bytes: Uint8Array): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return utf8.decode(bytes)
   } catch {
     // Not UTF-8; the caller looks for the field at fault.
     return null
@@ -65,44 +66,17 @@ function parse(text: string): unknown {
 
 /** JSON's syntax is ASCII, so a body that is not UTF-8 still shows its fields when each byte is a character. */
 function unreadable(bytes: Uint8Array): FieldError {
+  if (decode(bytes) !== null) return { field: 'body', message: 'must be valid JSON' }
   const latin = parse(new TextDecoder('latin1').decode(bytes))
-  const field =
-    latin === undefined ? null : findText(latin, (text) => decode(Buffer.from(text, 'latin1')) === null)
-  if (field !== null && field !== undefined) return { field, message: 'must be valid UTF-8' }
-  const isText = decode(bytes) !== null
-  return { field: 'body', message: isText ? 'must be valid JSON' : 'must be valid UTF-8' }
+  return findProblem(latin, notUtf8) ?? { field: 'body', message: 'must be valid UTF-8' }
 }
 
-interface Visit {
-  value: unknown
-  key: string
-  parent: Visit | null
-  depth: number
+function notUtf8(value: unknown): string | null {
+  const isBroken = typeof value === 'string' && decode(Buffer.from(value, 'latin1')) === null
+  return isBroken ? 'must be valid UTF-8' : null
 }
 
-/** Every value and every key of a JSON value. Walks without recursion: a body may nest deeper than a stack. */
-function* walk(root: unknown): Generator<Visit> {
-  const open: Visit[] = [{ value: root, key: '', parent: null, depth: 0 }]
-  for (let visit = open.pop(); visit; visit = open.pop()) {
-    yield visit
-    const { value, depth } = visit
-    if (typeof value !== 'object' || value === null || depth > depthMax) continue
-    for (const [key, child] of Object.entries(value)) {
-      if (!Array.isArray(value)) yield { value: key, key, parent: visit, depth: 0 }
-      open.push({ value: child, key, parent: visit, depth: depth + 1 })
-    }
-  }
-}
-
-function findUnfaithful(root: unknown): FieldError | null {
-  for (const visit of walk(root)) {
-    const message = unfaithful(visit)
-    if (message) return { field: pathOf(visit), message }
-  }
-  return null
-}
-
-function unfaithful({ value, depth }: Visit): string | null {
+function unfaithful(value: unknown, depth: number): string | null {
   if (typeof value === 'string') {
     if (value.includes('\0')) return 'must not hold U+0000'
     return value.isWellFormed() ? null : 'must not hold a lone surrogate'
@@ -112,18 +86,38 @@ function unfaithful({ value, depth }: Visit): string | null {
   return isTooDeep ? `must not nest deeper than ${depthMax} levels` : null
 }
 
-function findText(root: unknown, isWanted: (text: string) => boolean): string | null {
-  for (const visit of walk(root)) {
-    if (typeof visit.value === 'string' && isWanted(visit.value)) return pathOf(visit)
+/** What is wrong with a value or a key, in a sentence without its subject; null when nothing is. */
+type Judge = (value: unknown, depth: number) => string | null
+
+function findProblem(root: unknown, judge: Judge): FieldError | null {
+  const path: (string | number)[] = []
+  const message = judgeAll(root, judge, path)
+  return message === null ? null : { field: fieldOf(path), message }
+}
+
+/**
+ * Judges every value and every key, up to the first that is wrong, whose path is then `path`. It allocates nothing
+ * for each value: a body of the largest size holds ten million of them. What lies too deep is not visited.
+ */
+function judgeAll(value: unknown, judge: Judge, path: (string | number)[]): string | null {
+  const problem = judge(value, path.length)
+  if (problem !== null || typeof value !== 'object' || value === null || path.length > depthMax)
+    return problem
+  const keys = Array.isArray(value) ? null : Object.keys(value)
+  const children: unknown[] = Array.isArray(value) ? value : Object.values(value)
+  for (let index = 0; index < children.length; index++) {
+    const key = keys?.[index] ?? index
+    path.push(key)
+    const found = judge(key, 0) ?? judgeAll(children[index], judge, path)
+    if (found !== null) return found
+    path.pop()
   }
   return null
 }
 
-function pathOf(visit: Visit): string {
-  const keys: string[] = []
-  for (let at: Visit | null = visit; at?.parent; at = at.parent) keys.unshift(at.key)
-  const path = keys.join('.').slice(0, fieldCharsMax).toWellFormed().replaceAll('\0', '\uFFFD')
-  return path || 'body'
+function fieldOf(path: (string | number)[]): string {
+  const field = path.join('.').slice(0, fieldCharsMax).toWellFormed().replaceAll('\0', '\uFFFD')
+  return field || 'body'
 }
 
 function unsupportedMediaType(): AppError {

@@ -14,7 +14,8 @@ interface ProblemsOptions {
 export function problems({ facts, routes, onUnexpected }: ProblemsOptions) {
   return new Elysia({ name: 'problems' }).onError({ as: 'global' }, ({ error, code, request }) => {
     const { requestId } = facts.of(request)
-    const known = code === 'NOT_FOUND' ? noSuchRoute(request, routes()) : asAppError(error)
+    const problem = code === 'NOT_FOUND' ? noSuchPath() : asAppError(error)
+    const known = problem?.code === 'not_found' ? (wrongMethod(request, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)
     return toProblem(known ?? internal(), requestId)
   })
@@ -43,11 +44,14 @@ function asAppError(error: unknown): AppError | null {
   return error instanceof Error && error.cause instanceof AppError ? error.cause : null
 }
 
-function noSuchRoute(request: Request, routes: RouteTable): AppError {
+function noSuchPath(): AppError {
+  return new AppError('not_found', 'Not found', { detail: 'There is nothing at this path; see /docs.' })
+}
+
+/** Also for a literal path that another method takes for an id, such as GET /v1/knowledge/search. */
+function wrongMethod(request: Request, routes: RouteTable): AppError | null {
   const allowed = routes.methodsOf(request)
-  if (allowed.length === 0) {
-    return new AppError('not_found', 'Not found', { detail: 'There is nothing at this path; see /docs.' })
-  }
+  if (allowed.length === 0 || allowed.includes(request.method)) return null
   return new AppError('method_not_allowed', 'Method not allowed', {
     detail: `This path takes ${allowed.join(', ')}.`,
     headers: { Allow: allowed.join(', ') },

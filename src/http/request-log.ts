@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Elysia } from 'elysia'
 import type { FactsByRequest, RequestFacts } from './facts.ts'
-import { pathOf, type RouteTable } from './route-table.ts'
+import { pathOf, type RouteTable, withAbsoluteUrl } from './route-table.ts'
 
 export interface RequestRecord {
   requestId: string
@@ -39,8 +39,9 @@ const securityHeaders: [name: string, value: string][] = [
 export function requestLog({ facts, routes, record, now }: RequestLogOptions) {
   const around =
     (handle: Handle): Handle =>
-    async (request) => {
+    async (received) => {
       const startedAt = now()
+      const request = withAbsoluteUrl(received)
       const known = facts.open(request, requestIdOf(request))
       const response = await handle(request)
       finish(response.headers, known)

@@ -13,11 +13,11 @@ export class RouteTable {
 
   /** The pattern that a path matches, such as `/v1/calls/:id`; null when there is none. */
   patternOf(path: string): string | null {
-    if (this.#methods.has(path)) return path
-    const end = path.lastIndexOf('/')
-    if (end === path.length - 1) return this.#methods.has(path.slice(0, end)) ? path.slice(0, end) : null
-    const pattern = `${path.slice(0, end)}/:id`
-    return this.#methods.has(pattern) ? pattern : null
+    // The router takes one slash more at the end of a path.
+    const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+    if (this.#methods.has(bare)) return bare
+    const pattern = `${bare.slice(0, bare.lastIndexOf('/'))}/:id`
+    return !bare.endsWith('/') && this.#methods.has(pattern) ? pattern : null
   }
 
   /** The methods that the request's path takes; none when there is no such path. */
@@ -25,6 +25,14 @@ export class RouteTable {
     const pattern = this.patternOf(pathOf(request.url))
     return pattern ? [...(this.#methods.get(pattern) ?? [])].sort() : []
   }
+}
+
+/**
+ * The request with an absolute URL. Without a usable `Host` it has a path only, in which the router and whoever
+ * judges the path would each find another one. Its peer is unknown then, which no allow-list but `*` lets pass.
+ */
+export function withAbsoluteUrl(request: Request): Request {
+  return request.url.startsWith('/') ? new Request(`http://unknown.invalid${request.url}`, request) : request
 }
 
 /** The path of an absolute URL, without the cost of parsing all of it. */

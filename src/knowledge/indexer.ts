@@ -46,6 +46,7 @@ const queries = preparedQueries((db) => {
       .orderBy(asc(chunks.nextAttemptAt), asc(chunks.label))
       .limit(sql.placeholder('limit'))
       .prepare(),
+    pending: db.select({ count: sql<number>`count(*)` }).from(chunks).where(isPending).prepare(),
     nextDue: db
       .select({ at: sql<number | null>`min(${chunks.nextAttemptAt})` })
       .from(chunks)
@@ -90,19 +91,22 @@ export class Indexer {
     this.#wanted.add(projectId)
     if (this.#runs.has(projectId)) return
     clearTimeout(this.#timers.get(projectId))
-    const run = this.#run(projectId)
-      .catch((error) => this.#options.onFailure({ projectId, chunks: 0, attempt: 0, error: asError(error) }))
-      .finally(() => {
-        this.#runs.delete(projectId)
-        if (this.#wanted.has(projectId)) this.wake(projectId)
-        else this.#wakeWhenDue(projectId)
-      })
+    const run = this.#run(projectId).finally(() => {
+      this.#runs.delete(projectId)
+      if (this.#wanted.has(projectId)) this.wake(projectId)
+    })
     this.#runs.set(projectId, run)
   }
 
   /** Resolves when nothing is being embedded any more. */
   async idle(): Promise<void> {
     while (this.#runs.size > 0) await Promise.all(this.#runs.values())
+  }
+
+  /** How many of the project's chunks have no vector yet. */
+  async countPending(projectId: number): Promise<number> {
+    const row = await queries(this.#options.store(projectId).read).pending.get({ projectId })
+    return row?.count ?? 0
   }
 
   /** Makes vectors of another space pending: they mean nothing to this embedder. */
@@ -125,13 +129,24 @@ export class Indexer {
   }
 
   async #run(projectId: number): Promise<void> {
+    try {
+      await this.#embedDue(projectId)
+      await this.#wakeWhenDue(projectId)
+    } catch (error) {
+      // The rows could not be read or written, so they do not say when to try again.
+      this.#options.onFailure({ projectId, chunks: 0, attempt: 0, error: asError(error) })
+      this.#wakeIn(projectId, retryDelayMsMin)
+    }
+  }
+
+  async #embedDue(projectId: number): Promise<void> {
     while (!this.#closing.signal.aborted) {
       this.#wanted.delete(projectId)
       const due = await this.#readDue(projectId)
       if (due.length === 0) return
-      await Promise.all(
-        inBatches(due, this.#options.embedder.batchTextsMax).map((batch) => this.#embed(projectId, batch)),
-      )
+      const batches = inBatches(due, this.#options.embedder.batchTextsMax)
+      const outcomes = await Promise.allSettled(batches.map((batch) => this.#embed(projectId, batch)))
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     }
   }
 
@@ -171,7 +186,7 @@ export class Indexer {
       write.all<{ label: number }>(sql`
         update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
           embedding_space = ${this.#options.embedder.space}, attempts = 0, next_attempt_at = null, last_error = null
-        from json_each(${labels}) where label = value and project_id = ${projectId} returning label`),
+        from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     ])
     return results[1].map(({ label }) => label)
   }
@@ -199,7 +214,11 @@ export class Indexer {
     if (this.#closing.signal.aborted) return
     const row = await queries(this.#options.store(projectId).read).nextDue.get({ projectId })
     if (row?.at === null || row?.at === undefined) return
-    const delayMs = Math.max(0, row.at - this.#options.now())
+    this.#wakeIn(projectId, Math.max(0, row.at - this.#options.now()))
+  }
+
+  #wakeIn(projectId: number, delayMs: number): void {
+    if (this.#closing.signal.aborted) return
     clearTimeout(this.#timers.get(projectId))
     this.#timers.set(
       projectId,

@@ -3,6 +3,7 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
+import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
@@ -58,6 +59,11 @@ const queries = preparedQueries((db) => ({
     .where(eq(knowledgeItems.projectId, sql.placeholder('projectId')))
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
     .prepare(),
+  contents: db
+    .select({ name: knowledgeItems.name, textHash: knowledgeItems.textHash })
+    .from(knowledgeItems)
+    .where(eq(knowledgeItems.projectId, sql.placeholder('projectId')))
+    .prepare(),
   bySeqs: db
     .select(itemColumns)
     .from(knowledgeItems)
@@ -93,11 +99,17 @@ export class Knowledge {
   /** Every item, newest first, as JSON texts in slices. An item deleted meanwhile is left out. */
   async *list(projectId: number): AsyncGenerator<string> {
     const { read } = this.#options.store(projectId)
-    const sizes = await queries(read).sizes.all({ projectId })
-    for (const seqs of bySize(sizes)) {
+    const rows = await queries(read).sizes.all({ projectId })
+    const sizes = rows.map(({ seq, chars }): SizedRow => [seq, chars])
+    for (const seqs of inSlices(sizes, sliceCharsMax)) {
       const items = await readItems(read, seqs)
       if (items.length > 0) yield items.map((item) => JSON.stringify(item)).join(',')
     }
+  }
+
+  /** What tells whether an item is there already: the name and the SHA-256 of the text of each. */
+  async contents(projectId: number): Promise<{ name: string; textHash: string }[]> {
+    return await queries(this.#options.store(projectId).read).contents.all({ projectId })
   }
 
   async get(projectId: number, id: string): Promise<Item> {
@@ -136,11 +148,11 @@ export class Knowledge {
         .returning({ seq: knowledgeItems.seq }),
     ])
     if (results[5].length === 0) throw itemNotFound()
+    this.#options.scheduleErasure(projectId)
     await this.#options.forget(
       projectId,
       results[2].map(({ label }) => label),
     )
-    this.#options.scheduleErasure(projectId)
     return { id, deleted: true }
   }
 
@@ -189,21 +201,6 @@ async function readItems(db: ReadDatabase, seqs: number[]): Promise<Item[]> {
 
 function toItem({ id, name, description, text, createdAt }: ItemRow): Item {
   return { id, name, description, text, createdAt: new Date(createdAt).toISOString() }
-}
-
-function* bySize(items: { seq: number; chars: number }[]): Generator<number[]> {
-  let seqs: number[] = []
-  let sliceChars = 0
-  for (const { seq, chars } of items) {
-    if (seqs.length > 0 && sliceChars + chars > sliceCharsMax) {
-      yield seqs
-      seqs = []
-      sliceChars = 0
-    }
-    seqs.push(seq)
-    sliceChars += chars
-  }
-  if (seqs.length > 0) yield seqs
 }
 
 function sha256(text: string): string {

@@ -27,9 +27,9 @@ const queries = preparedQueries((db) => ({
   labelsOfItems: db
     .select({ label: sql<number>`chunks.label` })
     .from(sql`json_each(${sql.placeholder('itemIds')}) wanted
-      join knowledge_items on knowledge_items.project_id = ${sql.placeholder('projectId')}
+      cross join knowledge_items on knowledge_items.project_id = ${sql.placeholder('projectId')}
         and knowledge_items.id = wanted.value
-      join chunks on chunks.item_seq = knowledge_items.seq`)
+      cross join chunks on chunks.item_seq = knowledge_items.seq`)
     .prepare(),
   hits: db
     .select({
@@ -41,8 +41,8 @@ const queries = preparedQueries((db) => ({
       position: sql<number>`chunks.position`,
     })
     .from(sql`json_each(${sql.placeholder('labels')}) wanted
-      join chunks on chunks.label = wanted.value and chunks.project_id = ${sql.placeholder('projectId')}
-      join knowledge_items on knowledge_items.seq = chunks.item_seq`)
+      cross join chunks on chunks.label = wanted.value and chunks.project_id = ${sql.placeholder('projectId')}
+      cross join knowledge_items on knowledge_items.seq = chunks.item_seq`)
     .prepare(),
 }))
 
@@ -88,8 +88,8 @@ export class Search {
   ): Promise<number[] | null> {
     const deadline = AbortSignal.timeout(request.timeoutMs ?? timeoutMsDefault)
     try {
-      const vector = await this.#embedQuery(request.query, deadline)
-      const hits = await this.#options.index.search(projectId, vector, limit, labels)
+      const vector = await before(deadline, this.#embedQuery(request.query, deadline))
+      const hits = await before(deadline, this.#options.index.search(projectId, vector, limit, labels))
       return hits.map((hit) => hit.label)
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.
@@ -107,6 +107,16 @@ export class Search {
     this.#queryVectors.set(key, vector)
     return vector
   }
+}
+
+/** Rejects when the signal aborts first, also where the work itself does not heed it. */
+function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 async function readLabels(store: Store, projectId: number, itemIds: string[]): Promise<number[]> {

@@ -1,16 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import MarkdownIt from 'markdown-it'
-import {
-  type Chunk,
-  chunkCharsMax,
-  chunkCharsMin,
-  chunkOverlapCharsMax,
-  embeddedText,
-  findHeadings,
-  splitIntoChunks,
-} from '../../src/knowledge/chunks'
+import { type Chunk, chunkCharsMin, embeddedText, splitIntoChunks } from '../../src/knowledge/chunks.ts'
+import { chunkCharsMax, chunkOverlapCharsMax } from '../../src/knowledge/cuts.ts'
 
 const seed = 20_260
 const knowledge = `${import.meta.dir}/../../../shared/data/knowledge`
@@ -171,6 +163,7 @@ describe('laws', () => {
     ['accents', `a${'\u0301'.repeat(mebi)}`],
     ['lone surrogates', '\udc00'.repeat(mebi)],
     ['unclosed front matter', `---\n${'--- x\n'.repeat(mebi / 6)}`],
+    ['dashes and blanks', `${'- '.repeat(mebi / 2)}x`],
   ])('hold for 1 MiB of %s', (_, text) => {
     expectLaws(text)
   })
@@ -212,30 +205,6 @@ describe('headings', () => {
   })
 
   test.each([
-    ['a fence', '```sh\n# not this\n```'],
-    ['a longer fence', '````\n```\n# not this\n```\n````'],
-    ['a fence of tildes', '~~~\n# not this\n```\n# nor this\n~~~'],
-    ['a fence that is never closed', '```\n# not this'],
-    ['a fence in a list', '- item\n\n  ```\n  # not this\n  ```\n'],
-    ['indented code', 'text:\n\n    # not this\n'],
-    ['an HTML comment', '<!--\n\n# not this\n\n-->'],
-    ['an HTML block', '<div>\n# not this\n</div>'],
-    ['preformatted HTML', '<pre>\n\n# not this\n\n</pre>'],
-    ['a list item', '- # not this'],
-    ['a quotation', '> # not this\n> nor this\n> ---'],
-  ])('are not found in %s', (_, block) => {
-    const text = `# A\n\n${long('one')}\n\n${block}\n`
-    expect(findHeadings(text)).toHaveLength(1)
-  })
-
-  test('are not found in front matter, but behind it', () => {
-    const text = `---\ntitle: x\n# a comment\n---\n# A\n\n${long('one')}\n`
-    expect(findHeadings(text).map(({ start }) => start)).toEqual([text.indexOf('# A')])
-    expect(findHeadings(`\ufeff${text}`)).toHaveLength(1)
-    expect(findHeadings(text.replaceAll('---', '+++'))).toHaveLength(1)
-  })
-
-  test.each([
     ['## `code` and **bold** _text_', 'code and bold text'],
     ['## A [link](https://example.org/x) here', 'A link here'],
     ['## R&amp;D \\# 1', 'R&D # 1'],
@@ -257,103 +226,6 @@ describe('headings', () => {
     expect(heading?.length).toBeLessThanOrEqual(120)
     expect(heading?.isWellFormed()).toBe(true)
   })
-
-  const markdown = new MarkdownIt('commonmark', { html: true })
-  markdown.core.ruler.enableOnly(['normalize', 'block'])
-  markdown.block.ruler.disable('reference')
-
-  function byMarkdownIt(text: string): string[] {
-    const tokens = markdown
-      .parse(text, {})
-      .filter(({ type, level }) => type === 'heading_open' && level === 0)
-    return tokens.map(({ map, tag }) => `${map?.[0]}:${tag}`)
-  }
-
-  function byUs(text: string): string[] {
-    const lineOf = (offset: number) => text.slice(0, offset).split(/\r\n|\r|\n/).length - 1
-    return findHeadings(text).map(({ start, level }) => `${lineOf(start)}:h${level}`)
-  }
-
-  test(`are those that markdown-it finds (seed ${seed})`, () => {
-    const line = fc.constantFrom(
-      ...[
-        '# a',
-        '## b ##',
-        'text',
-        '---',
-        '===',
-        '- item',
-        '  # in',
-        '1. one',
-        '2. two',
-        '   deep',
-        '```',
-        '~~~',
-        '```js',
-      ],
-      ...[
-        '````',
-        '',
-        '',
-        '    code',
-        '\t# tab',
-        '<div>',
-        '</div>',
-        '<!-- c',
-        '-->',
-        '<br/>',
-        '<Note x="1">',
-        '#nospace',
-      ],
-      ...[
-        '####### seven',
-        '* * *',
-        '-',
-        '- ',
-        '   text',
-        '- - a',
-        '  text2',
-        '<pre>',
-        '</pre>',
-        '1)',
-        '  ---',
-        '  ===',
-      ],
-      ...[
-        '- # h',
-        '+ ```',
-        '    # x',
-        '  ```',
-        '10. ten',
-        '=',
-        '    ===',
-        '<?php',
-        '?>',
-        '-\tx',
-        '#',
-        '# ',
-        '  - nested',
-      ],
-      ...['      - deep2', '- ~~~', '> a', '> # h', '>', '> - x'],
-    )
-    const lines = fc.tuple(fc.constantFrom('\n', '\r\n', '\r'), fc.array(line, { maxLength: 12 }))
-    const property = fc.property(lines, ([lineEnd, lines]) => {
-      // A first line of dashes would make it front matter.
-      const text = ['', ...lines].join(lineEnd)
-      expect(byUs(text)).toEqual(byMarkdownIt(text))
-    })
-    fc.assert(property, { seed, numRuns: 3_000 })
-  })
-
-  test.skipIf(documents.length === 0)(
-    'of real documents are those that markdown-it finds (skipped without)',
-    () => {
-      for (const text of documents) {
-        const body = text.replace(/^---\n[\s\S]*?\n---\n/, '')
-        expect(byUs(body)).toEqual(byMarkdownIt(body))
-      }
-    },
-  )
 })
 
 describe('sizes', () => {

@@ -125,6 +125,7 @@ CREATE TABLE `projects` (
 	`name` text NOT NULL,
 	`change_seq` integer DEFAULT 0 NOT NULL,
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
+	`call_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
@@ -133,8 +134,10 @@ CREATE UNIQUE INDEX `projects_name_unique` ON `projects` (`name`);--> statement-
 CREATE TRIGGER `calls_count_insert` AFTER INSERT ON `calls` BEGIN
 	INSERT INTO `calls_by_day` (`project_id`, `day`, `calls`) VALUES (new.`project_id`, new.`created_at` / 86400000, 1)
 	ON CONFLICT (`project_id`, `day`) DO UPDATE SET `calls` = `calls` + 1;
+	UPDATE `projects` SET `call_count` = `call_count` + 1 WHERE `id` = new.`project_id`;
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_count_delete` AFTER DELETE ON `calls` BEGIN
 	UPDATE `calls_by_day` SET `calls` = `calls` - 1 WHERE `project_id` = old.`project_id` AND `day` = old.`created_at` / 86400000;
 	DELETE FROM `calls_by_day` WHERE `project_id` = old.`project_id` AND `day` = old.`created_at` / 86400000 AND `calls` = 0;
+	UPDATE `projects` SET `call_count` = `call_count` - 1 WHERE `id` = old.`project_id`;
 END;

@@ -4,7 +4,7 @@ import type { VectorRow } from './rows.ts'
 
 /** At most this long between two looks at the messages: a search waits for one slice at most. */
 const sliceMs = 4
-const sliceRowsMax = 64
+const rowsPerRead = 64
 
 export type ReadVectors = (labels: readonly number[]) => Promise<VectorRow[]>
 export type OnSkipped = (label: number, reason: string) => void
@@ -15,7 +15,8 @@ export class Filling {
   readonly #pending = new Map<number, number>()
   #waiters: { ticket: number; resolve(): void }[] = []
   #lastTicket = 0
-  #sliceRows = 4
+  /** Vectors read and not added yet, the next one last. */
+  #read: VectorRow[] = []
   #graph: Graph | null
 
   constructor(hnswlib: Hnswlib, graph: Graph | null = null) {
@@ -58,44 +59,35 @@ export class Filling {
 
   /** Adds what fits in one slice. A label without a row is dropped: its chunk was deleted meanwhile. */
   async work(readVectors: ReadVectors, onSkipped: OnSkipped): Promise<void> {
-    const labels = this.#oldest(this.#sliceRows)
-    const rows = await readVectors(labels)
+    if (this.#read.length === 0) await this.#readOldest(readVectors)
     const start = performance.now()
-    const found = new Set(rows.map((row) => row.label))
-    for (const label of labels) if (!found.has(label)) this.#pending.delete(label)
-    let added = 0
-    for (const { label, vector } of rows) {
-      // Removed while its vector was being read.
-      if (!this.#pending.has(label)) continue
-      if (added > 0 && performance.now() - start > sliceMs) break
-      const reason = this.#add(label, vector)
-      if (reason) onSkipped(label, reason)
-      this.#pending.delete(label)
-      added++
-    }
-    this.#sliceRows = rowsForNextSlice(added, performance.now() - start)
+    do {
+      const row = this.#read.pop()
+      if (!row) break
+      // Otherwise it was removed since its vector was read.
+      if (!this.#pending.has(row.label)) continue
+      const reason = this.#add(row)
+      if (reason) onSkipped(row.label, reason)
+      this.#pending.delete(row.label)
+    } while (performance.now() - start < sliceMs)
     this.#wake()
   }
 
   /** Lets go of the graph's memory and of whoever waits for it. */
   free(): void {
     this.#pending.clear()
+    this.#read = []
     this.#wake()
     this.#graph?.free()
     this.#graph = null
   }
 
-  #add(label: number, vector: Float32Array): string | null {
-    this.#graph ??= Graph.empty(this.#hnswlib, vector.length)
-    if (vector.length !== this.#graph.dimensions) return `${vector.length} dimensions`
-    if (!vector.every(Number.isFinite)) return 'not finite'
-    try {
-      this.#graph.add(label, vector)
-      return null
-    } catch (error) {
-      // The row stays, so that the next reconcile tries again.
-      return String(error)
-    }
+  async #readOldest(readVectors: ReadVectors): Promise<void> {
+    const labels = this.#oldest(rowsPerRead)
+    const rows = await readVectors(labels)
+    const found = new Set(rows.map((row) => row.label))
+    for (const label of labels) if (!found.has(label)) this.#pending.delete(label)
+    this.#read = rows.reverse()
   }
 
   #oldest(count: number): number[] {
@@ -106,6 +98,19 @@ export class Filling {
     return labels
   }
 
+  #add({ label, vector }: VectorRow): string | null {
+    this.#graph ??= Graph.empty(this.#hnswlib, vector.length)
+    if (vector.length !== this.#graph.dimensions) return `it has ${vector.length} dimensions`
+    if (!isFiniteVector(vector)) return 'it is not finite'
+    try {
+      this.#graph.add(label, vector)
+      return null
+    } catch (error) {
+      // The row stays, so that the next reconcile tries again.
+      return String(error)
+    }
+  }
+
   #wake(): void {
     const oldest = this.#pending.values().next().value ?? Number.POSITIVE_INFINITY
     const isDone = (waiter: { ticket: number }) => waiter.ticket < oldest
@@ -114,7 +119,8 @@ export class Filling {
   }
 }
 
-function rowsForNextSlice(added: number, elapsedMs: number): number {
-  const fitting = Math.floor((added * sliceMs) / Math.max(elapsedMs, 0.001))
-  return Math.min(Math.max(fitting, 1), sliceRowsMax)
+function isFiniteVector(vector: Float32Array): boolean {
+  let sum = 0
+  for (const value of vector) sum += value
+  return Number.isFinite(sum)
 }

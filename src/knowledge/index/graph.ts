@@ -2,12 +2,15 @@ import type { HierarchicalNSW } from 'hnswlib-node'
 import type { Hnswlib } from './addon.ts'
 import type { VectorHit } from './vector-index.ts'
 
+// Chosen on 50,000 lexical vectors of 384 dimensions, which are harder to tell apart than a model's: recall@10
+// 0.985 at 1.7 ms a search. 16 links reach 0.98 only at 600 candidates; 300 at construction add nearly half
+// as long again for 0.005.
 /** Links of a vector on the upper levels; twice as many on the lowest. */
-export const linksPerVector = 16
+export const linksPerVector = 24
 export const efConstruction = 200
 /** Candidates kept during a search: the more, the nearer to exact, and the slower. */
-export const efSearch = 160
-const levelSeed = 100
+export const efSearch = 500
+export const levelSeed = 100
 const capacityMin = 256
 
 /**

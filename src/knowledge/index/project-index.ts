@@ -69,6 +69,7 @@ export class ProjectIndex {
     await this.#settled()
     this.#isComplete = true
     this.#equalVersion = version
+    if (this.#isWorn()) this.#rebuildInBackground()
     return this.state
   }
 
@@ -118,7 +119,15 @@ export class ProjectIndex {
   async scrub(): Promise<void> {
     if (!this.#options.savesFiles) return
     await this.#load()
-    await this.#saver.now()
+    try {
+      await this.#saver.now()
+    } catch (error) {
+      // On a full disk, say: a file that cannot be replaced must go, and the rows have everything.
+      this.#log('error', 'An index could not be saved; its file is removed', { error: String(error) })
+      await this.#options.files.remove(this.id)
+      this.#fileBytes = 0
+      this.#changed()
+    }
   }
 
   async rebuild(): Promise<IndexState> {

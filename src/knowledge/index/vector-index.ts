@@ -156,19 +156,18 @@ class WorkerIndex implements VectorIndex {
   async close(): Promise<void> {
     if (this.#isClosed) return
     const worker = this.#worker
+    clearTimeout(this.#restart)
+    if (!worker) {
+      this.#isClosed = true
+      return
+    }
     const closing = this.#call('close')
     this.#isClosed = true
-    clearTimeout(this.#restart)
-    if (!worker) return closing.catch(() => undefined)
     const ended = once(worker, 'exit')
     const deadline = setTimeout(() => void worker.terminate(), closeTimeoutMs)
-    try {
-      // What a worker that fails now has not saved is found in the rows at the next start.
-      await closing.catch(() => undefined)
-      await ended
-    } finally {
-      clearTimeout(deadline)
-    }
+    // What a worker that fails now has not saved is found in the rows at the next start.
+    await Promise.allSettled([closing, ended])
+    clearTimeout(deadline)
   }
 
   #call<M extends Method>(method: M, ...args: Parameters<VectorIndex[M]>): Promise<Answer<M>> {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { embeddedText } from '../../../src/knowledge/chunks'
-import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin'
-import { EmbeddingError } from '../../../src/knowledge/embedding/embedder'
+import { embeddedText } from '../../../src/knowledge/chunks.ts'
+import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
+import { EmbeddingError } from '../../../src/knowledge/embedding/embedder.ts'
 
 const seed = 20_260
 const embedder = createBuiltinEmbedder()
@@ -71,6 +71,12 @@ test(`a text’s vector depends on nothing else (seed ${seed})`, async () => {
     },
   )
   await fc.assert(property, { seed, numRuns: 200 })
+})
+
+test('calls that run at once do not mix', async () => {
+  const texts = Array.from({ length: 40 }, (_, index) => `call ${index} `.repeat(400))
+  const together = await Promise.all(texts.map(async (text) => embedAll([text])))
+  for (const [index, text] of texts.entries()) expect(together[index]).toEqual(await embedAll([text]))
 })
 
 test('the vectors of version 1 are what they were', async () => {

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { EmbeddingError } from '../../../src/knowledge/embedding/embedder'
+import { EmbeddingError } from '../../../src/knowledge/embedding/embedder.ts'
 import {
   createHuggingFaceEmbedder,
   type HuggingFaceOptions,
-} from '../../../src/knowledge/embedding/huggingface'
+} from '../../../src/knowledge/embedding/huggingface.ts'
 import {
   type FakeEmbeddings,
   fakeTokenVectors,
   fakeVector,
   type Misbehaviour,
   startFakeEmbeddings,
-} from '../../support/fake-embeddings'
+} from '../../support/fake-embeddings.ts'
 
 const token = 'hf_very_secret_token'
 const secret = 'the customer said her pin is 4711'

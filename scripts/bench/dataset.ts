@@ -1,0 +1,91 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { loadConfig } from '../../src/config.ts'
+import { openServices, type Services } from '../../src/services.ts'
+
+const cacheFolder = join(tmpdir(), 'callbook-bench')
+const manifestName = 'bench.json'
+/** To be raised when what is built changes. */
+const version = 1
+
+/** A data folder with one project, and how to get in. */
+export interface Dataset {
+  folder: string
+  databaseFile: string
+  projectId: number
+  key: string
+  ingestKey: string
+  /** How long it took to build, when it was built now. */
+  builtInMs: number | null
+}
+
+type Manifest = Pick<Dataset, 'projectId' | 'key' | 'ingestKey'>
+
+export type Fill = (services: Services, projectId: number) => Promise<void>
+
+export function removeCache(): void {
+  rmSync(cacheFolder, { recursive: true, force: true })
+}
+
+/** The folder of that name from an earlier run, or built now. `base` is copied first when there is one. */
+export async function cachedDataset(name: string, fill: Fill, base?: Dataset): Promise<Dataset> {
+  const folder = join(cacheFolder, `${name}-v${version}`)
+  if (existsSync(join(folder, manifestName))) return { ...described(folder), builtInMs: null }
+  rmSync(folder, { recursive: true, force: true })
+  return buildDataset(folder, fill, base)
+}
+
+/** A folder of its own for one case, to be removed by it. */
+export function copyDataset(dataset: Dataset): Dataset {
+  const folder = temporaryFolder()
+  cpSync(dataset.folder, folder, { recursive: true })
+  return { ...described(folder), builtInMs: null }
+}
+
+export function emptyDataset(): Promise<Dataset> {
+  return buildDataset(temporaryFolder(), async () => undefined)
+}
+
+async function buildDataset(folder: string, fill: Fill, base?: Dataset): Promise<Dataset> {
+  const startedAt = performance.now()
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (base) cpSync(base.folder, folder, { recursive: true })
+  const services = await openInFolder(folder)
+  try {
+    const manifest = base ?? (await createProject(services))
+    await fill(services, manifest.projectId)
+    writeManifest(folder, manifest)
+  } finally {
+    await services.close()
+  }
+  return { ...described(folder), builtInMs: performance.now() - startedAt }
+}
+
+export async function openInFolder(folder: string): Promise<Services> {
+  const config = loadConfig({ DATA_DIR: folder, EMBEDDING_PROVIDER: 'builtin' }, false)
+  const services = await openServices({ config, log: pino({ level: 'silent' }), role: 'service' })
+  await services.start()
+  return services
+}
+
+async function createProject({ projects, keys }: Services): Promise<Manifest> {
+  const { projectId } = await projects.create('bench')
+  const make = (kind: 'live' | 'ingest') =>
+    keys.create(projectId, { name: kind, kind, allowedIps: [], expiresAt: null })
+  return { projectId, key: (await make('live')).key, ingestKey: (await make('ingest')).key }
+}
+
+function writeManifest(folder: string, { projectId, key, ingestKey }: Manifest): void {
+  writeFileSync(join(folder, manifestName), JSON.stringify({ projectId, key, ingestKey }), { mode: 0o600 })
+}
+
+function described(folder: string) {
+  const manifest: Manifest = JSON.parse(readFileSync(join(folder, manifestName), 'utf8'))
+  return { ...manifest, folder, databaseFile: join(folder, 'callbook.db') }
+}
+
+function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'callbook-bench-run-'))
+}

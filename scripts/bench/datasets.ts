@@ -1,0 +1,49 @@
+import type { Services } from '../../src/services.ts'
+import { cachedDataset, type Dataset } from './dataset.ts'
+import { madeCalls } from './made-calls.ts'
+import { madeItems } from './made-items.ts'
+import type { Texts } from './texts.ts'
+
+export const callsCount = 100_000
+export const turnsEach = 20
+export const itemsCount = 5_000
+export const chunksEach = 10
+
+const callsPerBatch = 1_000
+
+/** 100,000 calls of 20 turns. */
+export function callsDataset(texts: Texts): Promise<Dataset> {
+  return cachedDataset(`calls-${callsCount}-${texts.kind}`, (services, projectId) =>
+    putCalls(services, projectId, madeCalls(texts, { count: callsCount, turns: turnsEach })),
+  )
+}
+
+/** The same, and 50,000 chunks in 5,000 items. */
+export async function chunksDataset(texts: Texts): Promise<Dataset> {
+  const name = `calls-${callsCount}-chunks-${itemsCount * chunksEach}-${texts.kind}`
+  return cachedDataset(name, (services, projectId) => storeItems(services, projectId, texts), await callsDataset(texts))
+}
+
+/** Puts calls in batches, one after the other. */
+export async function putCalls(
+  { ingest }: Services,
+  projectId: number,
+  calls: Iterable<Parameters<typeof ingest.putAll>[1][number]>,
+): Promise<void> {
+  let batch: Parameters<typeof ingest.putAll>[1][number][] = []
+  const put = async () => {
+    for (const result of await ingest.putAll(projectId, batch)) if (result instanceof Error) throw result
+    batch = []
+  }
+  for (const call of calls) {
+    batch.push(call)
+    if (batch.length === callsPerBatch) await put()
+  }
+  if (batch.length > 0) await put()
+}
+
+async function storeItems({ knowledge, indexer }: Services, projectId: number, texts: Texts): Promise<void> {
+  for (const item of madeItems(texts, { count: itemsCount, chunksEach })) await knowledge.store(projectId, item)
+  indexer.wake(projectId)
+  await indexer.idle()
+}

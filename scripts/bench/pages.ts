@@ -1,0 +1,41 @@
+import { checkSameAnswers } from './answers.ts'
+import { callsDataset } from './datasets.ts'
+import { memoryOf } from './memory.ts'
+import type { Options } from './options.ts'
+import { startPageCeiling, startService } from './processes.ts'
+import { measureRatio } from './rounds.ts'
+import { formatRates, type Row } from './table.ts'
+import type { Texts } from './texts.ts'
+
+const atLeast = 0.85
+const residentMbMax = 400
+
+/** GET /v1/calls?limit=… against the ceiling, and the memory of the process after it. */
+export async function benchPage(texts: Texts, limit: number, { main, rounds }: Options): Promise<Row[]> {
+  const dataset = await callsDataset(texts)
+  const service = await startService(main, dataset)
+  const ceiling = await startPageCeiling(dataset, { limit, offset: 0 })
+  try {
+    const paths = [`/v1/calls?limit=${limit}`]
+    await checkSameAnswers({ service, ceiling }, paths, dataset.key)
+    const rates = await measureRatio({ service, ceiling, paths, key: dataset.key, rounds })
+    const memory = memoryOf(service.pid)
+    return [
+      {
+        what: `GET /v1/calls?limit=${limit}`,
+        measured: formatRates(rates),
+        target: `≥ ${atLeast} × ceiling`,
+        isMet: rates.ratio >= atLeast,
+      },
+      {
+        what: '  memory of the process after it',
+        measured: `resident ${memory.residentMb} MB (most ${memory.residentMbMax}), own ${memory.ownMb} MB`,
+        target: `< ${residentMbMax} MB resident`,
+        isMet: memory.residentMbMax < residentMbMax,
+      },
+    ]
+  } finally {
+    await ceiling.stop()
+    await service.stop()
+  }
+}

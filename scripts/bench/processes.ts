@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Dataset } from './dataset.ts'
+import { repository } from './options.ts'
+
+const readyWithinMs = 120_000
+const pollMs = 20
+const stopWithinMs = 15_000
+
+export interface Running {
+  url: string
+  pid: number
+  /** From the start of the process to /ready. */
+  readyInMs: number
+  stop(): Promise<void>
+}
+
+/** The real service as people run it, on a free port, logging JSON into a file. */
+export async function startService(main: string, { folder }: Dataset): Promise<Running> {
+  const logFile = `${folder}/bench.log`
+  const log = openSync(logFile, 'w')
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [main], {
+    cwd: repository,
+    stdio: ['ignore', 'pipe', log],
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: folder,
+      PORT: '0',
+      LOG_FORMAT: 'json',
+      EMBEDDING_PROVIDER: 'builtin',
+    },
+  })
+  closeSync(log)
+  const url = await printed(child, /^\s*Callbook\s+(http\S+)/m)
+  await untilReady(url)
+  const readyInMs = performance.now() - startedAt
+  const stop = async () => {
+    await end(child)
+    rmSync(logFile, { force: true })
+  }
+  return { url, pid: pidOf(child), readyInMs, stop }
+}
+
+export function startCeiling({ databaseFile, projectId }: Dataset): Promise<Running> {
+  return startScript('ceiling.ts', [databaseFile, String(projectId), 'call'])
+}
+
+export function startPageCeiling(
+  { databaseFile, projectId }: Dataset,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Running> {
+  return startScript('ceiling.ts', [databaseFile, String(projectId), 'page', String(limit), String(offset)])
+}
+
+async function startScript(name: string, args: string[]): Promise<Running> {
+  const startedAt = performance.now()
+  const script = fileURLToPath(new URL(name, import.meta.url))
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const url = await printed(child, /^(http\S+)/m)
+  return { url: url.replace(/\/$/, ''), pid: pidOf(child), readyInMs: performance.now() - startedAt, stop: () => end(child) }
+}
+
+/** What the child's first line of that form names. */
+function printed(child: ChildProcess, form: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    child.stdout?.on('data', (part) => {
+      text += part
+      const found = form.exec(text)?.[1]
+      if (found) resolve(found)
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`A process of the benchmark ended at once, with code ${code}`)))
+  })
+}
+
+async function untilReady(url: string): Promise<void> {
+  const deadline = performance.now() + readyWithinMs
+  while (performance.now() < deadline) {
+    if ((await fetch(`${url}/ready`)).ok) return
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
+  }
+  throw new Error(`The service was not ready within ${readyWithinMs} ms`)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const deadline = setTimeout(() => child.kill('SIGKILL'), stopWithinMs)
+  child.kill('SIGTERM')
+  await ended
+  clearTimeout(deadline)
+}
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error('A process of the benchmark did not start')
+  return child.pid
+}

@@ -1,0 +1,38 @@
+import { Command, CommanderError } from 'commander'
+import { addCallsCommands } from './commands/calls.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
+import { addIndexCommands } from './commands/index.ts'
+import { addKeyCommands } from './commands/key.ts'
+import { addKnowledgeCommands } from './commands/knowledge.ts'
+import { addProjectCommands } from './commands/project.ts'
+import { Shell } from './commands/shell.ts'
+
+// The command line: `bun callbook <noun> <verb>`.
+
+process.umask(0o077)
+const shell = new Shell(process.env)
+const exitCode = await run(process.argv.slice(2), shell)
+await shell.flush()
+process.exit(exitCode)
+
+async function run(args: string[], shell: Shell): Promise<0 | 1> {
+  const program = new Command('callbook')
+    .description("Callbook's command line. It may be used while the service runs.")
+    .exitOverride()
+    .showHelpAfterError('Add --help to see how the command is used.')
+  addProjectCommands(program, shell)
+  addKeyCommands(program, shell)
+  addCallsCommands(program, shell)
+  addKnowledgeCommands(program, shell)
+  addIndexCommands(program, shell)
+  addDoctorCommand(program, shell)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return shell.exitCode
+  } catch (error) {
+    // Commander has said what it has to say, and help that was asked for is no error.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
+    shell.explain(error)
+    return 1
+  }
+}

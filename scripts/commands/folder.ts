@@ -1,0 +1,9 @@
+import type { Config } from '../../src/config.ts'
+import { FolderLock } from '../../src/db/folder-lock.ts'
+
+/** Whether a service runs on the folder now: it embeds, indexes and scrubs there. */
+export function hasOwner({ dataDir }: Config): boolean {
+  const lock = FolderLock.tryAcquire(dataDir, 'owner')
+  lock?.release()
+  return lock === null
+}

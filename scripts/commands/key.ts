@@ -1,0 +1,144 @@
+import { type Command, Option } from 'commander'
+import type { KeyRecord } from '../../src/auth/keys.ts'
+import { AppError, invalidRequest } from '../../src/errors.ts'
+import { columns, shown } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+interface CreateOptions {
+  project: string
+  name: string
+  kind: 'live' | 'ingest'
+  allowIp: string[]
+  expires?: string
+  json?: true
+}
+
+export function addKeyCommands(program: Command, shell: Shell): void {
+  const key = program.command('key').description('API and ingest keys.')
+
+  key
+    .command('create')
+    .description('Create a key. It is shown this once; only its hash is stored.')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption('--name <name>', 'what the key is for')
+    .addOption(
+      new Option('--kind <kind>', 'live opens /v1 and the agent protocols, ingest opens /ingest')
+        .choices(['live', 'ingest'])
+        .default('live'),
+    )
+    .option(
+      '--allow-ip <address>',
+      'IPv4 or IPv6 address or CIDR range that may use the key; may be repeated (default: everyone)',
+      (entry: string, entries: string[]) => [...entries, entry],
+      [],
+    )
+    .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (its start in UTC)')
+    .option('--json', 'print {"id","key","name","kind","allowedIps","expiresAt"}')
+    .action(async ({ project, name, kind, allowIp, expires, json }: CreateOptions) => {
+      const expiresAt = expires === undefined ? null : readTime(expires)
+      const made = await shell.withServices(async ({ projects, keys }) => {
+        const { projectId } = await projects.find(project)
+        return await keys
+          .create(projectId, { name, kind, allowedIps: allowIp, expiresAt })
+          .catch((error) => Promise.reject(namingOptions(error, allowIp)))
+      })
+      const { id, key, allowedIps } = made
+      await shell.answer(json, { id, key, name, kind, allowedIps, expiresAt: toIso(expiresAt) }, [
+        key,
+        '',
+        `This is the key ${shown(name)} (${id}). It is shown this once: store it now.`,
+      ])
+    })
+
+  key
+    .command('list')
+    .description('List the keys of a project, newest first. The keys themselves are stored nowhere.')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .option('--json', 'print an array')
+    .action(async ({ project, json }: { project: string; json?: true }) => {
+      const all = await shell.withServices(async ({ projects, keys }) =>
+        keys.list((await projects.find(project)).projectId),
+      )
+      const rows = all.map((record) => [
+        record.id,
+        record.name,
+        record.kind,
+        record.hint,
+        record.allowedIps.join(' ') || '*',
+        stateOf(record, Date.now()),
+      ])
+      await shell.answer(
+        json,
+        all.map(toShown),
+        rows.length > 0
+          ? columns([['ID', 'NAME', 'KIND', 'KEY', 'ALLOWED', 'STATE'], ...rows])
+          : 'The project has no keys yet.',
+      )
+    })
+
+  key
+    .command('revoke')
+    .description('Revoke a key. A running service refuses it from the next request on.')
+    .argument('<id>', 'id of the key (key_…)')
+    .option('--json', 'print {"id","revoked"}')
+    .action(async (id: string, { json }: { json?: true }) => {
+      const revoked = await shell.withServices(async ({ keys }) => keys.revoke(await keys.projectOf(id), id))
+      await shell.answer(json, revoked, `Revoked the key ${shown(id)}.`)
+    })
+}
+
+function toShown(record: KeyRecord) {
+  const { id, name, kind, hint, allowedIps, createdBy, lastUsedIp } = record
+  return {
+    id,
+    name,
+    kind,
+    hint,
+    allowedIps,
+    expiresAt: toIso(record.expiresAt),
+    createdAt: toIso(record.createdAt),
+    createdBy,
+    lastUsedAt: toIso(record.lastUsedAt),
+    lastUsedIp,
+    revokedAt: toIso(record.revokedAt),
+  }
+}
+
+function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
+  if (revokedAt !== null) return `revoked ${toIso(revokedAt)}`
+  if (expiresAt === null) return 'in use'
+  return `${expiresAt <= now ? 'expired' : 'expires'} ${toIso(expiresAt)}`
+}
+
+/** The same error in the words of the command line, each bad entry quoted. */
+function namingOptions(error: unknown, allowIp: string[]): unknown {
+  if (!(error instanceof AppError) || !error.errors) return error
+  return invalidRequest(
+    error.errors.map(({ field, message }) => {
+      const entry = /^allowedIps\.(\d+)$/.exec(field)?.[1]
+      if (entry) return { field: `--allow-ip ${allowIp[Number(entry)]}`, message }
+      const options: Record<string, string> = {
+        name: '--name',
+        allowedIps: '--allow-ip',
+        expiresAt: '--expires',
+      }
+      return { field: options[field] ?? field, message }
+    }),
+  )
+}
+
+/** Milliseconds since 1970 of an ISO 8601 day or time; a time names its zone, so that it means one moment. */
+function readTime(text: string): number {
+  const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/i
+  const day = Date.parse(text.slice(0, 10))
+  const exists = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10))
+  const time = form.test(text) && exists ? Date.parse(text.toUpperCase()) : Number.NaN
+  if (!Number.isNaN(time)) return time
+  const message =
+    'must be an ISO 8601 time with its zone, such as 2027-01-31T09:30:00Z, or a day, such as 2027-01-31'
+  throw invalidRequest([{ field: `--expires ${text}`, message }])
+}
+
+function toIso(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
+}

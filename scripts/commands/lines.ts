@@ -1,0 +1,42 @@
+const newline = 0x0a
+
+export interface Line {
+  /** 1 for the first. */
+  number: number
+  /** Without its ending; null when it is longer than the limit. */
+  bytes: Buffer | null
+  /** Bytes of the source up to the line's end. */
+  end: number
+}
+
+/** The lines of a stream of bytes, each held only until the next is asked for. */
+export async function* readLines(source: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Line> {
+  let parts: Buffer[] = []
+  let size = 0
+  let number = 0
+  let read = 0
+  const take = (part: Buffer) => {
+    size += part.length
+    if (size > bytesMax) parts = []
+    else if (part.length > 0) parts.push(part)
+  }
+  const finish = (end: number): Line => {
+    const only = parts.length === 1 ? parts[0] : undefined
+    const line = { number: ++number, bytes: size > bytesMax ? null : (only ?? Buffer.concat(parts)), end }
+    parts = []
+    size = 0
+    return line
+  }
+  for await (const piece of source) {
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+    let from = 0
+    for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, from)) {
+      take(bytes.subarray(from, at))
+      from = at + 1
+      yield finish(read + from)
+    }
+    take(bytes.subarray(from))
+    read += bytes.length
+  }
+  if (size > 0) yield finish(read)
+}

@@ -1,0 +1,101 @@
+import { loadConfig } from '../../src/config.ts'
+import { openLog } from '../../src/observability/log.ts'
+import { openServices, type Services } from '../../src/services.ts'
+import { sentenceOf } from './sentences.ts'
+
+/** How long a command may take to end in order after it was asked to. */
+const stopWithinMs = 10_000
+
+/** What a command has around it: the environment, the terminal, the signals, the services. */
+export class Shell {
+  /** Aborted when somebody asks the command to stop. */
+  readonly signal: AbortSignal
+  exitCode: 0 | 1 = 0
+  readonly #env: Record<string, string | undefined>
+  #isStdoutClosed = false
+
+  constructor(env: Record<string, string | undefined>) {
+    this.#env = env
+    const stopping = new AbortController()
+    this.signal = stopping.signal
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        this.exitCode = 1
+        // Whoever asks twice does not want to wait; what is committed is safe either way.
+        if (stopping.signal.aborted) process.exit(1)
+        stopping.abort(new Error('Interrupted.'))
+        setTimeout(() => process.exit(1), stopWithinMs).unref()
+      })
+    }
+    // Each write learns of its own failure; without a listener this one would end the process.
+    process.stdout.on('error', () => undefined)
+    process.stderr.on('error', () => undefined)
+  }
+
+  get isTerminal(): boolean {
+    return process.stderr.isTTY === true
+  }
+
+  loadConfig() {
+    return loadConfig(this.#env, this.isTerminal)
+  }
+
+  /** Opens the services for `action` and closes them after it. */
+  async withServices<Result>(
+    action: (services: Services) => Promise<Result>,
+    options: { takesFolder?: boolean } = {},
+  ): Promise<Result> {
+    const config = this.loadConfig()
+    const { log, close: closeLog } = openLog({ level: 'warn', format: config.logFormat })
+    try {
+      const services = await openServices({ config, log, role: 'command', ...options })
+      try {
+        return await action(services)
+      } finally {
+        await services.close()
+      }
+    } finally {
+      closeLog()
+    }
+  }
+
+  /** The command's result: one JSON value, or lines for people. */
+  async answer(isJson: boolean | undefined, value: unknown, lines: string | string[]): Promise<void> {
+    await this.write(`${isJson ? JSON.stringify(value) : [lines].flat().join('\n')}\n`)
+  }
+
+  /** Resolves when stdout has taken the text; false when nobody reads it any more. */
+  async write(text: string): Promise<boolean> {
+    if (this.#isStdoutClosed) return false
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      process.stdout.write(text, resolve)
+    })
+    if (!error) return true
+    this.#isStdoutClosed = true
+    if ('code' in error && error.code === 'EPIPE') return false
+    throw new Error(`The output cannot be written: ${sentenceOf(error)}`)
+  }
+
+  /** Tells people something on stderr. */
+  say(line: string): void {
+    process.stderr.write(`${line}\n`)
+  }
+
+  /** Says what is wrong; the command goes on and exits 1. */
+  complain(line: string): void {
+    this.exitCode = 1
+    this.say(line)
+  }
+
+  /** Says why the command failed. */
+  explain(error: unknown): void {
+    this.complain(this.signal.aborted ? 'Interrupted.' : sentenceOf(error))
+  }
+
+  /** Resolves when everything that was written has left the process. */
+  async flush(): Promise<void> {
+    for (const stream of [process.stdout, process.stderr]) {
+      await new Promise<void>((resolve) => stream.write('', () => resolve()))
+    }
+  }
+}

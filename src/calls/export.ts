@@ -1,0 +1,61 @@
+import { sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import { inSlices } from '../db/slices.ts'
+import { preparedQueries } from '../db/store.ts'
+
+/** Heads read at once; their documents follow in slices. */
+const headsMax = 1_000
+/** Documents are joined into lines up to about this many characters at once. */
+const sliceCharsMax = 262_144
+
+interface Head {
+  seq: number
+  createdAt: number
+  id: string
+  chars: number
+}
+
+const queries = preparedQueries((db) => ({
+  heads: db
+    .select({
+      seq: sql<number>`seq`,
+      createdAt: sql<number>`created_at`,
+      id: sql<string>`id`,
+      chars: sql<number>`document_chars`,
+    })
+    .from(sql`calls`)
+    .where(
+      sql`project_id = ${sql.placeholder('projectId')}
+        and (created_at, id) > (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,
+    )
+    .orderBy(sql`created_at`, sql`id`)
+    .limit(headsMax)
+    .prepare(),
+  lines: db
+    .select({ lines: sql<string | null>`group_concat(document || char(10), '')` })
+    .from(sql`(select document from json_each(${sql.placeholder('seqs')})
+      cross join call_documents on seq = value)`)
+    .prepare(),
+}))
+
+/**
+ * Every call of the project as lines of JSON, oldest first, each part with its line endings. Paged by the last
+ * call's time and id, so that calls coming and going meanwhile neither repeat nor hide any other.
+ */
+export async function* exportCalls(db: ReadDatabase, projectId: number): AsyncGenerator<string> {
+  let last: Pick<Head, 'createdAt' | 'id'> = { createdAt: -1, id: '' }
+  for (;;) {
+    const { createdAt, id } = last
+    const heads: Head[] = await queries(db).heads.all({ projectId, createdAt, id })
+    const end = heads.at(-1)
+    if (!end) return
+    for (const seqs of inSlices(
+      heads.map(({ seq, chars }) => [seq, chars] as const),
+      sliceCharsMax,
+    )) {
+      const row = await queries(db).lines.get({ seqs: JSON.stringify(seqs) })
+      if (row?.lines) yield row.lines
+    }
+    last = end
+  }
+}

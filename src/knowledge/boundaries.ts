@@ -1,0 +1,44 @@
+import { joinsBefore } from './graphemes.ts'
+import { isInsideLineEnd, isLineEnd, isSpace } from './white-space.ts'
+
+/** The best offset from `low` to `high` to cut at: of the highest rank there is, the one nearest to `ideal`. */
+export function nearestBoundary(text: string, low: number, high: number, ideal: number): number | null {
+  let best: number | null = null
+  let bestRank: number = rank.none
+  for (let at = low; at <= high; at++) {
+    const atRank = rankAt(text, at)
+    if (atRank === rank.none || atRank < bestRank || joinsBefore(text, at)) continue
+    if (atRank === bestRank && best !== null && Math.abs(at - ideal) >= Math.abs(best - ideal)) continue
+    best = at
+    bestRank = atRank
+  }
+  return best
+}
+
+/** What ends at a boundary; the greater the unit, the better the cut. */
+const rank = { none: 0, word: 1, sentence: 2, line: 3, paragraph: 4 } as const
+
+/** What kind of unit ends right before `at`; a boundary lies behind the white space that ends the unit. */
+function rankAt(text: string, at: number): number {
+  const before = text.charCodeAt(at - 1)
+  if (!isSpace(before)) return isWideStop(before) ? rank.sentence : rank.none
+  if (isLineEnd(before)) {
+    if (isInsideLineEnd(text, at)) return rank.none
+    const lineEnd = isInsideLineEnd(text, at - 1) ? at - 2 : at - 1
+    return isLineEnd(text.charCodeAt(lineEnd - 1)) ? rank.paragraph : rank.line
+  }
+  if (isSpace(text.charCodeAt(at))) return rank.none
+  return isStop(text.charCodeAt(at - 2)) ? rank.sentence : rank.word
+}
+
+/** Stops of scripts that put no space behind them: 。！？｡ */
+function isWideStop(code: number): boolean {
+  return code === 0x3002 || code === 0xff01 || code === 0xff1f || code === 0xff61
+}
+
+/** Full stop, exclamation and question mark, ellipsis, Arabic question mark, danda. */
+function isStop(code: number): boolean {
+  return (
+    code === 0x2e || code === 0x21 || code === 0x3f || code === 0x2026 || code === 0x61f || code === 0x964
+  )
+}

@@ -1,0 +1,71 @@
+import { RequestFailure } from './failures.ts'
+import type { Pooling } from './models.ts'
+
+const dimensionsMax = 8_192
+
+interface ExpectedVectors {
+  count: number
+  pooling: Pooling
+  /** Null while any length will do, so long as it is the same for all. */
+  dimensions: number | null
+}
+
+/** Checks everything about an answer and brings each vector to unit length. */
+export function readVectors(
+  answer: unknown,
+  { count, pooling, dimensions }: ExpectedVectors,
+): Float32Array[] {
+  if (!Array.isArray(answer)) throw new RequestFailure('malformed')
+  // One text, and its vector not in a list of one.
+  const rows: unknown[] = count === 1 && typeof answer[0] === 'number' ? [answer] : answer
+  if (rows.length !== count)
+    throw new RequestFailure('count', { detail: `${rows.length} for ${count} texts` })
+  if (pooling === 'mean' && mayBePadded(rows)) throw new RequestFailure('padded')
+  const vectors = rows.map((row) => unitVector(pool(row, pooling)))
+  const expected = dimensions ?? vectors[0]?.length ?? 0
+  for (const { length } of vectors) {
+    const fits = length === expected && length > 0 && length <= dimensionsMax
+    if (!fits) throw new RequestFailure('dimension', { detail: `${length} instead of ${expected}` })
+  }
+  return vectors
+}
+
+/**
+ * Texts of one batch are padded to the longest by some servers, and the mean would count the padding. Where
+ * all texts have as many token vectors, they are asked for again one by one, which leaves nothing to pad.
+ */
+function mayBePadded(rows: unknown[]): boolean {
+  if (rows.length < 2) return false
+  const first = rows[0]
+  if (!Array.isArray(first) || !Array.isArray(first[0])) return false
+  return rows.every((row) => Array.isArray(row) && row.length === first.length)
+}
+
+function pool(row: unknown, pooling: Pooling): number[] {
+  if (!Array.isArray(row) || row.length === 0) throw new RequestFailure('malformed')
+  if (!Array.isArray(row[0])) return numbers(row)
+  const tokens = row.map(numbers)
+  const [first = []] = tokens
+  if (pooling === 'cls') return first
+  const sums = new Array<number>(first.length).fill(0)
+  for (const token of tokens) {
+    if (token.length !== first.length) throw new RequestFailure('malformed')
+    for (const [index, value] of token.entries()) sums[index] = (sums[index] ?? 0) + value
+  }
+  return sums
+}
+
+function numbers(row: unknown): number[] {
+  if (!Array.isArray(row)) throw new RequestFailure('malformed')
+  if (!row.every((entry) => Number.isFinite(entry))) throw new RequestFailure('number')
+  return row
+}
+
+function unitVector(values: number[]): Float32Array {
+  let squares = 0
+  for (const value of values) squares += value * value
+  const norm = Math.sqrt(squares)
+  if (!Number.isFinite(norm)) throw new RequestFailure('number')
+  if (norm < 1e-12) throw new RequestFailure('zero')
+  return Float32Array.from(values, (value) => value / norm)
+}

@@ -1,0 +1,288 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { openWriter, type Writer } from '../../src/db/writer.ts'
+import { AppError } from '../../src/errors.ts'
+import { freshFolder, runScript } from '../support/script.ts'
+
+let folder: ReturnType<typeof freshFolder>
+let file: string
+let writer: Writer
+
+beforeEach(async () => {
+  folder = freshFolder()
+  file = join(folder.folder, 'callbook.db')
+  writer = openWriter(`file:${file}`)
+  await writer.client.execute('create table notes (id integer primary key, note text not null unique)')
+  await writer.client.execute('create table parents (id integer primary key)')
+  await writer.client.execute('create table children (parent integer references parents)')
+})
+
+afterEach(async () => {
+  await writer.close()
+  folder.remove()
+})
+
+describe('the connection that writes', () => {
+  test('has write-ahead log, full sync, foreign keys, secure delete and a busy timeout', async () => {
+    expect(await readPragmas()).toEqual(promised)
+  })
+
+  test('keeps them while many writes run at once', async () => {
+    const inserts = numbers(200).map((n) => insert(`note ${n}`))
+    const seen = await Promise.all(numbers(20).map(readPragmas))
+    await Promise.all(inserts)
+    for (const pragmas of [...seen, await readPragmas()]) expect(pragmas).toEqual(promised)
+  })
+
+  test('keeps them after a batch that failed', async () => {
+    const failed = writer.client.batch([note('once'), note('once')])
+    expect(failed).rejects.toThrow('UNIQUE')
+    await failed.catch(() => undefined)
+    expect(await readPragmas()).toEqual(promised)
+  })
+
+  test('has them again after whatever a failed statement left behind', async () => {
+    await writer.client.executeMultiple(
+      'pragma synchronous = off; pragma secure_delete = off; pragma foreign_keys = off',
+    )
+    const failed = writer.client.executeMultiple(
+      "begin; insert into notes (note) values ('lost'); insert into nowhere values (1)",
+    )
+    expect(await failed.catch(String)).toContain('nowhere')
+    expect(await readPragmas()).toEqual(promised)
+    expect(await count('notes')).toBe(0)
+  })
+
+  test('keeps them after migrations, which switch foreign keys off meanwhile, also failed ones', async () => {
+    await writer.client.migrate(['create table more (id integer)'])
+    expect(await readPragmas()).toEqual(promised)
+    expect(await writer.client.migrate(['create table more (id integer)']).catch(String)).toContain('exists')
+    expect(await readPragmas()).toEqual(promised)
+  })
+
+  test('refuses a row whose parent is not there', async () => {
+    const failed = writer.client.execute('insert into children (parent) values (1)')
+    expect(await failed.catch(String)).toContain('FOREIGN KEY')
+  })
+
+  test('leaves no byte of a deleted row once the log is emptied', async () => {
+    const marker = 'a-note-that-is-to-leave-no-trace'
+    await insert(marker)
+    await writer.client.execute({ sql: 'delete from notes where note = ?', args: [marker] })
+    await writer.client.execute('pragma wal_checkpoint(truncate)')
+    const found = runScript(
+      `const [folder, marker] = process.argv.slice(-2)
+       for (const name of require('node:fs').readdirSync(folder))
+         if (require('node:fs').readFileSync(folder + '/' + name).includes(marker)) console.log(name)`,
+      folder.folder,
+      marker,
+    )
+    expect(await found.ended).toBe('')
+  })
+})
+
+describe('a batch', () => {
+  test('is written whole', async () => {
+    await writer.client.batch(numbers(50).map((n) => note(`note ${n}`)))
+    expect(await count('notes')).toBe(50)
+  })
+
+  test('leaves nothing behind when a statement of it fails', async () => {
+    const failed = writer.client.batch([note('first'), note('second'), note('first')])
+    expect(await failed.catch(String)).toContain('UNIQUE')
+    expect(await count('notes')).toBe(0)
+  })
+
+  test('that fails takes nothing from those before and after it', async () => {
+    const outcomes = await Promise.allSettled([
+      writer.client.batch([note('a')]),
+      writer.client.batch([note('b'), note('b')]),
+      writer.client.batch([note('c')]),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await count('notes')).toBe(2)
+  })
+
+  test("waits for another process's write to end", async () => {
+    const other = holdWriteLock(300)
+    await other.said('holding')
+    await insert('waited')
+    await other.ended
+    expect(await count('notes')).toBe(2)
+  })
+
+  test('is 503 when another process does not let go, and nothing is written', async () => {
+    const other = holdWriteLock(60_000)
+    await other.said('holding')
+    const error = await insert('refused').catch((error) => error)
+    await other.kill()
+    expect(error).toBeInstanceOf(AppError)
+    expect({ status: error.status, retry: error.retryAfterSeconds }).toEqual({ status: 503, retry: 1 })
+    expect(await count('notes')).toBe(0)
+    await insert('after')
+    expect(await count('notes')).toBe(1)
+  }, 15_000)
+
+  test('loses nothing when two processes write at once', async () => {
+    const other = runScript(
+      `import { openWriter } from './src/db/writer.ts'
+       const writer = openWriter('file:' + process.argv.at(-1))
+       console.log('open')
+       for (let n = 0; n < 150; n++)
+         await writer.client.batch([{ sql: 'insert into notes (note) values (?)', args: ['theirs ' + n] }])
+       await writer.close()`,
+      file,
+    )
+    await other.said('open')
+    for (const n of numbers(150)) await insert(`ours ${n}`)
+    await other.ended
+    expect(await count('notes')).toBe(300)
+  })
+})
+
+describe('the queue of writes', () => {
+  test('is bounded: what is too much is 503 at once, the rest is done', async () => {
+    const outcomes = await Promise.allSettled(numbers(2_100).map(() => writer.client.execute('select 1')))
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+    expect(refused.length).toBe(100)
+    for (const { reason } of refused) expect(reason.status).toBe(503)
+    await insert('room again')
+  })
+
+  test('is finished before the writer closes, however full it is', async () => {
+    const writes = [...numbers(20).map((n) => insert(`note ${n}`))]
+    while (writes.length < 2_000) writes.push(writer.client.batch(['select 1']))
+    await writer.close()
+    await Promise.all(writes)
+    const reader = new Database(file)
+    expect(reader.prepare('select count(*) as n from notes').get()).toMatchObject({ n: 20 })
+    reader.close()
+  })
+
+  test('takes nothing after closing', async () => {
+    await writer.close()
+    expect(await insert('late').catch((error) => error.code)).toBe('CLIENT_CLOSED')
+  })
+})
+
+describe('a full disk', () => {
+  test('is 507, writes nothing, and writing goes on when there is room again', async () => {
+    const pages = Number((await writer.client.execute('pragma page_count')).rows[0]?.page_count)
+    await writer.client.execute(`pragma max_page_count = ${pages + 2}`)
+    const error = await writer.client
+      .batch([note('small'), note('x'.repeat(100_000))])
+      .catch((error) => error)
+    expect(error).toBeInstanceOf(AppError)
+    expect({ code: error.code, status: error.status }).toEqual({ code: 'insufficient_storage', status: 507 })
+    expect(await count('notes')).toBe(0)
+    expect(await readPragmas()).toEqual(promised)
+    await writer.client.execute('pragma max_page_count = 1000000')
+    await insert('x'.repeat(100_000))
+    expect(await count('notes')).toBe(1)
+  })
+
+  test.skipIf(!canMount())('of the operating system is 507 as well', async () => {
+    const small = freshFolder()
+    mount(small.folder)
+    try {
+      const full = openWriter(`file:${join(small.folder, 'callbook.db')}`)
+      await full.client.execute('create table notes (note text)')
+      const error = await full.client
+        .batch([{ sql: 'insert into notes values (?)', args: ['x'.repeat(2_000_000)] }])
+        .catch((error) => error)
+      expect(error.status).toBe(507)
+      expect((await full.client.execute('select count(*) as n from notes')).rows[0]?.n).toBe(0)
+      await full.client.execute("insert into notes values ('fits')")
+      await full.close()
+    } finally {
+      unmount(small.folder)
+      small.remove()
+    }
+  })
+})
+
+test('a write is there after kill -9, right after it was acknowledged', async () => {
+  const other = runScript(
+    `import { openWriter } from './src/db/writer.ts'
+     const writer = openWriter('file:' + process.argv.at(-1))
+     for (let n = 0; ; n++) {
+       await writer.client.batch([{ sql: 'insert into notes (note) values (?)', args: ['note ' + n] }])
+       require('node:fs').writeSync(1, 'acknowledged ' + n + '\\n')
+       if (n === 40) process.kill(process.pid, 'SIGKILL')
+     }`,
+    file,
+  )
+  await other.said('acknowledged 40')
+  await other.ended.catch(() => undefined)
+  const rows = await writer.client.execute('select note from notes order by id')
+  expect(rows.rows.map(({ note }) => note)).toEqual(numbers(41).map((n) => `note ${n}`))
+  expect((await writer.client.execute('pragma integrity_check')).rows[0]?.integrity_check).toBe('ok')
+})
+
+const promised = {
+  journal_mode: 'wal',
+  synchronous: 2,
+  foreign_keys: 1,
+  secure_delete: 1,
+  busy_timeout: 5_000,
+}
+
+async function readPragmas(): Promise<Record<string, unknown>> {
+  const entries = await Promise.all(
+    Object.keys(promised).map(async (name) => {
+      const { rows } = await writer.client.execute(`pragma ${name}`)
+      return [name, rows[0]?.[0]] as const
+    }),
+  )
+  return Object.fromEntries(entries)
+}
+
+function holdWriteLock(ms: number) {
+  return runScript(
+    `import Database from 'libsql'
+     const [file, ms] = process.argv.slice(-2)
+     const db = new Database(file)
+     db.exec("begin immediate; insert into notes (note) values ('theirs')")
+     console.log('holding')
+     await Bun.sleep(Number(ms))
+     db.exec('commit')
+     db.close()`,
+    file,
+    String(ms),
+  )
+}
+
+function note(text: string) {
+  return { sql: 'insert into notes (note) values (?)', args: [text] }
+}
+
+function insert(text: string) {
+  return writer.client.batch([note(text)])
+}
+
+async function count(table: string): Promise<unknown> {
+  return (await writer.client.execute(`select count(*) as n from ${table}`)).rows[0]?.n
+}
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n)
+}
+
+function canMount(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  const probe = freshFolder()
+  const isMounted = mount(probe.folder)
+  if (isMounted) unmount(probe.folder)
+  probe.remove()
+  return isMounted
+}
+
+function mount(path: string): boolean {
+  return Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', path]).success
+}
+
+/** Lazily: libsql closes its files some time after `close()`. */
+function unmount(path: string): void {
+  Bun.spawnSync(['umount', '--lazy', path])
+}

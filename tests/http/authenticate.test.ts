@@ -1,0 +1,434 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { networkInterfaces } from 'node:os'
+import type { ErrorCode } from '../../src/errors.ts'
+import { createServer } from '../../src/server.ts'
+import { expectProblem } from '../support/problem.ts'
+import { head, rawRequest } from '../support/raw-http.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+type Kind = 'live' | 'ingest'
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'))
+// Elsewhere only 127.0.0.1 of the loopback range is an address of the machine.
+const hasOtherLoopback = process.platform === 'linux'
+const startMs = Date.UTC(2026, 0, 31)
+const clock = { ms: startMs }
+let service: TestService
+let project: TestProject
+/** Every route that takes a key, from the app's own table. */
+let keyed: { method: string; path: string; kind: Kind }[]
+
+beforeAll(async () => {
+  service = await startService({ now: () => clock.ms })
+  project = await service.mintProject()
+  keyed = createServer(service.services, () => null).routes.flatMap(({ method, path }) => {
+    const kind = /^\/v1\b/.test(path) ? 'live' : /^\/ingest\b/.test(path) ? 'ingest' : null
+    return kind ? [{ method, path: path.replace(':id', 'some-id'), kind }] : []
+  })
+})
+afterAll(() => service.stop())
+
+async function makeKey(kind: Kind, { allowedIps = [] as string[], expiresAt = null as number | null } = {}) {
+  return service.services.keys.create(project.projectId, { name: 'made', kind, allowedIps, expiresAt })
+}
+
+/** Sends what no route would accept as a body, so that an answer shows whether the key was judged first. */
+function request(path: string, authorization: string | null, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (authorization !== null) headers.set('authorization', authorization)
+  const takesBody = init.method === 'POST' || init.method === 'PUT'
+  return fetch(service.url + path, { ...init, headers, ...(takesBody ? { body: '{"malformed' } : {}) })
+}
+
+const missing = ['missing_authorization', 'Missing or invalid Authorization header', 'Bearer'] as const
+const format = ['invalid_api_key_format', 'Invalid API key format', 'Bearer error="invalid_token"'] as const
+const unknown = ['invalid_api_key', 'Invalid API key', 'Bearer error="invalid_token"'] as const
+const expired = ['api_key_expired', 'API key has expired', 'Bearer error="invalid_token"'] as const
+const elsewhere = ['ip_address_not_allowed', 'IP address not allowed', null] as const
+
+interface Refusal {
+  when: string
+  answer: readonly [code: ErrorCode, title: string, challenge: string | null]
+  authorization: (kind: Kind) => Promise<string | null>
+}
+
+const refusals: Refusal[] = [
+  { when: 'there is no header', answer: missing, authorization: async () => null },
+  { when: 'the header is empty', answer: missing, authorization: async () => '' },
+  {
+    when: 'the scheme is another',
+    answer: missing,
+    authorization: async (kind) => `Basic ${(await makeKey(kind)).key}`,
+  },
+  {
+    when: 'the key comes without a scheme',
+    answer: missing,
+    authorization: async (kind) => (await makeKey(kind)).key,
+  },
+  { when: 'the bearer token is empty', answer: missing, authorization: async () => 'Bearer ' },
+  { when: 'the prefix is none of ours', answer: format, authorization: async () => 'Bearer sk_live_00' },
+  {
+    when: 'the prefix is in capitals',
+    answer: format,
+    authorization: async (kind) => `Bearer ${(await makeKey(kind)).key.toUpperCase()}`,
+  },
+  {
+    when: 'the key is of the other kind',
+    answer: format,
+    authorization: async (kind) => `Bearer ${(await makeKey(kind === 'live' ? 'ingest' : 'live')).key}`,
+  },
+  {
+    when: 'the key is unknown',
+    answer: unknown,
+    authorization: async (kind) => `Bearer ck_${kind}_${randomBytes(30).toString('hex')}`,
+  },
+  {
+    when: 'the key is cut short',
+    answer: unknown,
+    authorization: async (kind) => `Bearer ${(await makeKey(kind)).key.slice(0, -1)}`,
+  },
+  {
+    when: 'the key goes on',
+    answer: unknown,
+    authorization: async (kind) => `Bearer ${(await makeKey(kind)).key} x`,
+  },
+  {
+    when: 'the key is revoked',
+    answer: unknown,
+    authorization: async (kind) => {
+      const made = await makeKey(kind)
+      await service.services.keys.revoke(project.projectId, made.id)
+      return `Bearer ${made.key}`
+    },
+  },
+  {
+    when: 'the key has expired',
+    answer: expired,
+    authorization: async (kind) => {
+      const made = await makeKey(kind, { expiresAt: clock.ms + 1 })
+      clock.ms += 1
+      return `Bearer ${made.key}`
+    },
+  },
+  {
+    when: 'the address is not on the list of the key',
+    answer: elsewhere,
+    authorization: async (kind) =>
+      `Bearer ${(await makeKey(kind, { allowedIps: ['10.0.0.0/8', '::1'] })).key}`,
+  },
+]
+
+describe('a key is judged before anything else about a request', () => {
+  test('the routes that take keys are those of the contract', () => {
+    expect(keyed.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+      'DELETE /v1/calls/some-id',
+      'DELETE /v1/knowledge/some-id',
+      'GET /v1/calls',
+      'GET /v1/calls/some-id',
+      'GET /v1/knowledge',
+      'GET /v1/knowledge/some-id',
+      'POST /v1/knowledge',
+      'POST /v1/knowledge/search',
+      'PUT /ingest/calls/some-id',
+    ])
+  })
+
+  test.each(refusals)(
+    'every route refuses when $when',
+    async ({ answer: [code, title, challenge], authorization }) => {
+      for (const { method, path, kind } of keyed) {
+        const answer = await request(path, await authorization(kind), { method })
+        const { errors } = await expectProblem(answer, code, title)
+        expect(errors).toBeUndefined()
+        expect(answer.headers.get('www-authenticate')).toBe(challenge)
+      }
+    },
+  )
+
+  test('every route lets a good key of its kind in, so that a malformed body is 400 and a missing record 404', async () => {
+    for (const { method, path, kind } of keyed) {
+      const answer = await request(path, `Bearer ${(await makeKey(kind)).key}`, { method })
+      const expected = method === 'POST' || method === 'PUT' ? 400 : path.endsWith('some-id') ? 404 : 200
+      expect([method, path, answer.status]).toEqual([method, path, expected])
+    }
+  })
+
+  test('a path or a method that does not exist is 401 without a key, and only told to who has one', async () => {
+    const paths = ['/v1', '/v1/', '/v1/nope', '/v1/calls/a/b', '/v1//', '/ingest', '/ingest/', '/ingest/nope']
+    for (const path of paths) {
+      await expectProblem(await request(path, null), 'missing_authorization', missing[1])
+      await expectProblem(await project.fetch(path), 'not_found', 'Not found')
+    }
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
+      expect((await request('/v1/calls', null, { method })).status).toBe(401)
+    }
+  })
+
+  test('a body that is too large, of another type or not JSON is 401 without a key', async () => {
+    for (const [type, length] of [
+      ['text/plain', '5'],
+      ['application/json', '99999999999'],
+      ['application/json', '5'],
+    ] as const) {
+      const headers = { 'Content-Type': type, 'Content-Length': length }
+      const { status } = await rawRequest(service.url, `${head('POST /v1/knowledge HTTP/1.1', headers)}{"a":`)
+      expect(status).toBe(401)
+    }
+  })
+
+  test('parameters that are not valid are 401 without a key', async () => {
+    expect((await request('/v1/calls?limit=x', null)).status).toBe(401)
+    expect((await request('/ingest/calls/%zz', null, { method: 'PUT' })).status).toBe(401)
+  })
+
+  test.each([
+    ['a host name that is not one', 'GET /v1/calls HTTP/1.1', 'a b'],
+    ['a host name with a path', 'GET /v1/calls HTTP/1.1', 'x/health?'],
+    ['an empty host name', 'DELETE /v1/calls/some-id HTTP/1.1', ''],
+    ['a host name of one letter', 'GET /v1/calls HTTP/1.1', 'x'],
+    ['a path with dots', 'GET /docs/../v1/calls HTTP/1.1', 'localhost'],
+    ['an absolute URL', 'GET http://elsewhere/v1/calls HTTP/1.1', 'localhost'],
+    ['a backslash', 'GET /v1\\calls HTTP/1.1', 'localhost'],
+  ])('no key is no way in through %s', async (_, line, host) => {
+    expect((await rawRequest(service.url, head(line, { Host: host }))).status).toBe(401)
+    const { status } = await rawRequest(
+      service.url,
+      head(line, { Host: host, Authorization: `Bearer ${project.key}` }),
+    )
+    expect([200, 404]).toContain(status ?? 0)
+  })
+
+  test('a request of HTTP/1.0 without a host name is judged and routed as any other', async () => {
+    await project.send('PUT', '/ingest/calls/old-client', { summary: 'still here' })
+    const line = 'GET /v1/calls/old-client HTTP/1.0\r\n'
+    expect((await rawRequest(service.url, `${line}\r\n`)).status).toBe(401)
+    const answer = await rawRequest(service.url, `${line}Authorization: Bearer ${project.key}\r\n\r\n`)
+    expect(answer.status).toBe(200)
+    expect(answer.body).toContain('still here')
+  })
+})
+
+describe('order of the checks', () => {
+  test('an unknown key of the wrong kind is a matter of format', async () => {
+    const answer = await request('/v1/calls', 'Bearer ck_ingest_00')
+    await expectProblem(answer, 'invalid_api_key_format', format[1])
+  })
+
+  test('a key that is revoked, expired and from a wrong address is an invalid key', async () => {
+    const made = await makeKey('live', { allowedIps: ['10.0.0.1'], expiresAt: clock.ms + 1 })
+    clock.ms += 1
+    await expectProblem(await request('/v1/calls', `Bearer ${made.key}`), 'api_key_expired', expired[1])
+    await service.services.keys.revoke(project.projectId, made.id)
+    await expectProblem(await request('/v1/calls', `Bearer ${made.key}`), 'invalid_api_key', unknown[1])
+  })
+
+  test('an expired key from a wrong address has expired', async () => {
+    const made = await makeKey('ingest', { allowedIps: ['10.0.0.1'], expiresAt: clock.ms + 1 })
+    const path = '/ingest/calls/c'
+    const before = await request(path, `Bearer ${made.key}`, { method: 'PUT' })
+    await expectProblem(before, 'ip_address_not_allowed', elsewhere[1])
+    clock.ms += 1
+    const after = await request(path, `Bearer ${made.key}`, { method: 'PUT' })
+    await expectProblem(after, 'api_key_expired', expired[1])
+  })
+})
+
+describe('a good key', () => {
+  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %s', async (scheme) => {
+    expect((await request('/v1/calls', `${scheme} ${project.key}`)).status).toBe(200)
+  })
+
+  test('holds until the millisecond of its expiry', async () => {
+    const made = await makeKey('live', { expiresAt: clock.ms + 60_000 })
+    clock.ms += 59_999
+    expect((await request('/v1/calls', `Bearer ${made.key}`)).status).toBe(200)
+    clock.ms += 1
+    expect((await request('/v1/calls', `Bearer ${made.key}`)).status).toBe(401)
+  })
+
+  test('is refused on the very next request after it was revoked', async () => {
+    for (let round = 0; round < 5; round++) {
+      const made = await makeKey('live')
+      expect((await request('/v1/calls', `Bearer ${made.key}`)).status).toBe(200)
+      await service.services.keys.revoke(project.projectId, made.id)
+      expect((await request('/v1/calls', `Bearer ${made.key}`)).status).toBe(401)
+    }
+  })
+
+  test('concurrent requests of many keys each see their own project', async () => {
+    const projects = await Promise.all(Array.from({ length: 5 }, () => service.mintProject()))
+    for (const each of projects) await each.send('PUT', '/ingest/calls/mine', { summary: each.name })
+    const rounds = Array.from({ length: 100 }, (_, round) => projects[round % projects.length])
+    await Promise.all(
+      rounds.map(async (each) => {
+        const call = await (await each?.fetch('/v1/calls/mine'))?.json()
+        expect(call.summary).toBe(each?.name)
+      }),
+    )
+  })
+})
+
+describe('allow-lists, over a socket', () => {
+  async function statusFrom(localAddress: string, allowedIps: string[]): Promise<number | null> {
+    const { key } = await makeKey('live', { allowedIps })
+    const text = head('GET /v1/calls HTTP/1.1', { Authorization: `Bearer ${key}` })
+    return (await rawRequest(service.url, text, { localAddress })).status
+  }
+
+  test.each([
+    [[]],
+    [['*']],
+    [['127.0.0.1']],
+    [['127.0.0.0/8']],
+    [['::ffff:127.0.0.1']],
+    [['::ffff:127.0.0.0/104']],
+    [['10.0.0.1', '127.0.0.1/32']],
+  ])('%j lets 127.0.0.1 pass', async (allowedIps) => {
+    expect(await statusFrom('127.0.0.1', allowedIps)).toBe(200)
+  })
+
+  test.each([[['127.0.0.2']], [['127.0.0.2/31']], [['::1']], [['::/0']], [['10.0.0.0/8', '192.0.2.1']]])(
+    '%j keeps 127.0.0.1 out',
+    async (allowedIps) => {
+      expect(await statusFrom('127.0.0.1', allowedIps)).toBe(403)
+    },
+  )
+
+  test.if(hasOtherLoopback)('another address of the machine is another client', async () => {
+    expect(await statusFrom('127.0.0.2', ['127.0.0.1'])).toBe(403)
+    expect(await statusFrom('127.0.0.2', ['127.0.0.2'])).toBe(200)
+  })
+
+  test('X-Forwarded-For is nothing to go by when no proxy is trusted', async () => {
+    const { key } = await makeKey('live', { allowedIps: ['192.0.2.1'] })
+    const answer = await fetch(`${service.url}/v1/calls`, {
+      headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1' },
+    })
+    expect(answer.status).toBe(403)
+  })
+
+  test('a client whose address is unknown passes only *', async () => {
+    const listed = await makeKey('live', { allowedIps: ['0.0.0.0/0', '::/0'] })
+    const open = await makeKey('live', { allowedIps: ['*'] })
+    const app = createServer(service.services, () => null)
+    const ask = (key: string) =>
+      app.handle(new Request('http://localhost/v1/calls', { headers: { authorization: `Bearer ${key}` } }))
+    expect((await ask(listed.key)).status).toBe(403)
+    expect((await ask(open.key)).status).toBe(200)
+  })
+
+  test.if(hasIpv6)('on a socket of both families, an IPv4 client is its IPv4 address', async () => {
+    const app = createServer(service.services, (request) => server.requestIP(request)?.address ?? null)
+    const server = Bun.serve({ port: 0, hostname: '::', fetch: app.fetch })
+    const { key } = await makeKey('live', { allowedIps: ['127.0.0.1'] })
+    const text = head('GET /v1/calls HTTP/1.1', { Authorization: `Bearer ${key}` })
+    expect((await rawRequest(`http://127.0.0.1:${server.port}`, text)).status).toBe(200)
+    await server.stop(true)
+  })
+})
+
+describe('behind trusted proxies', () => {
+  let proxied: TestService
+  let tenant: TestProject
+
+  beforeAll(async () => {
+    proxied = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' } })
+    tenant = await proxied.mintProject()
+  })
+  afterAll(() => proxied.stop())
+
+  async function statusVia(forwardedFor: string | null, localAddress = '127.0.0.1'): Promise<number | null> {
+    const { key } = await proxied.services.keys.create(tenant.projectId, {
+      name: 'listed',
+      kind: 'live',
+      allowedIps: ['192.0.2.0/24', '2001:db8::/32'],
+      expiresAt: null,
+    })
+    const fields: Record<string, string> = forwardedFor === null ? {} : { 'X-Forwarded-For': forwardedFor }
+    const text = head('GET /v1/calls HTTP/1.1', { Authorization: `Bearer ${key}`, ...fields })
+    return (await rawRequest(proxied.url, text, { localAddress })).status
+  }
+
+  test.each([
+    '192.0.2.7',
+    '203.0.113.5, 192.0.2.7',
+    '192.0.2.7, 10.1.2.3',
+    '[2001:db8::5]:4711',
+    '192.0.2.7:80',
+  ])('the client of %j passes', async (forwardedFor) => {
+    expect(await statusVia(forwardedFor)).toBe(200)
+  })
+
+  test.each([
+    null,
+    '',
+    '203.0.113.5',
+    '192.0.2.7, 203.0.113.5',
+    '192.0.2.7, garbage',
+    '192.0.2.7,',
+    'unknown',
+  ])('the client of %j does not', async (forwardedFor) => {
+    expect(await statusVia(forwardedFor)).toBe(403)
+  })
+
+  test.if(hasOtherLoopback)('who is not a trusted proxy cannot name an address', async () => {
+    expect(await statusVia('192.0.2.7', '127.0.0.2')).toBe(403)
+  })
+
+  test('the address noted with a key is the client, not the proxy', async () => {
+    await fetch(`${proxied.url}/v1/calls`, {
+      headers: { authorization: `Bearer ${tenant.key}`, 'x-forwarded-for': '198.51.100.9' },
+    })
+    await Bun.sleep(50)
+    const noted = (await proxied.services.keys.list(tenant.projectId)).find(({ id }) => id === tenant.keyId)
+    expect(noted?.lastUsedIp).toBe('198.51.100.9')
+  })
+})
+
+describe('tenancy', () => {
+  test("another project's record answers as one that does not exist, byte for byte", async () => {
+    const [mine, theirs] = [await service.mintProject(), await service.mintProject()]
+    await theirs.send('PUT', '/ingest/calls/theirs', { summary: 'not yours' })
+    const item = await (await theirs.send('POST', '/v1/knowledge', { name: 'n', text: 'not yours' })).json()
+
+    const bytesOf = async (method: string, path: string) => {
+      const answer = await mine.fetch(path, { method, headers: { 'x-request-id': 'same' } })
+      const headers = [...answer.headers].filter(([name]) => name !== 'date')
+      return JSON.stringify({ status: answer.status, headers, body: await answer.text() })
+    }
+    for (const method of ['GET', 'DELETE', 'HEAD']) {
+      for (const [there, nowhere, title] of [
+        ['/v1/calls/theirs', '/v1/calls/nobody', 'Call not found'],
+        [`/v1/knowledge/${item.id}`, `/v1/knowledge/${item.id.slice(0, -4)}0000`, 'Knowledge item not found'],
+      ] as const) {
+        const answered = await bytesOf(method, there)
+        expect(answered).toBe(await bytesOf(method, nowhere))
+        expect(JSON.parse(answered).status).toBe(404)
+        if (method !== 'HEAD') expect(JSON.parse(JSON.parse(answered).body).title).toBe(title)
+      }
+    }
+    expect((await theirs.fetch('/v1/calls/theirs')).status).toBe(200)
+    expect((await theirs.fetch(`/v1/knowledge/${item.id}`)).status).toBe(200)
+  })
+
+  test('lists, totals and search hold only what is their own', async () => {
+    const [mine, theirs] = [await service.mintProject(), await service.mintProject()]
+    await theirs.send('PUT', '/ingest/calls/theirs', {})
+    await theirs.send('POST', '/v1/knowledge', { name: 'n', text: 'heliotrope' })
+    expect(await (await mine.fetch('/v1/calls')).json()).toMatchObject({ data: [], pagination: { total: 0 } })
+    expect(await (await mine.fetch('/v1/knowledge')).json()).toEqual([])
+    const found = await (await mine.send('POST', '/v1/knowledge/search', { query: 'heliotrope' })).json()
+    expect(found.data).toEqual([])
+  })
+
+  test('two projects may use one call id, and deleting it in one leaves the other', async () => {
+    const [mine, theirs] = [await service.mintProject(), await service.mintProject()]
+    await mine.send('PUT', '/ingest/calls/shared', { summary: 'mine' })
+    await theirs.send('PUT', '/ingest/calls/shared', { summary: 'theirs' })
+    expect((await mine.fetch('/v1/calls/shared', { method: 'DELETE' })).status).toBe(200)
+    expect(await (await theirs.fetch('/v1/calls/shared')).json()).toMatchObject({ summary: 'theirs' })
+    expect((await theirs.send('PUT', '/ingest/calls/shared', { duration: 1 })).status).toBe(200)
+    expect((await mine.send('PUT', '/ingest/calls/shared', {})).status).toBe(410)
+  })
+})

@@ -1,0 +1,353 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createServer } from '../../src/server.ts'
+import { expectProblem } from '../support/problem.ts'
+import { head, rawRequest } from '../support/raw-http.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+let service: TestService
+let project: TestProject
+let itemId: string
+
+beforeAll(async () => {
+  service = await startService()
+  project = await service.mintProject()
+  await project.send('PUT', '/ingest/calls/call-1', { summary: 'ünïcödé 📞' })
+  itemId = (await (await project.send('POST', '/v1/knowledge', { name: 'n', text: 'ünïcödé 📞' })).json()).id
+})
+afterAll(() => service.stop())
+
+describe('HEAD', () => {
+  test('answers as GET does, without a body, on every route that takes GET', async () => {
+    const paths = createServer(service.services, () => null)
+      .routes.filter(({ method }) => method === 'GET')
+      .map(({ path }) => path.replace('/v1/calls/:id', '/v1/calls/call-1').replace(':id', itemId))
+    expect(paths.length).toBeGreaterThan(10)
+    for (const path of [...paths, '/v1/calls/nobody', '/nowhere', '/v1/calls?limit=x', '/docs/errors/']) {
+      // The page of metrics counts the requests for it.
+      const varies = path === '/metrics' ? ['content-length'] : []
+      const headersOf = async (method: string) => {
+        const answer = await project.fetch(path, {
+          method,
+          headers: { 'x-request-id': 'one' },
+          redirect: 'manual',
+        })
+        const bytes = (await answer.arrayBuffer()).byteLength
+        const headers = [...answer.headers].filter(
+          ([name]) => !['date', 'transfer-encoding', 'content-length', ...varies].includes(name),
+        )
+        return { status: answer.status, headers, bytes, length: Number(answer.headers.get('content-length')) }
+      }
+      const [get, headed] = [await headersOf('GET'), await headersOf('HEAD')]
+      expect([path, headed.status, headed.headers]).toEqual([path, get.status, get.headers])
+      expect([path, headed.bytes]).toEqual([path, 0])
+      // A compressed answer is decompressed by the client, so its length is not that of the bytes given here.
+      const isComparable = varies.length === 0 && !get.headers.some(([name]) => name === 'content-encoding')
+      if (isComparable) expect([path, headed.length]).toEqual([path, get.bytes])
+    }
+  })
+})
+
+describe('ids in the path', () => {
+  const odd = [
+    'a%2Fb',
+    '%2Fetc%2Fpasswd',
+    '..%2F..',
+    '%00',
+    'a%00b',
+    '%',
+    '%zz',
+    '%E0%A4%A',
+    '%FF',
+    '%C0%AF',
+    'a%20b',
+    "'%20or%201=1--",
+    '%F0%9F%93%9E',
+    '*',
+    '{id}',
+    ':id',
+    'null',
+    'undefined',
+    '__proto__',
+    'x'.repeat(10_000),
+  ]
+
+  test.each(odd)('%p is no record, on any route, and no fault of ours', async (id) => {
+    for (const [method, path, title] of [
+      ['GET', '/v1/calls/', 'Call not found'],
+      ['DELETE', '/v1/calls/', 'Call not found'],
+      ['GET', '/v1/knowledge/', 'Knowledge item not found'],
+      ['DELETE', '/v1/knowledge/', 'Knowledge item not found'],
+    ] as const) {
+      const line = `${method} ${path}${id} HTTP/1.1`
+      const answer = await rawRequest(service.url, head(line, { Authorization: `Bearer ${project.key}` }))
+      expect([answer.status, JSON.parse(answer.body).title]).toEqual([404, title])
+    }
+  })
+
+  test.each(odd.filter((id) => !/^(\w|:)+$/.test(id) || id.length > 128))(
+    'a call cannot be ingested as %p: 400 names the id',
+    async (id) => {
+      const headers = {
+        Authorization: `Bearer ${project.ingestKey}`,
+        'Content-Type': 'application/json',
+        'Content-Length': '2',
+      }
+      const answer = await rawRequest(service.url, `${head(`PUT /ingest/calls/${id} HTTP/1.1`, headers)}{}`)
+      const { code, errors } = JSON.parse(answer.body)
+      expect([answer.status, code, errors[0].field]).toEqual([400, 'invalid_request', 'id'])
+    },
+  )
+
+  test.each(['..', '%2e%2e', '.', '%2E'])(
+    '%s walks the path, and finds nothing that the path has not',
+    async (id) => {
+      for (const method of ['GET', 'DELETE']) {
+        const headers = { Authorization: `Bearer ${project.key}` }
+        const answer = await rawRequest(
+          service.url,
+          head(`${method} /v1/knowledge/x/${id} HTTP/1.1`, headers),
+        )
+        expect([200, 404, 405]).toContain(answer.status ?? 0)
+        expect(answer.body).not.toContain('internal')
+      }
+    },
+  )
+
+  test('every id of the allowed characters and lengths is stored, read and deleted under its own name', async () => {
+    for (const id of [
+      'a',
+      'null',
+      '__proto__',
+      'A-Z.a_z:0-9',
+      '.a',
+      '-',
+      ':',
+      '0',
+      'x'.repeat(128),
+      'a..b',
+      '~'.replace('~', '_'),
+    ]) {
+      expect((await project.send('PUT', `/ingest/calls/${id}`, { summary: id })).status).toBe(201)
+      const call = await (await project.fetch(`/v1/calls/${id}`)).json()
+      expect([call.id, call.summary]).toEqual([id, id])
+      expect(await (await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })).json()).toEqual({
+        id,
+        deleted: true,
+      })
+    }
+  })
+
+  test('percent-encoding of an allowed character is that character', async () => {
+    await project.send('PUT', '/ingest/calls/a%3Ab%2D1', { summary: 'colon' })
+    expect(await (await project.fetch('/v1/calls/a:b-1')).json()).toMatchObject({
+      id: 'a:b-1',
+      summary: 'colon',
+    })
+  })
+})
+
+describe('query parameters of the list of calls', () => {
+  test.each([
+    ['', 100, 0],
+    ['limit=0', 0, 0],
+    ['limit=1', 1, 0],
+    ['limit=1000', 1000, 0],
+    ['limit=1001', 1000, 0],
+    ['limit=999999999999999', 1000, 0],
+    ['offset=999999999999999', 100, 999_999_999_999_999],
+    ['limit=007', 7, 0],
+    ['limit=%31', 1, 0],
+    ['limit=1&limit=2', 2, 0],
+    ['limit=x&limit=2', 2, 0],
+    ['limit=2&offset=1&limit=3&offset=0', 3, 0],
+    ['unknown=x&limit[]=5&limit[a]=x&LIMIT=x&limit%00=x', 100, 0],
+    ['&&&', 100, 0],
+    ['__proto__=x&constructor=y&toString=z', 100, 0],
+    ['limit=5#fragment', 5, 0],
+  ])('?%s is limit %i, offset %i', async (query, limit, offset) => {
+    const answer = await project.fetch(`/v1/calls?${query}`)
+    expect(answer.status).toBe(200)
+    expect((await answer.json()).pagination).toMatchObject({ limit, offset })
+  })
+
+  test.each([
+    ['limit=', 'limit'],
+    ['limit', 'limit'],
+    ['limit=x', 'limit'],
+    ['limit=-1', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=1e2', 'limit'],
+    ['limit=0x10', 'limit'],
+    ['limit=+5', 'limit'],
+    ['limit=%2B5', 'limit'],
+    ['limit=5%20', 'limit'],
+    ['limit=5%0A', 'limit'],
+    ['limit=%00', 'limit'],
+    ['limit=%zz', 'limit'],
+    ['limit=1000000000000000', 'limit'],
+    ['limit=%D9%A3', 'limit'],
+    ['limit=2&limit=', 'limit'],
+    ['offset=', 'offset'],
+    ['offset=-1', 'offset'],
+    ['offset=1000000000000000', 'offset'],
+    ['offset=NaN', 'offset'],
+  ])('?%s is 400 and names %s', async (query, field) => {
+    const { errors } = await expectProblem(
+      await project.fetch(`/v1/calls?${query}`),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect(errors).toEqual([{ field, message: 'must be a whole number of at most 15 digits' }])
+  })
+
+  test('both are named when both are wrong', async () => {
+    const answer = await project.fetch('/v1/calls?limit=x&offset=y')
+    const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(errors?.map(({ field }) => field)).toEqual(['limit', 'offset'])
+  })
+
+  test('other routes have none, and ignore any', async () => {
+    for (const path of ['/v1/calls/call-1', '/v1/knowledge', `/v1/knowledge/${itemId}`, '/health']) {
+      expect((await project.fetch(`${path}?limit=x&%zz&a[=`)).status).toBe(200)
+    }
+  })
+})
+
+describe('X-Request-Id', () => {
+  const idOf = async (own: string | null) => {
+    const headers: Record<string, string> = own === null ? {} : { 'x-request-id': own }
+    return (await fetch(`${service.url}/health`, { headers })).headers.get('x-request-id') ?? ''
+  }
+
+  test.each(['a', 'A-Z.a_z-0.9', 'x'.repeat(128), '0'])("a client's own %p is kept", async (own) => {
+    expect(await idOf(own)).toBe(own)
+  })
+
+  test.each([null, '', 'x'.repeat(129), 'a b', 'a,b', 'a/b', '<script>', 'a:b', 'é', 'a"b'])(
+    '%p is replaced by a new one',
+    async (own) => {
+      const [first, second] = [await idOf(own), await idOf(own)]
+      expect(first).toMatch(/^[0-9a-f-]{36}$/)
+      expect(second).not.toBe(first)
+    },
+  )
+
+  test('is on every kind of answer, and in the body of every error', async () => {
+    const headers = { 'x-request-id': 'mine-1', 'x-forwarded-for': '192.0.2.1' }
+    for (const path of [
+      '/v1/calls',
+      '/v1/calls/x',
+      '/v1/calls?limit=x',
+      '/nowhere',
+      '/metrics',
+      '/docs',
+      '/',
+      '/console',
+    ]) {
+      const answer = await project.fetch(path, { headers, redirect: 'manual' })
+      expect(answer.headers.get('x-request-id')).toBe('mine-1')
+      if (answer.status >= 400) expect((await answer.json()).requestId).toBe('mine-1')
+    }
+    const unauthorized = await fetch(`${service.url}/v1/calls`, { headers })
+    expect((await unauthorized.json()).requestId).toBe('mine-1')
+  })
+})
+
+describe('headers of every answer', () => {
+  test('say that a browser may do nothing with it, and nobody keep it', async () => {
+    const paths = [
+      '/v1/calls',
+      '/v1/calls/nobody',
+      '/v1/knowledge',
+      '/nowhere',
+      '/health',
+      '/ready',
+      '/metrics',
+      '/docs',
+      '/docs/json',
+      '/docs/errors',
+      '/docs/scalar.js',
+      '/console',
+      '/console/setup',
+      '/',
+    ]
+    for (const path of paths) {
+      for (const init of [{}, { headers: { authorization: 'Bearer x' } }, { method: 'PATCH' }]) {
+        const { headers } = await project.fetch(path, { ...init, redirect: 'manual' })
+        const of = (name: string) => headers.get(name) ?? ''
+        expect([path, of('x-content-type-options')]).toEqual([path, 'nosniff'])
+        expect([path, of('referrer-policy')]).toEqual([path, 'no-referrer'])
+        expect([path, of('x-frame-options')]).toEqual([path, 'DENY'])
+        expect([path, of('cross-origin-resource-policy')]).toEqual([path, 'same-origin'])
+        expect([path, of('content-security-policy')]).toEqual([
+          path,
+          expect.stringContaining("default-src '"),
+        ])
+        expect([path, of('content-security-policy')]).toEqual([
+          path,
+          expect.stringContaining("frame-ancestors 'none'"),
+        ])
+        expect(of('content-security-policy')).not.toMatch(/unsafe-eval|script-src[^;]*unsafe-inline/)
+        const isViewer = path === '/docs/scalar.js' && init.method === undefined
+        expect([path, of('cache-control')]).toEqual([path, isViewer ? 'public, max-age=86400' : 'no-store'])
+        expect(headers.has('server')).toBe(false)
+        expect(headers.has('x-powered-by')).toBe(false)
+        expect(headers.has('access-control-allow-origin')).toBe(false)
+      }
+    }
+  })
+
+  test('JSON is application/json, with no character set to choose', async () => {
+    for (const path of [
+      '/v1/calls',
+      '/v1/calls/call-1',
+      '/v1/knowledge',
+      `/v1/knowledge/${itemId}`,
+      '/health',
+      '/ready',
+      '/docs/json',
+    ]) {
+      const { headers } = await project.fetch(path)
+      expect([path, headers.get('content-type')]).toEqual([
+        path,
+        expect.stringMatching(/^application\/json(;\s?charset=utf-8)?$/),
+      ])
+    }
+  })
+})
+
+describe('rate limit', () => {
+  test('is off by default: no header speaks of it', async () => {
+    const { headers } = await project.fetch('/v1/calls')
+    expect([headers.has('ratelimit'), headers.has('ratelimit-policy')]).toEqual([false, false])
+  })
+
+  test('counts each key, tells each answer, refuses with 429 and when to come back', async () => {
+    const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '3' } })
+    const [one, two] = [await limited.mintProject(), await limited.mintProject()]
+    for (const [path, status, left] of [
+      ['/v1/calls', 200, 2],
+      ['/v1/calls/nobody', 404, 1],
+      ['/v1/calls?limit=x', 400, 0],
+    ] as const) {
+      const answer = await one.fetch(path)
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('ratelimit-policy')).toBe('"default";q=3;w=60')
+      expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"default";r=${left};t=\\d+$`))
+    }
+    const refused = await one.fetch('/v1/calls')
+    expect(refused.headers.get('ratelimit')).toMatch(/^"default";r=0;t=\d+$/)
+    expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 21)
+    await expectProblem(refused, 'rate_limited', 'Too many requests')
+
+    expect((await two.fetch('/v1/calls')).status).toBe(200)
+    expect((await one.send('PUT', '/ingest/calls/c', {})).status).toBe(201)
+    expect((await one.fetch('/health')).status).toBe(200)
+    expect((await one.fetch('/v1/calls', { headers: { authorization: 'Bearer ck_live_0' } })).status).toBe(
+      401,
+    )
+    const line = limited.logs.find(({ status }) => status === 429)
+    expect(line).toMatchObject({ keyId: one.keyId, route: '/v1/calls' })
+    await limited.stop()
+  })
+})

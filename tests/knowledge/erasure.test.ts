@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { chunks, erasures, knowledgeItems } from '../../src/db/schema.ts'
+import { type ServiceProcess, spawnService } from '../support/process.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { findTraces, newWord, type Trace, tracesOfVector, tracesOfWord } from '../support/traces.ts'
+
+interface MarkedItem {
+  id: string
+  words: string[]
+  traces: Trace[]
+}
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService({ env: { ERASE_WITHIN_MS: '2000' } })
+})
+
+afterAll(() => service.stop())
+
+describe('a deleted item', () => {
+  test('leaves no byte of its texts, words and vectors in any file', async () => {
+    const project = await service.mintProject()
+    const kept = await addMarked(project)
+    const gone = await addMarked(project)
+    await service.services.index.scrub(project.projectId)
+    const before = await findTraces(service.dataDir, gone.traces)
+    expect(before.some((line) => line.includes('vector') && line.endsWith('.hnsw'))).toBe(true)
+    for (const { name } of gone.traces) expect(before.some((line) => line.startsWith(name))).toBe(true)
+
+    expect((await project.fetch(`/v1/knowledge/${gone.id}`, { method: 'DELETE' })).status).toBe(200)
+    await erasuresDone(project)
+    expect(await findTraces(service.dataDir, gone.traces)).toEqual([])
+    expect(await foundBy(project, kept)).toEqual(['keyword', 'vector'])
+  })
+
+  test('takes nothing from its neighbours and other projects, whatever is deleted', async () => {
+    const [project, other] = [await service.mintProject(), await service.mintProject()]
+    const items = []
+    for (let n = 0; n < 12; n++) items.push(await addMarked(project))
+    const others = [await addMarked(other), await addMarked(other)]
+    const gone = items.filter((_, n) => n % 3 === 0)
+    const kept = items.filter((_, n) => n % 3 !== 0)
+    const untouched = await project.fetch(`/v1/knowledge/${kept[0]?.id}`).then((answer) => answer.text())
+    await Promise.all(gone.map(({ id }) => project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })))
+    await erasuresDone(project)
+    expect(
+      await findTraces(
+        service.dataDir,
+        gone.flatMap(({ traces }) => traces),
+      ),
+    ).toEqual([])
+    for (const item of kept) expect(await foundBy(project, item)).toEqual(['keyword', 'vector'])
+    for (const item of others) expect(await foundBy(other, item)).toEqual(['keyword', 'vector'])
+    const again = await project.fetch(`/v1/knowledge/${kept[0]?.id}`)
+    expect(await again.text()).toBe(untouched)
+  })
+
+  test('leaves a receipt in the ledger that says nothing of it', async () => {
+    const project = await service.mintProject()
+    const { id } = await addMarked(project)
+    await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+    await erasuresDone(project)
+    const rows = await service.services.database.read
+      .select()
+      .from(erasures)
+      .where(eq(erasures.projectId, project.projectId))
+    expect(rows).toEqual([
+      {
+        projectId: project.projectId,
+        kind: 'item',
+        idHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        changeSeq: 2,
+        requestedAt: expect.any(Number),
+        doneAt: expect.any(Number),
+      },
+    ])
+    expect((rows[0]?.doneAt ?? 0) - (rows[0]?.requestedAt ?? 0)).toBeLessThanOrEqual(2_000)
+  })
+
+  test('that was the last leaves no index file', async () => {
+    const project = await service.mintProject()
+    const { id } = await addMarked(project)
+    await service.services.index.scrub(project.projectId)
+    await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+    await erasuresDone(project)
+    expect(await Bun.file(`${service.dataDir}/indexes/${project.projectId}.hnsw`).exists()).toBe(false)
+  })
+
+  test('is erased as well when its vectors were never made', async () => {
+    const project = await service.mintProject()
+    const item = await addMarked(project)
+    await service.services.database.write
+      .update(chunks)
+      .set({ embedding: null, embeddingSpace: null, nextAttemptAt: Date.now() + 3_600_000 })
+      .where(eq(chunks.projectId, project.projectId))
+    expect((await project.fetch(`/v1/knowledge/${item.id}`, { method: 'DELETE' })).status).toBe(200)
+    await erasuresDone(project)
+    expect(await findTraces(service.dataDir, item.traces)).toEqual([])
+  })
+
+  test('is erased while others are written, read, searched and deleted, of which none fails', async () => {
+    const project = await service.mintProject()
+    for (let n = 0; n < 60; n++) await addFiller(project, n)
+    const gone: MarkedItem[] = []
+    for (let n = 0; n < 10; n++) gone.push(await addMarked(project))
+    const statuses: number[] = []
+    let isDone = false
+    const repeat = async (request: (n: number) => Promise<Response>) => {
+      for (let n = 0; !isDone; n++) {
+        const answer = await request(n)
+        await answer.arrayBuffer()
+        statuses.push(answer.status)
+      }
+    }
+    const load = [
+      repeat((n) => addFiller(project, 1_000 + n)),
+      repeat(() => project.fetch('/v1/knowledge')),
+      repeat((n) => search(project, `filler ${n}`, 'hybrid')),
+      repeat((n) => search(project, gone[n % gone.length]?.words[0] ?? '', 'keyword')),
+      repeat((n) => project.send('PUT', `/ingest/calls/call-${n % 20}`, { summary: `summary ${n}` })),
+      repeat((n) => project.fetch(`/v1/calls?limit=5&offset=${n % 3}`)),
+    ]
+    for (const { id } of gone) {
+      const answer = await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+      statuses.push(answer.status)
+    }
+    await erasuresDone(project)
+    const found = await findTraces(
+      service.dataDir,
+      gone.flatMap(({ traces }) => traces),
+    )
+    isDone = true
+    await Promise.all(load)
+    expect(found).toEqual([])
+    expect(statuses.filter((status) => status >= 300)).toEqual([])
+    expect(statuses.length).toBeGreaterThan(100)
+    const failures = service.logs.filter(({ msg }) => /failed/i.test(String(msg)))
+    expect(failures).toEqual([])
+  }, 30_000)
+})
+
+describe('kill -9', () => {
+  test('between a deletion and its erasure: it is made good before the service is ready', async () => {
+    let running = await spawnService({ ERASE_WITHIN_MS: '60000' })
+    const { dataDir } = running
+    try {
+      const project = projectOf(running)
+      const kept = await addMarkedByHttp(project)
+      const gone = await addMarkedByHttp(project)
+      await Bun.sleep(2_500)
+      expect((await project.fetch(`/v1/knowledge/${gone.id}`, { method: 'DELETE' })).status).toBe(200)
+      running.kill('SIGKILL')
+      await running.exited
+      expect((await findTraces(dataDir, gone.traces)).length).toBeGreaterThan(0)
+
+      const key = project.key
+      running = await spawnService({ ERASE_WITHIN_MS: '60000', DATA_DIR: dataDir })
+      expect(await findTraces(dataDir, gone.traces)).toEqual([])
+      const after = projectOf(running, key)
+      expect((await after.fetch(`/v1/knowledge/${gone.id}`)).status).toBe(404)
+      expect((await after.fetch(`/v1/knowledge/${kept.id}`)).status).toBe(200)
+      expect(await foundBy(after, kept)).toEqual(['keyword', 'vector'])
+    } finally {
+      running.kill('SIGKILL')
+      await running.exited
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  }, 20_000)
+
+  test('at any moment of an erasure: nothing is left and nothing else is lost after the next start', async () => {
+    let running = await spawnService({ ERASE_WITHIN_MS: '500' })
+    const { dataDir } = running
+    const { key } = projectOf(running)
+    try {
+      const kept = await addMarkedByHttp(projectOf(running, key))
+      for (const waitMs of [90, 105, 120, 140]) {
+        const project = projectOf(running, key)
+        const gone = [await addMarkedByHttp(project), await addMarkedByHttp(project)]
+        for (const { id } of gone) await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+        await Bun.sleep(waitMs)
+        running.kill('SIGKILL')
+        await running.exited
+        running = await spawnService({ ERASE_WITHIN_MS: '500', DATA_DIR: dataDir })
+        expect(
+          await findTraces(
+            dataDir,
+            gone.flatMap(({ traces }) => traces),
+          ),
+        ).toEqual([])
+        expect(await foundBy(projectOf(running, key), kept)).toEqual(['keyword', 'vector'])
+      }
+    } finally {
+      running.kill('SIGKILL')
+      await running.exited
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  }, 30_000)
+})
+
+type Sender = Pick<TestProject, 'fetch' | 'send'>
+
+/** An item with words that are nowhere else, in each of its fields and in headings. */
+async function addMarkedByHttp(project: Sender): Promise<MarkedItem> {
+  const words = Array.from({ length: 6 }, newWord)
+  const [name, description, opening, heading, deep, last] = words
+  const filler = Array.from({ length: 40 }, () => newWord().slice(0, 7)).join(' ')
+  const answer = await project.send('POST', '/v1/knowledge', {
+    name: `The ${name} handbook`,
+    description: `About ${description}`,
+    text: `${opening} comes first.\n\n## On ${heading?.toUpperCase()}s\n\n${filler}\n\n### ${deep}\n\n${filler}\n\nIt ends with ${last}ing.`,
+  })
+  expect(answer.status).toBe(201)
+  expect(answer.headers.get('callbook-index')).toBe('ready')
+  const { id }: { id: string } = await answer.json()
+  const traces = [{ name: 'id', bytes: Buffer.from(id) }, ...words.flatMap(tracesOfWord)]
+  return { id, words: words.filter((word) => word !== description), traces }
+}
+
+async function addMarked(project: TestProject): Promise<MarkedItem> {
+  const item = await addMarkedByHttp(project)
+  const rows = await service.services.database.read
+    .select({ label: chunks.label, embedding: chunks.embedding })
+    .from(chunks)
+    .innerJoin(knowledgeItems, eq(knowledgeItems.seq, chunks.itemSeq))
+    .where(and(eq(chunks.projectId, project.projectId), eq(knowledgeItems.id, item.id)))
+  const vectors = rows.flatMap(({ label, embedding }) =>
+    tracesOfVector(`vector ${label}`, new Uint8Array(embedding ?? [])),
+  )
+  expect(vectors.length).toBeGreaterThan(0)
+  return { ...item, traces: [...item.traces, ...vectors] }
+}
+
+function addFiller(project: Sender, n: number): Promise<Response> {
+  const text = Array.from({ length: 300 }, (_, at) => `word${(n * 37 + at * 11) % 5_000}`).join(' ')
+  return project.send('POST', '/v1/knowledge', { name: `Filler ${n}`, text })
+}
+
+function search(project: Sender, query: string, mode: string): Promise<Response> {
+  return project.send('POST', '/v1/knowledge/search', { query, mode, timeoutMs: 5_000 })
+}
+
+/** The modes in which an item is the first hit. */
+async function foundBy(project: Sender, { id, words }: MarkedItem): Promise<string[]> {
+  const modes = []
+  for (const mode of ['keyword', 'vector']) {
+    const answer = await search(project, words.join(' '), mode)
+    const { data, mode: used }: { data: { itemId: string }[]; mode: string } = await answer.json()
+    if (data[0]?.itemId === id && used === mode) modes.push(mode)
+  }
+  return modes
+}
+
+async function erasuresDone(project: TestProject): Promise<void> {
+  const { read } = service.services.database
+  const deadline = Date.now() + 10_000
+  while (Date.now() < deadline) {
+    const open = await read
+      .select({ n: sql`1` })
+      .from(erasures)
+      .where(and(eq(erasures.projectId, project.projectId), isNull(erasures.doneAt)))
+    if (open.length === 0) return
+    await Bun.sleep(20)
+  }
+  throw new Error('The erasures were not done')
+}
+
+function projectOf({ url, banner }: ServiceProcess, knownKey?: string): Sender & { key: string } {
+  const key = knownKey ?? /ck_live_[0-9a-f]{60}/.exec(banner)?.[0] ?? ''
+  const call = (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers)
+    headers.set('authorization', `Bearer ${key}`)
+    return fetch(url + path, { ...init, headers })
+  }
+  return {
+    key,
+    fetch: call,
+    send: (method, path, body) =>
+      call(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  }
+}

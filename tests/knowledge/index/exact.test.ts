@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { type ExactSearch, exactSearch } from '../../../src/knowledge/index/exact.ts'
+import { Knowledge, labelsOf, type Project, randomVector, seededRandom, space } from './knowledge.ts'
+
+let knowledge: Knowledge
+let project: Project
+let search: ExactSearch
+
+beforeAll(async () => {
+  knowledge = await Knowledge.open()
+  search = exactSearch(knowledge.database.read)
+  project = await knowledge.addProject()
+  await project.insertRandom(400)
+})
+
+afterAll(() => knowledge.close())
+
+test('exact search gives what comparing with every vector gives', async () => {
+  const random = seededRandom(2)
+  for (const limit of [1, 5, 50, 1_000]) {
+    const query = randomVector(random)
+    const hits = await search({ projectId: project.id, space, query, limit })
+    expect(labelsOf(hits)).toEqual(project.nearest(query, limit))
+    const similarities = hits.map((hit) => hit.similarity)
+    expect(similarities).toEqual(similarities.toSorted((a, b) => b - a))
+  }
+})
+
+test('among labels, only these are found', async () => {
+  const among = project.labels.slice(100, 130)
+  const query = randomVector(seededRandom(3))
+  const hits = await search({ projectId: project.id, space, query, limit: 10, labels: among })
+  expect(labelsOf(hits)).toEqual(project.nearest(query, 10, among))
+})
+
+test('rows of another project, space or length are not compared', async () => {
+  const other = await knowledge.addProject()
+  const labels = await other.insertRandom(3)
+  await other.insert([randomVector(seededRandom(4))], 'another space')
+  await other.insert([randomVector(seededRandom(4), 48)])
+  const query = randomVector(seededRandom(5))
+  const hits = await search({ projectId: other.id, space, query, limit: 10 })
+  expect(labelsOf(hits).toSorted((a, b) => a - b)).toEqual(labels)
+  expect(await search({ projectId: project.id, space, query, limit: 10, labels })).toEqual([])
+  expect(await search({ projectId: project.id, space: 'nothing', query, limit: 10 })).toEqual([])
+})
+
+test('without the addon the whole index works on the rows, and says so', async () => {
+  const small = await knowledge.addProject()
+  await small.insertRandom(50)
+  const indexed = knowledge.openIndex()
+  await indexed.reconcile(small.id)
+  await indexed.close()
+  expect(existsSync(knowledge.file(small))).toBe(true)
+
+  knowledge.log.length = 0
+  const index = knowledge.openIndex({ exact: true })
+  expect(await index.reconcile(small.id)).toEqual({
+    projectId: small.id,
+    vectors: 0,
+    tombstones: 0,
+    fileBytes: 0,
+  })
+  await index.add(small.id, await small.insertRandom(5))
+  const gone = small.labels.slice(0, 5)
+  await small.delete(gone)
+  await index.remove(small.id, gone)
+  const query = randomVector(seededRandom(6))
+  expect(labelsOf(await index.search(small.id, query, 10))).toEqual(small.nearest(query, 10))
+  const among = small.labels.slice(20, 30)
+  expect(labelsOf(await index.search(small.id, query, 5, among))).toEqual(small.nearest(query, 5, among))
+  expect(await index.verify(small.id)).toMatchObject({
+    problem: null,
+    labelsWithoutRow: gone,
+    recallAt10: null,
+  })
+  await index.scrub(small.id)
+  expect(existsSync(knowledge.file(small))).toBe(false)
+  await index.rebuild(small.id)
+  expect(await index.states()).toEqual([])
+  await index.drop(small.id)
+  await index.close()
+  expect(knowledge.log.map((line) => line.level)).toEqual(['warn'])
+})

@@ -1,0 +1,495 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eq, sql } from 'drizzle-orm'
+import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { createRecordHash } from '../../src/db/record-hash.ts'
+import { chunks, knowledgeItems } from '../../src/db/schema.ts'
+import { chunkWords } from '../../src/db/word-tables.ts'
+import { embeddedText } from '../../src/knowledge/chunks.ts'
+import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
+import { type Embedder, EmbeddingError } from '../../src/knowledge/embedding/embedder.ts'
+import { createHuggingFaceEmbedder } from '../../src/knowledge/embedding/huggingface.ts'
+import { Indexer } from '../../src/knowledge/indexer.ts'
+import { Knowledge } from '../../src/knowledge/knowledge.ts'
+import { Projects } from '../../src/projects/projects.ts'
+import {
+  type FakeEmbeddings,
+  fakeVector,
+  type Misbehaviour,
+  startFakeEmbeddings,
+} from '../support/fake-embeddings.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { findTraces, tracesOfVector } from '../support/traces.ts'
+
+const text = paragraphs(3)
+let folder: string
+let database: OpenDatabase
+let fake: FakeEmbeddings
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'callbook-'))
+  database = await openDatabase(join(folder, 'callbook.db'))
+})
+
+beforeEach(async () => {
+  fake = await startFakeEmbeddings()
+})
+
+afterEach(() => fake.stop())
+
+afterAll(async () => {
+  await database.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('a provider that answers with', () => {
+  const misbehaviours: Record<string, Misbehaviour> = {
+    '429 and Retry-After': { status: 429, headers: { 'retry-after': '0.1' } },
+    '503 while it loads the model': { status: 503, body: { error: 'Model is loading', estimated_time: 0.1 } },
+    '500': { status: 500 },
+    '401': { status: 401 },
+    '404': { status: 404 },
+    '413 for whatever it is sent': { status: 413 },
+    'nothing, for too long': { delayMs: 1_000 },
+    'a closed connection': { cut: 'before' },
+    'half an answer': { cut: 'middle' },
+    'half an answer, and then nothing': { cut: 'stall' },
+    'vectors of another dimension': { dimensions: 100 },
+    'a vector too many': { extra: 1 },
+    'a vector too few': { extra: -1 },
+    'an entry that is not a number': { entry: 'NaN' },
+    'an entry that is null': { entry: 'null' },
+    'an entry beyond every number': { entry: '1e999' },
+    'an entry that is a text': { entry: '"0.5"' },
+    'a vector of zeros': { zero: true },
+    'a web page': { html: true },
+    'a list of nothing': { body: [] },
+    'a redirect': { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
+  }
+  for (const [name, misbehaviour] of Object.entries(misbehaviours)) {
+    test(`${name} leaves the item stored and pending, and it is right once the provider is`, async () => {
+      const { add, indexer, projectId, wait, failures } = await build({ embedder: huggingFace() })
+      fake.always(misbehaviour)
+      const { item, isIndexed } = await add(text)
+      expect(isIndexed).toBe(false)
+      expect(item.text).toBe(text)
+      expect(failures.length).toBeGreaterThan(0)
+      for (const row of await rowsOf(projectId)) {
+        expect(row.embedding).toBeNull()
+        expect(row.embeddingSpace).toBeNull()
+        expect(row.attempts).toBe(1)
+        expect(row.lastError).toMatch(/^The embedding provider /)
+        expect(row.lastError).not.toContain('sentence')
+      }
+      expect(await keywordCount(projectId, 'sentence')).toBeGreaterThan(0)
+
+      fake.always(null)
+      await Bun.sleep(120)
+      await wait(400_000)
+      await indexer.idle()
+      await expectRightVectors(projectId)
+    })
+  }
+})
+
+describe('pending chunks', () => {
+  test('are tried again after a wait that doubles, up to five minutes', async () => {
+    const { add, indexer, projectId, clock, failures } = await build({ embedder: failing() })
+    await add('one passage')
+    const waits = []
+    for (let attempt = 1; attempt <= 11; attempt++) {
+      const [row] = await rowsOf(projectId)
+      expect(row?.attempts).toBe(attempt)
+      waits.push(((row?.nextAttemptAt ?? 0) - clock.now) / 1_000)
+      clock.now = row?.nextAttemptAt ?? 0
+      indexer.wake(projectId)
+      await indexer.idle()
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+    expect(failures.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1))
+  })
+
+  test('wait as long as the provider asks for', async () => {
+    const { add, projectId, clock } = await build({ embedder: failing(90_000) })
+    await add('one passage')
+    const [row] = await rowsOf(projectId)
+    expect(row?.nextAttemptAt).toBe(clock.now + 90_000)
+  })
+
+  test('are not tried before their time', async () => {
+    const { add, indexer, projectId, clock, failures } = await build({ embedder: failing(90_000) })
+    await add('one passage')
+    clock.now += 89_999
+    indexer.wake(projectId)
+    await indexer.idle()
+    expect(failures.length).toBe(1)
+  })
+
+  test('are embedded by a timer of their own when their time comes', async () => {
+    let isDown = true
+    const embedder = wrap((texts) => {
+      if (isDown) throw new EmbeddingError('The provider is down')
+      return texts
+    })
+    const { add, projectId, indexer } = await build({ embedder, now: Date.now, random: () => 0 })
+    expect((await add('one passage')).isIndexed).toBe(false)
+    isDown = false
+    await until(async () => (await rowsOf(projectId)).every((row) => row.embedding !== null))
+    await indexer.close()
+  })
+
+  test('are found and embedded by another process, or after a restart', async () => {
+    const first = await build({ embedder: failing() })
+    await first.add(text)
+    await first.indexer.close()
+    const second = await build({ embedder: wrap(), projectId: first.projectId })
+    await second.wait(10_000)
+    await second.indexer.idle()
+    expect((await rowsOf(first.projectId)).every((row) => row.embedding !== null && row.attempts === 0)).toBe(
+      true,
+    )
+  })
+
+  test('of one bad text do not hold their neighbours back for ever', async () => {
+    const embedder = wrap((texts) => {
+      if (texts.some((text) => text.includes('poison'))) throw new EmbeddingError('One text is refused')
+      return texts
+    })
+    const { add, indexer, projectId, wait } = await build({ embedder })
+    await add(`${paragraphs(40)}\n\nThis one is poison.\n\n${paragraphs(40)}`)
+    const total = (await rowsOf(projectId)).length
+    expect(total).toBeGreaterThan(20)
+    for (let round = 0; round < 7; round++) {
+      await wait(300_000)
+      await indexer.idle()
+    }
+    const left = (await rowsOf(projectId)).filter((row) => row.embedding === null)
+    // An overlap may repeat the bad sentence in the chunk after it.
+    expect(left.length).toBeLessThanOrEqual(2)
+    for (const row of left) expect(row.text).toContain('poison')
+  })
+
+  test('are all embedded, however many, in batches of what the embedder takes', async () => {
+    const sizes: number[] = []
+    const embedder = wrap((texts) => {
+      sizes.push(texts.length)
+      return texts
+    })
+    const { add, projectId, added } = await build({ embedder })
+    const items = await Promise.all(Array.from({ length: 30 }, (_, n) => add(paragraphs(20 + n))))
+    expect(items.every(({ isIndexed }) => isIndexed)).toBe(true)
+    const rows = await rowsOf(projectId)
+    expect(rows.length).toBeGreaterThan(150)
+    expect(rows.every((row) => row.embedding !== null)).toBe(true)
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(32)
+    expect(added.flat().toSorted((a, b) => a - b)).toEqual(rows.map((row) => row.label))
+  })
+
+  test('that cannot be written do not make the indexer ask the provider without end', async () => {
+    let calls = 0
+    const embedder = wrap((texts) => {
+      calls++
+      return texts
+    })
+    const { add, indexer, projectId } = await build({ embedder, now: Date.now })
+    const adding = add(text)
+    await until(async () => (await rowsOf(projectId)).length > 0)
+    await database.write.run(
+      sql.raw(`create trigger no_vectors before update on chunks begin
+      select raise(abort, 'no room'); end`),
+    )
+    await adding.catch(() => undefined)
+    calls = 0
+    await Bun.sleep(600)
+    await database.write.run(sql`drop trigger no_vectors`)
+    expect(calls).toBeLessThanOrEqual(2)
+    await indexer.close()
+  })
+})
+
+describe('a chunk that is deleted while it is being embedded', () => {
+  test('never comes back, and does no harm to its neighbours', async () => {
+    const gate = Promise.withResolvers<void>()
+    const embedder = wrap(async (texts) => {
+      await gate.promise
+      return texts
+    })
+    const { add, knowledge, projectId, added } = await build({ embedder })
+    const adding = [add('This one goes'), add('This one stays')]
+    await until(async () => (await rowsOf(projectId)).length === 2)
+    const [gone] = await database.read
+      .select({ id: knowledgeItems.id })
+      .from(knowledgeItems)
+      .where(sql`project_id = ${projectId} and text like '%goes'`)
+    await knowledge.remove(projectId, gone?.id ?? '')
+    gate.resolve()
+    await Promise.all(adding)
+    const rows = await rowsOf(projectId)
+    expect(rows.map((row) => row.text)).toEqual(['This one stays'])
+    expect(rows[0]?.embedding).not.toBeNull()
+    expect(added.flat()).toEqual(rows.map((row) => row.label))
+  })
+})
+
+describe('closing', () => {
+  test('ends what is at the provider, and its chunks stay pending without a mark', async () => {
+    const { add, indexer, projectId } = await build({ embedder: huggingFace({ timeoutMs: 60_000 }) })
+    fake.always({ delayMs: 30_000 })
+    const adding = add(text)
+    await until(async () => fake.requests.length > 0)
+    await indexer.close()
+    expect((await adding).isIndexed).toBe(false)
+    for (const row of await rowsOf(projectId)) {
+      expect(row).toMatchObject({ embedding: null, attempts: 0, lastError: null })
+    }
+  })
+})
+
+describe('the service', () => {
+  test('answers pending after INDEX_WAIT_MS and indexes in the background', async () => {
+    fake.always({ delayMs: 700 })
+    await withService({ INDEX_WAIT_MS: '100' }, async (service) => {
+      const project = await service.mintProject()
+      const answer = await post(project, 'Slow')
+      expect(answer.status).toBe(201)
+      expect(answer.headers.get('callbook-index')).toBe('pending')
+      expect(fake.atOnce.now).toBe(1)
+      fake.always(null)
+      await until(() => isFoundByVector(project, 'Slow'))
+    })
+  })
+
+  test('stores and finds by keyword while the provider is down, and by vector after a restart', async () => {
+    fake.always({ status: 500 })
+    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const env = { EMBEDDING_ENDPOINT: fake.url, INDEX_WAIT_MS: '3000' }
+    let service = await startService({ env, dataDir })
+    const project = await service.mintProject()
+    const answer = await post(project, 'Stored')
+    expect([answer.status, answer.headers.get('callbook-index')]).toEqual([201, 'pending'])
+    expect(await search(project, 'Stored')).toMatchObject({ mode: 'keyword', data: [{ name: 'Stored' }] })
+    await service.stop()
+    fake.always(null)
+    service = await startService({ env, dataDir, now: () => Date.now() + 60_000 })
+    const after = { ...project, send: senderTo(service, project) }
+    await until(() => isFoundByVector(after, 'Stored'))
+    await service.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  test('drops the vectors of another embedding space, finds by keyword meanwhile, and embeds anew', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    let service = await startService({ dataDir })
+    const project = await service.mintProject()
+    expect((await post(project, 'Moved')).headers.get('callbook-index')).toBe('ready')
+    const old = await vectorsOf(service, project)
+    expect(old.length).toBeGreaterThan(0)
+    await service.stop()
+
+    fake.always({ status: 401 })
+    service = await startService({ dataDir, env: { EMBEDDING_ENDPOINT: fake.url } })
+    const after = { ...project, send: senderTo(service, project) }
+    expect(await search(after, 'Moved')).toMatchObject({ mode: 'keyword', data: [{ name: 'Moved' }] })
+    expect(await vectorsOf(service, project)).toEqual([])
+    await service.services.database.write.run(sql`pragma wal_checkpoint(truncate)`)
+    const traces = old.flatMap((vector, n) => tracesOfVector(`vector ${n}`, vector))
+    expect(await findTraces(dataDir, traces)).toEqual([])
+
+    fake.always(null)
+    await until(() => isFoundByVector(after, 'Moved'))
+    expect((await vectorsOf(service, project)).length).toBe(old.length)
+    await service.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  test('learns the dimension of an unknown model from its rows after a restart', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const env = { EMBEDDING_ENDPOINT: fake.url, EMBEDDING_MODEL: 'acme/unheard-of', INDEX_WAIT_MS: '2000' }
+    fake.always({ dimensions: 48 })
+    let service = await startService({ env, dataDir })
+    const project = await service.mintProject()
+    expect(service.services.embedder.dimensions).toBeNull()
+    expect((await post(project, 'First')).headers.get('callbook-index')).toBe('ready')
+    expect(service.services.embedder.dimensions).toBe(48)
+    await service.stop()
+
+    fake.always({ dimensions: 64 })
+    service = await startService({ env, dataDir })
+    expect(service.services.embedder.dimensions).toBe(48)
+    const after = { ...project, send: senderTo(service, project) }
+    expect((await post(after, 'Second')).headers.get('callbook-index')).toBe('pending')
+    fake.always({ dimensions: 48 })
+    await until(() => isFoundByVector(after, 'Second'))
+    expect((await vectorsOf(service, project)).map((vector) => vector.length)).toEqual([192, 192])
+    await service.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+})
+
+interface BuildOptions {
+  embedder: Embedder
+  projectId?: number
+  now?: () => number
+  random?: () => number
+}
+
+/** Knowledge and its indexer on the shared database, in a project of their own, with a clock that is set by hand. */
+async function build({ embedder, projectId, now, random = () => 1 }: BuildOptions) {
+  const clock = { now: Date.now() }
+  const readClock = now ?? (() => clock.now)
+  const project = projectId ?? (await newProject())
+  const failures: { attempt: number; error: Error }[] = []
+  const added: number[][] = []
+  const { store } = database
+  const indexer = new Indexer({
+    store,
+    embedder,
+    addToIndex: async (_project, labels) => void added.push([...labels]),
+    now: readClock,
+    random,
+    onFailure: (failure) => failures.push(failure),
+  })
+  const knowledge = new Knowledge({
+    store,
+    recordHash: createRecordHash('key'),
+    settle: (id, labels) => indexer.settle(id, labels, 10_000),
+    forget: async () => {},
+    scheduleErasure: () => {},
+    textBytesMax: 1_048_576,
+    now: readClock,
+  })
+  return {
+    projectId: project,
+    indexer,
+    knowledge,
+    failures,
+    added,
+    clock,
+    add: (text: string) => knowledge.add(project, { name: 'Handbook', text }),
+    /** Lets time pass and wakes the indexer. */
+    async wait(ms: number) {
+      clock.now += ms
+      indexer.wake(project)
+    },
+  }
+}
+
+async function newProject(): Promise<number> {
+  const projects = new Projects({ ...database, now: Date.now })
+  return (await projects.create(crypto.randomUUID())).projectId
+}
+
+function huggingFace({ timeoutMs = 300 } = {}): Embedder {
+  const model = 'BAAI/bge-small-en-v1.5'
+  return createHuggingFaceEmbedder({
+    model,
+    endpoint: fake.url,
+    token: null,
+    timeoutMs,
+    retryDelayMsMin: 5,
+    restMs: 50,
+  })
+}
+
+function failing(retryAfterMs?: number): Embedder {
+  return wrap(() => {
+    throw new EmbeddingError('The provider is down', retryAfterMs === undefined ? {} : { retryAfterMs })
+  })
+}
+
+/** The built-in embedder, through something that may look at the texts, wait or fail first. */
+function wrap(
+  through: (texts: readonly string[]) => readonly string[] | Promise<readonly string[]> = (texts) => texts,
+): Embedder {
+  const builtin = createBuiltinEmbedder()
+  const { space, dimensions, destination } = builtin
+  const embed: Embedder['embed'] = async (texts, kind, signal) =>
+    builtin.embed(await through(texts), kind, signal)
+  return { space, dimensions, destination, batchTextsMax: 32, embed }
+}
+
+async function rowsOf(projectId: number) {
+  return await database.read
+    .select()
+    .from(chunks)
+    .where(eq(chunks.projectId, projectId))
+    .orderBy(chunks.label)
+}
+
+async function keywordCount(projectId: number, word: string): Promise<number> {
+  const table = chunkWords(projectId)
+  const rows = await database.read.all(sql`select rowid from ${table} where ${table} match ${word}`)
+  return rows.length
+}
+
+async function expectRightVectors(projectId: number): Promise<void> {
+  const rows = await rowsOf(projectId)
+  expect(rows.length).toBeGreaterThan(0)
+  for (const row of rows) {
+    const bytes = new Uint8Array(row.embedding ?? [])
+    const wanted = fakeVector(embeddedText('Handbook', row))
+    const vector = new Float32Array(bytes.buffer)
+    expect(vector.length).toBe(wanted.length)
+    const distance = Math.max(...wanted.map((value, index) => Math.abs(value - (vector[index] ?? 0))))
+    expect(distance).toBeLessThan(1e-6)
+    expect(row).toMatchObject({ attempts: 0, lastError: null, nextAttemptAt: null })
+  }
+}
+
+async function withService(env: Record<string, string>, use: (service: TestService) => Promise<void>) {
+  const service = await startService({ env: { EMBEDDING_ENDPOINT: fake.url, ...env } })
+  try {
+    await use(service)
+  } finally {
+    await service.stop()
+  }
+}
+
+type Sender = Pick<TestProject, 'send'>
+
+function senderTo(service: TestService, { key }: TestProject): TestProject['send'] {
+  return (method, path, body) =>
+    fetch(service.url + path, {
+      method,
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    })
+}
+
+function post(project: Sender, name: string): Promise<Response> {
+  return project.send('POST', '/v1/knowledge', { name, text: `All there is to know about ${name}.` })
+}
+
+async function search(project: Sender, query: string, mode = 'hybrid') {
+  const answer = await project.send('POST', '/v1/knowledge/search', { query, mode, timeoutMs: 2_000 })
+  const found: { mode: string; data: { name: string }[] } = await answer.json()
+  return found
+}
+
+async function isFoundByVector(project: Sender, name: string): Promise<boolean> {
+  const { mode, data } = await search(project, `All there is to know about ${name}.`, 'vector')
+  return mode === 'vector' && data[0]?.name === name
+}
+
+async function vectorsOf({ services }: TestService, { projectId }: TestProject): Promise<Uint8Array[]> {
+  const rows = await services.database.read
+    .select({ embedding: chunks.embedding })
+    .from(chunks)
+    .where(sql`project_id = ${projectId} and embedding is not null`)
+  return rows.map(({ embedding }) => new Uint8Array(embedding ?? []))
+}
+
+async function until(condition: () => Promise<boolean>, timeoutMs = 15_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('It did not happen in time')
+    await Bun.sleep(20)
+  }
+}
+
+function paragraphs(count: number): string {
+  const sentence = (n: number) => `Paragraph ${n} has a sentence on subject ${n * 7} and one on ${n * 13}. `
+  return Array.from({ length: count }, (_, n) => sentence(n).repeat(9).trim()).join('\n\n')
+}

@@ -1,0 +1,340 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+interface Hit {
+  itemId: string
+  name: string
+  heading: string | null
+  text: string
+  position: number
+  score: number
+}
+
+interface Answer {
+  data: Hit[]
+  mode: string
+  tookMs: number
+}
+
+const documents = [
+  { name: 'Refunds', text: 'We refund any order within thirty days of delivery.' },
+  { name: 'Shipping', text: 'Orders ship within two days. Express delivery costs extra.' },
+  {
+    name: 'Passwords',
+    text: '## Reset\n\nReset your password from the sign-in page.\n\n## Rules\n\nTwelve characters or more.',
+  },
+  { name: 'Opening hours', text: 'Our support team answers calls from nine to five on weekdays.' },
+  { name: 'Near and not', text: 'The shop is near the station and not far from the harbour.' },
+]
+
+let service: TestService
+let project: TestProject
+let ids: string[]
+
+beforeAll(async () => {
+  service = await startService()
+  project = await service.mintProject()
+  ids = []
+  for (const document of documents) ids.push(await create(project, document))
+})
+
+afterAll(() => service.stop())
+
+describe('POST /v1/knowledge/search', () => {
+  test('answers passages of exactly these fields, the mode and the time it took', async () => {
+    const answer = await project.send('POST', '/v1/knowledge/search', { query: 'reset password', limit: 1 })
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({
+      data: [
+        {
+          itemId: ids[2],
+          name: 'Passwords',
+          heading: expect.any(String),
+          text: expect.stringContaining('Reset your password'),
+          position: 0,
+          score: 1,
+        },
+      ],
+      mode: 'hybrid',
+      tookMs: expect.any(Number),
+    })
+  })
+
+  for (const mode of ['hybrid', 'vector', 'keyword']) {
+    test(`in ${mode} mode puts the best first, with scores from 0 to 1 that fall`, async () => {
+      const { data, mode: used } = await search({ query: 'refund my order', mode, limit: 50 })
+      expect(used).toBe(mode)
+      expect(data[0]).toMatchObject({ itemId: ids[0], score: 1, heading: null })
+      const scores = data.map(({ score }) => score)
+      expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+      for (const score of scores) expect(score > 0 && score <= 1).toBe(true)
+    })
+  }
+
+  test('answers five passages unless asked for more or fewer, none of them twice', async () => {
+    const many = await service.mintProject()
+    for (let n = 0; n < 12; n++)
+      await create(many, { name: `Order ${n}`, text: `Order number ${n} is on its way.` })
+    for (const mode of ['hybrid', 'vector', 'keyword']) {
+      for (const [limit, count] of [
+        [undefined, 5],
+        [1, 1],
+        [12, 12],
+        [50, 12],
+      ] as const) {
+        const { data } = await search({ query: 'order number', mode, ...(limit ? { limit } : {}) }, many)
+        expect(data.length).toBe(count)
+        expect(new Set(data.map(({ itemId, position }) => `${itemId} ${position}`)).size).toBe(count)
+      }
+    }
+  })
+
+  test('answers nothing in a project without knowledge', async () => {
+    const empty = await service.mintProject()
+    for (const mode of ['hybrid', 'vector', 'keyword']) {
+      expect(await search({ query: 'anything', mode }, empty)).toMatchObject({ data: [], mode })
+    }
+  })
+
+  test("finds nothing of another project, by any mode or by its items' ids", async () => {
+    const other = await service.mintProject()
+    const own = await create(other, { name: 'Own', text: 'The refund desk is closed.' })
+    for (const mode of ['hybrid', 'vector', 'keyword']) {
+      const { data } = await search({ query: 'refund', mode, limit: 50 }, other)
+      expect(data.map(({ itemId }) => itemId)).toEqual([own])
+      expect((await search({ query: 'refund', mode, itemIds: ids }, other)).data).toEqual([])
+    }
+  })
+
+  test('searches only the items asked for', async () => {
+    for (const mode of ['hybrid', 'vector', 'keyword']) {
+      const itemIds = [ids[1], ids[3], 'kn_unknown', ids[1]]
+      const { data } = await search({ query: 'delivery refund order calls', mode, itemIds, limit: 50 })
+      expect(new Set(data.map(({ itemId }) => itemId))).toEqual(new Set([ids[1] ?? '', ids[3] ?? '']))
+      expect((await search({ query: 'delivery', mode, itemIds: [] })).data).toEqual([])
+      expect((await search({ query: 'delivery', mode, itemIds: ['kn_unknown'] })).data).toEqual([])
+    }
+  })
+
+  test('finds a word in another form, case and with or without accents', async () => {
+    for (const query of ['REFUNDED', 'refunding', 'réfund']) {
+      expect((await search({ query, mode: 'keyword' })).data[0]?.itemId).toBe(ids[0] ?? '')
+    }
+  })
+
+  test('finds by the name and the headings of an item', async () => {
+    expect((await search({ query: 'passwords rules', mode: 'keyword' })).data[0]?.itemId).toBe(ids[2] ?? '')
+    expect((await search({ query: 'opening', mode: 'keyword' })).data[0]?.itemId).toBe(ids[3] ?? '')
+  })
+})
+
+describe('a query is text, whatever it looks like', () => {
+  const queries = [
+    '"',
+    '""',
+    '"refund',
+    'refund"',
+    '"refund order"',
+    "'",
+    "''",
+    '*',
+    'refund*',
+    '*refund',
+    '^refund',
+    '^',
+    'NEAR(',
+    'NEAR(refund order)',
+    'NEAR(refund order, 3)',
+    'refund NEAR order',
+    '-refund',
+    '- refund',
+    '-',
+    'text:refund',
+    'heading:refund',
+    'nowhere:refund',
+    ':',
+    'refund:',
+    'AND',
+    'OR',
+    'NOT',
+    'AND OR NOT',
+    'refund AND',
+    'NOT refund',
+    'refund AND (order',
+    '(',
+    ')',
+    '((',
+    '{refund}',
+    '{text heading}:refund',
+    '+',
+    'refund + order',
+    '%',
+    '_',
+    '\\',
+    '\\"',
+    ';',
+    '--',
+    '; drop table chunks',
+    '?',
+    '?1',
+    ':name',
+    '@x',
+    '$x',
+    '.',
+    '…',
+    '🙂',
+    '🏳️‍🌈',
+    '\u0301',
+    '\u200d',
+    '\u00ad',
+    '٣',
+    'Ⅷ',
+    '²',
+    '½',
+    '語',
+    'שלום',
+    '\u{1E900}',
+    '\u{1F1E9}\u{1F1EA}',
+    '\uFFFE',
+    '\u{10FFFF}',
+    '\uE000',
+    'ﬁ',
+    'İ',
+    'ß',
+    '\t',
+    '\u00a0x',
+    'a\u0000b'.replace('\u0000', ' '),
+    '\u0001',
+    'refund\nrefund',
+    'x'.repeat(2_000),
+    'refund '.repeat(285),
+    '"'.repeat(2_000),
+    '( '.repeat(1_000),
+    Array.from({ length: 500 }, (_, n) => n.toString(36))
+      .join(' ')
+      .slice(0, 2_000),
+    '🙂'.repeat(2_000),
+  ]
+  for (const mode of ['keyword', 'vector', 'hybrid']) {
+    test(`in ${mode} mode`, async () => {
+      for (const query of queries) {
+        const answer = await project.send('POST', '/v1/knowledge/search', { query, mode })
+        const isBlank = !/\S/.test(query)
+        expect({ query, status: answer.status }).toEqual({ query, status: isBlank ? 400 : 200 })
+        if (!isBlank && /refund/i.test(query) && !query.includes('\u00e9')) {
+          const { data }: Answer = await answer.json()
+          expect({ query, first: data[0]?.itemId }).toEqual({ query, first: ids[0] })
+        }
+      }
+    })
+  }
+
+  test('words of the query language are words of the text as well', async () => {
+    const { data } = await search({ query: 'NEAR AND NOT', mode: 'keyword' })
+    expect(data[0]?.itemId).toBe(ids[4] ?? '')
+  })
+
+  test('a query without a word finds nothing by keyword', async () => {
+    for (const query of ['?!', '🙂', '"*"', '—']) {
+      expect(await search({ query, mode: 'keyword' })).toMatchObject({ data: [], mode: 'keyword' })
+    }
+  })
+
+  test('2,000 characters are taken, counted as code points, and 2,001 are 400', async () => {
+    for (const unit of ['x', '𝕏']) {
+      expect((await project.send('POST', '/v1/knowledge/search', { query: unit.repeat(2_000) })).status).toBe(
+        200,
+      )
+      expect((await project.send('POST', '/v1/knowledge/search', { query: unit.repeat(2_001) })).status).toBe(
+        400,
+      )
+    }
+  })
+})
+
+describe('an embedder that is late or fails', () => {
+  test('leaves the answer to keyword search, and on time: mode says so', async () => {
+    await withFake(async (late, fake) => {
+      fake.always({ delayMs: 60_000 })
+      for (const mode of ['hybrid', 'vector']) {
+        const answer = await search({ query: 'refund', mode, timeoutMs: 50 }, late)
+        expect(answer.mode).toBe('keyword')
+        expect(answer.data[0]?.name).toBe('Refunds')
+        expect(answer.tookMs).toBeLessThan(30_000)
+      }
+    })
+  })
+
+  test('is not asked at all for a search by keyword', async () => {
+    await withFake(async (late, fake) => {
+      const before = fake.requests.length
+      expect((await search({ query: 'refund', mode: 'keyword' }, late)).mode).toBe('keyword')
+      expect(fake.requests.length).toBe(before)
+    })
+  })
+
+  test('is asked once for a query that comes again', async () => {
+    await withFake(async (late, fake) => {
+      const before = fake.requests.length
+      for (let n = 0; n < 3; n++) {
+        expect((await search({ query: 'refund my order', timeoutMs: 5_000 }, late)).mode).toBe('hybrid')
+      }
+      expect(fake.requests.length).toBe(before + 1)
+    })
+  })
+
+  for (const [name, misbehaviour] of Object.entries({
+    'status 500': { status: 500 },
+    'a web page': { html: true },
+    'a vector of another dimension': { dimensions: 12 },
+    'a closed connection': { cut: 'before' },
+  } as const)) {
+    test(`with ${name} is never an error`, async () => {
+      await withFake(async (late, fake) => {
+        fake.always(misbehaviour)
+        const answer = await search({ query: 'refund', timeoutMs: 5_000 }, late)
+        expect(answer).toMatchObject({ mode: 'keyword', data: [{ name: 'Refunds' }] })
+        fake.always(null)
+      })
+    })
+  }
+
+  test('a failure is not remembered as the vector of the query', async () => {
+    await withFake(async (late, fake) => {
+      fake.always({ status: 401 })
+      expect((await search({ query: 'refund', timeoutMs: 5_000 }, late)).mode).toBe('keyword')
+      fake.always(null)
+      expect((await search({ query: 'refund', timeoutMs: 5_000 }, late)).mode).toBe('hybrid')
+    })
+  })
+})
+
+async function withFake(
+  use: (project: TestProject, fake: Awaited<ReturnType<typeof startFakeEmbeddings>>) => Promise<void>,
+): Promise<void> {
+  const fake = await startFakeEmbeddings()
+  const late = await startService({ env: { EMBEDDING_ENDPOINT: fake.url } })
+  try {
+    const own = await late.mintProject()
+    for (const document of documents.slice(0, 2)) await create(own, document)
+    await use(own, fake)
+  } finally {
+    fake.always(null)
+    await late.stop()
+    await fake.stop()
+  }
+}
+
+async function create(target: TestProject, fields: { name: string; text: string }): Promise<string> {
+  const answer = await target.send('POST', '/v1/knowledge', fields)
+  expect([answer.status, answer.headers.get('callbook-index')]).toEqual([201, 'ready'])
+  const { id }: { id: string } = await answer.json()
+  return id
+}
+
+async function search(request: Record<string, unknown>, target = project): Promise<Answer> {
+  const answer = await target.send('POST', '/v1/knowledge/search', { timeoutMs: 5_000, ...request })
+  expect(answer.status).toBe(200)
+  return await answer.json()
+}

@@ -1,0 +1,25 @@
+import { expect } from 'bun:test'
+import { type ErrorCode, errorStatus } from '../../src/errors.ts'
+
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  code: ErrorCode
+  requestId: string
+  errors?: { field: string; message: string }[]
+}
+
+/** Checks that the answer is that problem in the one shape all errors have, and gives it. */
+export async function expectProblem(answer: Response, code: ErrorCode, title: string): Promise<Problem> {
+  const problem: Problem = await answer.json()
+  expect(problem).toMatchObject({ title, code, status: errorStatus[code], type: `/docs/errors#${code}` })
+  expect(answer.status).toBe(errorStatus[code])
+  expect(answer.headers.get('content-type')).toBe('application/problem+json')
+  expect(problem.detail).toMatch(/\S{2,}.*/)
+  expect(problem.requestId).toBe(answer.headers.get('x-request-id') ?? 'no header')
+  const fields = ['type', 'title', 'status', 'detail', 'code', 'requestId']
+  expect(Object.keys(problem)).toEqual(code === 'invalid_request' ? [...fields, 'errors'] : fields)
+  return problem
+}

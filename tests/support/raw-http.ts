@@ -1,0 +1,68 @@
+import { connect } from 'node:net'
+
+export interface RawAnswer {
+  /** Null when the connection was closed, or stayed silent, without an answer. */
+  status: number | null
+  headers: Headers
+  body: string
+}
+
+interface RawOptions {
+  /** The address the client speaks from; all of 127.0.0.0/8 is this machine. */
+  localAddress?: string
+  /** Says that nothing more will come, once everything is written. */
+  end?: boolean
+  /** Gives up waiting for an answer after this long. */
+  waitMs?: number
+}
+
+/** One request as bytes on a socket, for what no HTTP client would send; the first answer to it. */
+export function rawRequest(
+  url: string,
+  request: string | Buffer,
+  options: RawOptions = {},
+): Promise<RawAnswer> {
+  const { localAddress, end = false, waitMs = 2_000 } = options
+  const { port, hostname } = new URL(url)
+  const socket = connect({ port: Number(port), host: hostname, ...(localAddress ? { localAddress } : {}) })
+  return new Promise((resolve) => {
+    let received = ''
+    const finish = () => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(parseAnswer(received))
+    }
+    const timer = setTimeout(finish, waitMs)
+    socket.on('data', (data) => {
+      received += data.toString('latin1')
+      if (isWhole(received)) finish()
+    })
+    socket.on('close', finish)
+    // A reset after the answer is how a server refuses the rest of a body.
+    socket.on('error', finish)
+    socket.on('connect', () => (end ? socket.end(request) : socket.write(request)))
+  })
+}
+
+/** The lines of a request's head, with a usual `Host` unless one is given. */
+export function head(line: string, headers: Record<string, string> = {}): string {
+  const all = { Host: 'localhost', ...headers }
+  return `${[line, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`
+}
+
+function isWhole(received: string): boolean {
+  const { status, headers, body } = parseAnswer(received)
+  return status !== null && body.length >= Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY)
+}
+
+function parseAnswer(received: string): RawAnswer {
+  const [top = '', ...rest] = received.split('\r\n\r\n')
+  const [line = '', ...fields] = top.split('\r\n')
+  const headers = new Headers()
+  for (const field of fields) {
+    const colon = field.indexOf(':')
+    headers.append(field.slice(0, colon), field.slice(colon + 1).trim())
+  }
+  const status = /^HTTP\/1\.[01] (\d{3})/.exec(line)
+  return { status: status ? Number(status[1]) : null, headers, body: rest.join('\r\n\r\n') }
+}
