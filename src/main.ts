@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { bootstrap } from './bootstrap.ts'
 import { ConfigError, loadConfig } from './config.ts'
 import { openLog } from './observability/log.ts'
@@ -7,6 +8,7 @@ import { startBanner } from './start-banner.ts'
 
 // Starts the service on Bun; the only file that knows it.
 
+const drainWithinMs = 7_000
 const closeWithinMs = 10_000
 const idleTimeoutSeconds = 30
 
@@ -21,8 +23,14 @@ async function main(): Promise<void> {
   process.umask(0o077)
   const config = loadConfig(process.env, process.stdout.isTTY === true)
   const { log, close: closeLog } = openLog({ level: config.logLevel, format: config.logFormat })
+  const dieOf = (error: unknown) => {
+    log.fatal({ error }, 'Nothing was there to handle this')
+    closeLog()
+    process.exit(1)
+  }
+  process.on('uncaughtException', dieOf)
+  process.on('unhandledRejection', dieOf)
   const services = await openServices({ config, log, role: 'service' })
-  const first = await bootstrap(services)
 
   const app = createServer(services, (request) => server.requestIP(request)?.address ?? null)
   const server = Bun.serve({
@@ -33,18 +41,17 @@ async function main(): Promise<void> {
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: idleTimeoutSeconds,
   })
-  process.stdout.write(startBanner({ services, first, address: server.url.origin }))
+  // Only now that nothing can fail any more: the key is shown once, by the start that made it.
+  const first = await bootstrap(services)
 
+  let isStopping = false
   const stop = async (signal: string) => {
-    const deadline = setTimeout(() => {
-      log.fatal({ signal }, 'Closing took too long')
-      closeLog()
-      process.exit(1)
-    }, closeWithinMs)
+    isStopping = true
+    void setTimeout(closeWithinMs).then(() => dieOf(new Error('Closing took too long')))
     log.info({ signal }, 'closing')
-    await server.stop()
+    await Promise.race([server.stop(), setTimeout(drainWithinMs)])
+    await server.stop(true)
     await services.close()
-    clearTimeout(deadline)
     log.info({ signal }, 'closed')
     closeLog()
     process.exit(0)
@@ -52,10 +59,18 @@ async function main(): Promise<void> {
   process.once('SIGTERM', () => void stop('SIGTERM'))
   process.once('SIGINT', () => void stop('SIGINT'))
 
-  await services.start()
-  log.info({ address: server.url.origin }, 'ready')
+  process.stdout.write(startBanner({ services, first, address: server.url.origin }))
+  try {
+    await services.start()
+    log.info({ address: server.url.origin }, 'ready')
+  } catch (error) {
+    // A signal that comes meanwhile closes what is still starting.
+    if (!isStopping) throw error
+  }
 }
 
+/** Of a failed query the cause: the message itself holds the values. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  return 'query' in error && error.cause instanceof Error ? error.cause.message : error.message
 }

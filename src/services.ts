@@ -72,7 +72,10 @@ export async function openServices({
   }
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
   const lock = takesFolder ? FolderLock.tryAcquire(config.dataDir, 'owner') : null
-  const database = await openDatabase(config.databaseFile)
+  const database = await openDatabase(config.databaseFile).catch((error) => {
+    lock?.release()
+    throw error
+  })
   const { read, write, store } = database
   const recordHash = createRecordHash((await readSecrets(read, write)).idHashKey)
   const metrics = new Metrics({

@@ -15,9 +15,7 @@ afterAll(async () => {
 
 test("the README's tour runs as it stands, and every answer is what it says", async () => {
   const key = /API key +(\S+)/.exec(service.banner)?.[1] ?? ''
-  const script = tour()
-    .replace('http://127.0.0.1:3000', service.url)
-    .replace('ck_live_...', key)
+  const script = tour().replace('http://127.0.0.1:3000', service.url).replace('ck_live_...', key)
   expect(script.match(/\bcurl\b/g)?.length).toBeGreaterThanOrEqual(10)
 
   const run = Bun.spawn(['bash', '-euxo', 'pipefail', '-c', script], {

@@ -75,7 +75,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
     })
 }
 
-export function rebuildAdvice(projectId: string): string {
+function rebuildAdvice(projectId: string): string {
   return `Build it anew: bun callbook index rebuild --project ${projectId}`
 }
 
@@ -98,7 +98,7 @@ async function haveRebuilt(services: Services, projects: readonly Project[], she
   const names = projects.map(({ projectId }) => rebuildRequestPrefix + projectId)
   const withdraw = () => Promise.all(names.map((name) => removeMeta(write, name)))
   const deadline = performance.now() + rebuildWithinMs
-  if (!shell.isTerminal) shell.say('A service runs on this folder and is asked to rebuild.')
+  if (shell.isTerminal) shell.say('A service runs on this folder and is asked to rebuild …')
   for (const name of names) await setMeta(write, name, 'requested by the command line')
   for (;;) {
     const open = await readMeta(read, rebuildRequestPrefix)

@@ -146,7 +146,7 @@ class Import {
   }
 
   #refuse(path: string, error: unknown, progress: Progress): void {
-    const message = sentenceOf(error)
+    const message = sentenceOf(error).replace(`${shown(path)}: `, '')
     this.#summary.failed++
     this.#summary.errors.push({ path, message })
     progress.say(`${shown(path)}: ${message}`)

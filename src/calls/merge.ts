@@ -24,8 +24,9 @@ const mergedFields = [
 ] as const
 
 /**
- * The call after a change. Pure: the same change twice gives the same call, and events that carry
- * `occurredAt` give the same call in whatever order they arrive.
+ * The call after a change. Pure: the same change twice gives the same call, and events that carry `occurredAt`
+ * give the same call in whatever order they arrive, unless older ones contradict each other where the newest
+ * is silent: then the first to arrive fills the gap.
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.

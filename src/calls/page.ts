@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import { calls, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import { DayCounts } from './day-counts.ts'
@@ -42,39 +43,42 @@ interface PageStart {
 
 const newest: PageStart = { before: Number.MAX_SAFE_INTEGER, skip: 0 }
 
-// One statement, so that the total and the page are of one moment.
+// One statement, so that the total and the page are of one moment. Its columns are the outermost ones: a
+// select around it would copy the joined documents once more.
 const queries = preparedQueries((db: ReadDatabase) => {
-  const project = sql.placeholder('projectId')
-  const page = sql`
-    with page as materialized (
-      select seq, document_chars from calls
-      where project_id = ${project} and created_at < ${sql.placeholder('before')}
-      order by created_at desc, id desc limit ${sql.placeholder('limit')} offset ${sql.placeholder('skip')}
-    ), weight as materialized (select coalesce(sum(document_chars), 0) as chars from page)
-    select change_seq, call_count,
-      case when (select chars from weight) <= ${sql.raw(`${joinedCharsMax}`)} then (
-        select group_concat(document, ',') from (
-          select document from page cross join call_documents on call_documents.seq = page.seq
-        )
-      ) end as documents,
-      case when (select chars from weight) > ${sql.raw(`${joinedCharsMax}`)} then (
-        select json_group_array(json_array(seq, document_chars)) from page
-      ) end as heads
-    from projects where id = ${project}`
-  const slice = sql`(
-    select document from json_each(${sql.placeholder('seqs')}) cross join call_documents on seq = value
-  )`
+  const isOfProject = eq(calls.projectId, sql.placeholder('projectId'))
+  const page = db.$with('page').as(
+    db
+      .select({ seq: calls.seq, chars: sql<number>`document_chars`.as('chars') })
+      .from(calls)
+      .where(and(isOfProject, lt(calls.createdAt, sql.placeholder('before'))))
+      .orderBy(desc(calls.createdAt), desc(calls.id))
+      .limit(sql.placeholder('limit'))
+      .offset(sql.placeholder('skip')),
+  )
+  const weight = db
+    .$with('weight')
+    .as(db.select({ total: sql<number>`coalesce(sum(chars), 0)`.as('total') }).from(page))
+  const isLight = sql`(select total from weight) <= ${sql.raw(`${joinedCharsMax}`)}`
+  const documents = sql`(select group_concat(document, ',') from (
+    select document from page cross join call_documents on call_documents.seq = page.seq))`
+  const heads = sql`(select json_group_array(json_array(seq, chars)) from page)`
   return {
     page: db
+      .with(page, weight)
       .select({
-        changeSeq: sql<number>`change_seq`,
-        total: sql<number>`call_count`,
-        documents: sql<string | null>`documents`,
-        heads: sql<string | null>`heads`,
+        changeSeq: projects.changeSeq,
+        total: projects.callCount,
+        documents: sql<string | null>`case when ${isLight} then ${documents} end`,
+        heads: sql<string | null>`case when not ${isLight} then ${heads} end`,
       })
-      .from(sql`(${page})`)
+      .from(projects)
+      .where(eq(projects.id, sql.placeholder('projectId')))
       .prepare(),
-    slice: db.select({ documents: sql<string | null>`group_concat(document, ',')` }).from(slice).prepare(),
+    slice: db
+      .select({ documents: sql<string | null>`group_concat(document, ',')` })
+      .from(sql`json_each(${sql.placeholder('seqs')}) cross join call_documents on seq = value`)
+      .prepare(),
     dayCounts: new DayCounts(db),
   }
 })

@@ -38,12 +38,21 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw payloadTooLarge(bytesMax)
   const parts: Uint8Array[] = []
   let size = 0
-  for await (const part of request.body ?? []) {
+  for await (const part of arriving(request)) {
     size += part.byteLength
     if (size > bytesMax) throw payloadTooLarge(bytesMax)
     parts.push(part)
   }
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+}
+
+async function* arriving(request: Request): AsyncGenerator<Uint8Array> {
+  try {
+    yield* request.body ?? []
+  } catch {
+    // Reading fails only because the client went away, which is nothing for the log of our own failures.
+    throw invalidRequest([{ field: 'body', message: 'must arrive whole' }])
+  }
 }
 
 function decode(bytes: Uint8Array): string | null {

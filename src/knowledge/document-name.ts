@@ -35,7 +35,7 @@ function frontMatterTitle(text: string): string | null {
   const frontMatter = text.slice(0, frontMatterEnd(text))
   const line = /^title[ \t]*[:=][ \t]*([^\r\n]+)$/m.exec(frontMatter)
   const value = line?.[1]?.trim() ?? ''
-  const title = unquoted(value) ?? value.replace(/(?:^|[ \t]+)#.*$/, '')
+  const title = unquoted(value) ?? value.replace(/(?:^|[ \t])#.*$/, '')
   return title.trim() === '' || /^[|>&*!{[]/.test(value) ? null : title.trim()
 }
 

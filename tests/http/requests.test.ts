@@ -297,7 +297,7 @@ describe('headers of every answer', () => {
     }
   })
 
-  test('JSON is application/json, with no character set to choose', async () => {
+  test('JSON is called application/json', async () => {
     for (const path of [
       '/v1/calls',
       '/v1/calls/call-1',

@@ -533,7 +533,7 @@ describe('knowledge', () => {
     )
     for (const [name, , message] of bad) expect(messageOf.get(join(folder, name))).toMatch(message)
     expect(messageOf.get(other)).toMatch(/not a \.md or \.txt/)
-    expect(messageOf.get(none)).toMatch(/no such file/)
+    expect(messageOf.get(none)).toBe('there is no such file or folder')
     for (const [name] of bad) expect(ran.err).toContain(`${join(folder, name)}: `)
   })
 
@@ -632,8 +632,7 @@ describe('index', () => {
         writeFileSync(join(line.dataDir, 'indexes', name), 'damaged')
       }
       const { code, value, err } = await line.json(['index', 'rebuild', '--project', 'Acme'])
-      expect(code).toBe(0)
-      expect(err).toContain('A service runs on this folder')
+      expect({ code, err }).toEqual({ code: 0, err: '' })
       expect(value).toMatchObject([{ ok: true, rowsNotInFile: 0 }])
       expect(value[0].fileVectors).toBe(value[0].rowVectors)
     }, line.dataDir)

@@ -52,7 +52,7 @@ export function head(line: string, headers: Record<string, string> = {}): string
 
 function isWhole(received: string): boolean {
   const { status, headers, body } = parseAnswer(received)
-  return status !== null && body.length >= Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY)
+  return status !== null && body.length >= lengthOf(headers)
 }
 
 function parseAnswer(received: string): RawAnswer {
@@ -64,5 +64,11 @@ function parseAnswer(received: string): RawAnswer {
     headers.append(field.slice(0, colon), field.slice(colon + 1).trim())
   }
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(line)
-  return { status: status ? Number(status[1]) : null, headers, body: rest.join('\r\n\r\n') }
+  // What follows the body is another answer.
+  const body = rest.join('\r\n\r\n').slice(0, lengthOf(headers))
+  return { status: status ? Number(status[1]) : null, headers, body }
+}
+
+function lengthOf(headers: Headers): number {
+  return Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY)
 }

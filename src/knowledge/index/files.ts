@@ -244,7 +244,7 @@ function readLayout(head: Buffer, dimensions: number, size: number): Layout {
 function lastSizeOffset(links: Buffer, count: number): number {
   let last = 0
   let offset = 0
-  for (let place = 0; place < count; place++) {
+  for (let place = 0; place < count && offset + 4 <= links.length; place++) {
     last = offset
     offset += 4 + links.readUInt32LE(offset)
   }

@@ -57,6 +57,15 @@ export class Filling {
     this.#wake()
   }
 
+  /** Removes every other label; true if there was one. */
+  keepOnly(labels: ReadonlySet<number>): boolean {
+    const others = [...(this.#graph?.labels ?? []), ...this.#pending.keys()].filter(
+      (label) => !labels.has(label),
+    )
+    this.remove(others)
+    return others.length > 0
+  }
+
   /** Adds what fits in one slice. A label without a row is dropped: its chunk was deleted meanwhile. */
   async work(readVectors: ReadVectors, onSkipped: OnSkipped): Promise<void> {
     if (this.#read.length === 0) await this.#readOldest(readVectors)

@@ -14,8 +14,9 @@ export const levelSeed = 100
 const capacityMin = 256
 
 /**
- * hnswlib's graph of one project. Removed vectors stay in it as way-stations that search leaves out:
- * hnswlib's own delete marks can leave `addPoint` with no neighbour to link to, which it does not survive.
+ * hnswlib's graph of one project. Removed vectors stay in it as way-stations that search leaves out. With
+ * hnswlib's own delete marks a cluster that is deleted whole leads nowhere: searches came back short, and
+ * `addPoint` takes the last of an empty list of neighbours.
  */
 export class Graph {
   readonly dimensions: number

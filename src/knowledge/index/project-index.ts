@@ -85,8 +85,7 @@ export class ProjectIndex {
     if (!this.#isLoaded) return
     this.#current.remove(labels)
     this.#next?.remove(labels)
-    this.#changed()
-    if (this.#isWorn()) this.#rebuildInBackground()
+    this.#removed()
   }
 
   async search(query: Float32Array, limit: number, labels?: readonly number[]): Promise<VectorHit[]> {
@@ -196,11 +195,16 @@ export class ProjectIndex {
       return version
     const labels = await rows.labels(this.id)
     const inRows = new Set(labels)
-    const gone = [...(this.#current.graph?.labels ?? [])].filter((label) => !inRows.has(label))
+    this.#next?.keepOnly(inRows)
+    if (this.#current.keepOnly(inRows)) this.#removed()
     const missing = labels.filter((label) => !this.#current.has(label))
-    if (gone.length > 0) this.remove(gone)
     if (missing.length > 0) this.#enqueue(missing)
     return version
+  }
+
+  #removed(): void {
+    this.#changed()
+    if (this.#isWorn()) this.#rebuildInBackground()
   }
 
   #enqueue(labels: readonly number[]): void {
@@ -244,9 +248,11 @@ export class ProjectIndex {
     this.#next = next
     next.enqueue(await this.#options.rows.labels(this.id))
     this.#options.onWork()
-    await next.settled()
-    // A save that is running reads the old graph.
-    while (this.#saver.isRunning) await this.#saver.idle()
+    // What was enqueued meanwhile may be in the old graph already, and a save that is running reads that one.
+    while (next.pending > 0 || this.#saver.isRunning) {
+      await next.settled()
+      await this.#saver.idle()
+    }
     const old = this.#current
     this.#current = next
     old.free()

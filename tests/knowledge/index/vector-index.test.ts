@@ -95,6 +95,47 @@ test('a vector deleted while it waits to be added is not found', async () => {
   ).toEqual([])
 })
 
+test('a row deleted by another process while its vector waits to be added is not found', async () => {
+  const project = await indexedProject(100)
+  const labels = await project.insertRandom(2_000)
+  const adding = index.add(project.id, labels)
+  await project.delete(labels.filter((label) => label % 3 === 0))
+  expect((await index.reconcile(project.id)).vectors).toBe(project.labels.length)
+  await adding
+  await expectFound(index, project)
+})
+
+test('any order of changes, saves and rebuilds ends with what the rows say', async () => {
+  const project = await indexedProject(100)
+  const random = seededRandom(42)
+  const running: Promise<unknown>[] = []
+  for (let step = 0; step < 60; step++) {
+    const choice = random()
+    if (choice < 0.4) {
+      running.push(index.add(project.id, await project.insertRandom(Math.ceil(random() * 40))))
+    } else if (choice < 0.7) {
+      const gone = project.labels.filter(() => random() < 0.1)
+      await project.delete(gone)
+      await index.remove(project.id, gone)
+      const hits = await index.search(project.id, randomVector(random), 1_000)
+      expect(labelsOf(hits).filter((label) => gone.includes(label))).toEqual([])
+    } else if (choice < 0.9) {
+      running.push(index.scrub(project.id))
+    } else {
+      running.push(index.rebuild(project.id))
+    }
+  }
+  await Promise.all(running)
+  expect((await index.reconcile(project.id)).vectors).toBe(project.labels.length)
+  await expectFound(index, project)
+  await index.scrub(project.id)
+  expect(await index.verify(project.id)).toMatchObject({
+    problem: null,
+    labelsWithoutRow: [],
+    rowsNotInFile: 0,
+  })
+})
+
 test('a label is found again when its row comes back', async () => {
   const project = await indexedProject(50)
   const [label = 0] = project.labels

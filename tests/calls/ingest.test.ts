@@ -1,0 +1,619 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import type { Call, CallChange, Turn } from '../../src/calls/schemas.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { openCommand } from './command.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+const fields = [
+  'id',
+  'status',
+  'duration',
+  'summary',
+  'evaluation',
+  'endedReason',
+  'callerNumber',
+  'calledNumber',
+  'isEngaged',
+  'callAnalysis',
+  'transcript',
+  'createdAt',
+  'updatedAt',
+]
+
+function put(project: TestProject, id: string, body: unknown): Promise<Response> {
+  return project.send('PUT', `/ingest/calls/${id}`, body)
+}
+
+function putText(
+  project: TestProject,
+  id: string,
+  body: string | Uint8Array<ArrayBuffer>,
+): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return project.fetch(`/ingest/calls/${id}`, { method: 'PUT', body, headers })
+}
+
+async function putCall(project: TestProject, id: string, change: CallChange, status?: number): Promise<Call> {
+  const answer = await put(project, id, change)
+  if (status !== undefined) expect(answer.status).toBe(status)
+  expect(answer.ok).toBe(true)
+  return await answer.json()
+}
+
+async function getCall(project: TestProject, id: string): Promise<Call> {
+  const answer = await project.fetch(`/v1/calls/${id}`)
+  expect(answer.status).toBe(200)
+  return await answer.json()
+}
+
+const numbered = (count: number): Turn[] =>
+  Array.from({ length: count }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: `turn ${i}` }))
+
+async function rowsOf(project: TestProject): Promise<number> {
+  const [row] = await service.services.database.read.all<{ n: number }>(
+    sql`select count(*) as n from calls where project_id = ${project.projectId}`,
+  )
+  return row?.n ?? -1
+}
+
+describe('PUT /ingest/calls/:id', () => {
+  test('creates with 201, merges with 200, and answers what GET then answers, byte for byte', async () => {
+    const project = await service.mintProject()
+    const created = await put(project, 'call-1', {})
+    expect(created.status).toBe(201)
+    expect(created.headers.get('content-type')).toBe('application/json')
+    expect(Object.keys(JSON.parse(await created.text()))).toEqual(fields)
+
+    const merged = await put(project, 'call-1', { summary: 'Moved the booking', duration: 12.5 })
+    expect(merged.status).toBe(200)
+    const answer = await merged.text()
+    expect(Object.keys(JSON.parse(answer))).toEqual(fields)
+    expect(await (await project.fetch('/v1/calls/call-1')).text()).toBe(answer)
+  })
+
+  test('a retry is 200, answers the same and changes nothing', async () => {
+    const project = await service.mintProject()
+    const change = { summary: 'x', transcript: numbered(3), metadata: { a: 1 }, callAnalysis: { b: [1, 2] } }
+    const first = await (await put(project, 'call-1', change)).text()
+    const before = await changeSeqOf(project)
+    await Bun.sleep(5)
+    const again = await put(project, 'call-1', change)
+    expect(again.status).toBe(200)
+    expect(await again.text()).toBe(first)
+    expect(await changeSeqOf(project)).toBe(before)
+  })
+
+  test('an export comes back as it was, updatedAt included', async () => {
+    const [from, to] = [await service.mintProject(), await service.mintProject()]
+    const exported = await putCall(from, 'call-1', {
+      status: 'completed',
+      duration: 61.25,
+      summary: 'S',
+      evaluation: 'success',
+      endedReason: 'customer-ended-call',
+      callerNumber: '+1',
+      calledNumber: '+2',
+      isEngaged: true,
+      callAnalysis: { a: 1 },
+      transcript: numbered(4),
+      createdAt: '2026-01-31T09:30:00Z',
+      updatedAt: '2026-01-31T09:31:01+00:00',
+    })
+    expect(await putCall(to, 'call-1', exported, 201)).toEqual(exported)
+    expect(exported.updatedAt).toBe('2026-01-31T09:31:01.000Z')
+  })
+
+  test.each([
+    'status',
+    'duration',
+    'isEngaged',
+    'transcript',
+    'appendTranscript',
+    'createdAt',
+    'updatedAt',
+    'id',
+  ])('null for %s is 400', async (field) => {
+    const project = await service.mintProject()
+    const problem = await expectProblem(
+      await put(project, 'call-1', { [field]: null }),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect(problem.errors?.map((error) => error.field)).toEqual([field])
+    expect(await rowsOf(project)).toBe(0)
+  })
+
+  test('null clears each of the nullable fields', async () => {
+    const project = await service.mintProject()
+    const nullable = ['summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber']
+    const full = Object.fromEntries(nullable.map((field) => [field, 'x']))
+    expect(await putCall(project, 'call-1', { ...full, callAnalysis: { a: 1 } })).toMatchObject(full)
+    const nulls = Object.fromEntries([...nullable, 'callAnalysis'].map((field) => [field, null]))
+    expect(await putCall(project, 'call-1', nulls)).toMatchObject(nulls)
+    expect(await getCall(project, 'call-1')).toMatchObject(nulls)
+  })
+
+  test('unknown fields are ignored and never shown, at any level that is ours', async () => {
+    const project = await service.mintProject()
+    const body = {
+      projectId: 99,
+      seq: 5,
+      deleted: true,
+      transcript: [{ role: 'user', content: 'Hi', secondsFromStart: 3 }],
+      appendTranscrpt: {},
+    }
+    expect((await put(project, 'call-1', body)).status).toBe(201)
+    const call = await getCall(project, 'call-1')
+    expect(Object.keys(call)).toEqual(fields)
+    expect(call.transcript).toStrictEqual([{ role: 'user', content: 'Hi' }])
+    const appended = { at: 1, turns: [{ role: 'assistant', content: 'Hello', extra: 1 }], more: 2 }
+    await put(project, 'call-1', { appendTranscript: appended })
+    expect((await getCall(project, 'call-1')).transcript[1]).toStrictEqual({
+      role: 'assistant',
+      content: 'Hello',
+    })
+  })
+
+  test('metadata is stored and shown nowhere', async () => {
+    const project = await service.mintProject()
+    const marker = 'metadata-marker-1'
+    const texts: string[] = []
+    texts.push(await (await put(project, 'call-1', { metadata: { marker, deep: [{ marker }] } })).text())
+    texts.push(await (await put(project, 'call-1', { summary: 'x' })).text())
+    texts.push(await (await project.fetch('/v1/calls/call-1')).text())
+    texts.push(await (await project.fetch('/v1/calls')).text())
+    expect(texts.join()).not.toContain(marker)
+    expect(texts.join()).not.toContain('metadata')
+    expect(await metadataOf(project)).toEqual([JSON.stringify({ marker, deep: [{ marker }] })])
+    await put(project, 'call-1', { metadata: null })
+    expect(await metadataOf(project)).toEqual([])
+  })
+
+  test('projects do not share ids', async () => {
+    const [one, two] = [await service.mintProject(), await service.mintProject()]
+    await putCall(one, 'call-1', { summary: 'one' }, 201)
+    await putCall(two, 'call-1', { summary: 'two' }, 201)
+    expect((await getCall(one, 'call-1')).summary).toBe('one')
+    expect((await getCall(two, 'call-1')).summary).toBe('two')
+    await one.fetch('/v1/calls/call-1', { method: 'DELETE' })
+    await putCall(two, 'call-1', { duration: 1 }, 200)
+  })
+})
+
+describe('ids', () => {
+  const good = ['a', '0', '.', '..', '...', '-', ':', '_', 'null', '__proto__', 'A'.repeat(128), 'a:b-c_d.e']
+  // Clients fold `.` and `..` out of a path, so these two can only be written with the other characters.
+  const reachable = good.filter((id) => !/^\.{1,2}$/.test(id))
+
+  test.each(reachable)('%s is an id', async (id) => {
+    const project = await service.mintProject()
+    expect((await putCall(project, encodeURIComponent(id), { id }, 201)).id).toBe(id)
+    expect((await getCall(project, encodeURIComponent(id))).id).toBe(id)
+    expect((await getCall(project, id)).id).toBe(id)
+  })
+
+  test.each([
+    'a'.repeat(129),
+    '%00',
+    'a%2Fb',
+    'a%20b',
+    'a%0A',
+    '%0A',
+    'caf%C3%A9',
+    '%F0%9F%93%9E',
+    'a*b',
+    'a@b',
+    'a%25',
+    '%FF',
+    '%',
+    '%zz',
+    '%C3',
+    'a%00b',
+  ])('%s is 400 under /ingest and the usual 404 under /v1', async (id) => {
+    const project = await service.mintProject()
+    const problem = await expectProblem(await put(project, id, {}), 'invalid_request', 'Invalid request')
+    expect(problem.errors).toEqual([
+      { field: 'id', message: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -' },
+    ])
+    expect(await rowsOf(project)).toBe(0)
+    await expectProblem(await project.fetch(`/v1/calls/${id}`), 'not_found', 'Call not found')
+    const removed = await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
+    await expectProblem(removed, 'not_found', 'Call not found')
+  })
+
+  test('an id in the body must be the one in the path', async () => {
+    const project = await service.mintProject()
+    const problem = await expectProblem(
+      await put(project, 'call-1', { id: 'call-2' }),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect(problem.errors).toEqual([{ field: 'id', message: 'must equal the id in the path' }])
+  })
+})
+
+describe('a transcript', () => {
+  test.each([0, 1, 10_000])('of %i turns is kept', async (count) => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', { transcript: numbered(count) }, 201)
+    expect((await getCall(project, 'call-1')).transcript).toEqual(numbered(count))
+  })
+
+  test('of 10,001 turns is 400, whole or appended, with one entry for it', async () => {
+    const project = await service.mintProject()
+    const turns = numbered(10_001)
+    for (const [body, field] of [
+      [{ transcript: turns }, 'transcript'],
+      [{ transcript: turns.map(() => 1) }, 'transcript'],
+      [{ appendTranscript: { at: 0, turns } }, 'appendTranscript.turns'],
+    ] as const) {
+      const problem = await expectProblem(
+        await put(project, 'call-1', body),
+        'invalid_request',
+        'Invalid request',
+      )
+      expect(problem.errors).toEqual([{ field, message: 'must have at most 10000 entries' }])
+    }
+    expect(await rowsOf(project)).toBe(0)
+    await putCall(project, 'call-1', { transcript: numbered(10_000) })
+    const more = { at: 10_000, turns: numbered(1) }
+    expect((await put(project, 'call-1', { appendTranscript: more })).status).toBe(400)
+  })
+
+  test('with a gap or another content is 409, and nothing of the request is written', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', { transcript: numbered(2) })
+    for (const appendTranscript of [
+      { at: 3, turns: numbered(1) },
+      { at: 1, turns: [{ role: 'assistant', content: 'something else' }] },
+    ]) {
+      const answer = await put(project, 'call-1', { summary: 'not written', appendTranscript })
+      await expectProblem(answer, 'transcript_gap', 'Transcript does not continue')
+    }
+    expect(await getCall(project, 'call-1')).toMatchObject({ summary: null, transcript: numbered(2) })
+    const unknown = await put(project, 'call-2', { appendTranscript: { at: 1, turns: numbered(1) } })
+    await expectProblem(unknown, 'transcript_gap', 'Transcript does not continue')
+    expect(await rowsOf(project)).toBe(1)
+  })
+})
+
+describe('a deleted id', () => {
+  test('stays deleted: every PUT is 410 and writes nothing, metadata included', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', { summary: 'x', metadata: { a: 1 } })
+    expect((await project.fetch('/v1/calls/call-1', { method: 'DELETE' })).status).toBe(200)
+    for (const body of [{}, { metadata: { late: 1 } }, { appendTranscript: { at: 0, turns: numbered(1) } }]) {
+      await expectProblem(await put(project, 'call-1', body), 'call_was_deleted', 'Call was deleted')
+    }
+    expect(await rowsOf(project)).toBe(0)
+    expect(await metadataOf(project)).toEqual([])
+  })
+
+  test('that never was a call can be used', async () => {
+    const project = await service.mintProject()
+    expect((await project.fetch('/v1/calls/call-1', { method: 'DELETE' })).status).toBe(404)
+    await putCall(project, 'call-1', {}, 201)
+  })
+})
+
+describe('callAnalysis comes back as the same JSON value', () => {
+  async function roundTrip(project: TestProject, text: string): Promise<unknown> {
+    const answer = await putText(project, 'call-1', `{"callAnalysis":${text}}`)
+    expect(answer.ok).toBe(true)
+    const given: Call = await answer.json()
+    const read = await getCall(project, 'call-1')
+    expect(read.callAnalysis).toStrictEqual(given.callAnalysis)
+    const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
+    expect(page.data[0]?.callAnalysis).toStrictEqual(given.callAnalysis)
+    return read.callAnalysis
+  }
+
+  test.each([
+    ['keys of Object.prototype', '{"__proto__":{"a":1},"constructor":{"prototype":2},"toString":3,"then":4}'],
+    ['numeric-like and odd keys', '{"1":1,"0":0,"-1":2,"01":3,"1e3":4,"":{"":[""]}," ":5,"a.b":6,"a/b~c":7}'],
+    ['numbers', '[1e308,5e-324,-1.7976931348623157e308,0.1,1e21,123456789012345680000,9007199254740991]'],
+    ['negative zeros', '[-0,-0.0,{"a":-0e5,"b":[0,-0]},-1e-400]'],
+    ['escapes', '"\\u0001\\u001f\\u007f\\u0085\\u2028\\u2029\\ufeff\\ufffe\\uffff\\"\\\\\\/\\b\\f\\n\\r\\t"'],
+    ['literals', '[true,false,null,[],{},"",0]'],
+    [
+      'text that looks like SQL, JSON and paths',
+      '["\'; drop table calls; --","$.a","{\\"a\\":1}","%00","\\\\u0000"]',
+    ],
+  ])('with %s', async (_, text) => {
+    const project = await service.mintProject()
+    expect(await roundTrip(project, `{"value":${text}}`)).toStrictEqual(JSON.parse(`{"value":${text}}`))
+  })
+
+  test('a number beyond 2^53 is the nearest double', async () => {
+    const project = await service.mintProject()
+    expect(await roundTrip(project, '{"a":9007199254740993}')).toStrictEqual({ a: 2 ** 53 })
+  })
+
+  test('nested 100 levels deep, and no deeper', async () => {
+    const project = await service.mintProject()
+    const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+    expect(await roundTrip(project, nested(100))).toStrictEqual(JSON.parse(nested(100)))
+    const mixed = `{"a":${'['.repeat(99)}${']'.repeat(99)}}`
+    expect(await roundTrip(project, mixed)).toStrictEqual(JSON.parse(mixed))
+    for (const levels of [101, 5_000, 200_000]) {
+      const answer = await putText(project, 'call-2', `{"callAnalysis":${nested(levels)}}`)
+      await expectProblem(answer, 'invalid_request', 'Invalid request')
+    }
+  })
+
+  test('with characters of every plane, in values and in keys', async () => {
+    const project = await service.mintProject()
+    const characters = Array.from({ length: 17 }, (_, plane) => {
+      const last = plane * 0x10000 + 0xfffd
+      return String.fromCodePoint(plane * 0x10000 + 0xe123, last, last - 2)
+    })
+    const value = Object.fromEntries(characters.map((text) => [`k${text}`, [text, `${text}é\u0301`]]))
+    expect(await roundTrip(project, JSON.stringify(value))).toStrictEqual(value)
+    const everything: string[] = []
+    for (let code = 1; code <= 0xffff; code++) {
+      if (code < 0xd800 || code > 0xdfff) everything.push(String.fromCharCode(code))
+    }
+    const all = { text: everything.join('') }
+    expect(await roundTrip(project, JSON.stringify(all))).toStrictEqual(all)
+  })
+
+  test('whatever it is', async () => {
+    const project = await service.mintProject()
+    const wellFormed = fc
+      .string({ unit: 'binary' })
+      .filter((text) => text.isWellFormed() && !text.includes('\0'))
+    const value = fc.dictionary(
+      wellFormed,
+      fc.letrec((tie) => ({
+        any: fc.oneof(
+          { depthSize: 'medium' },
+          fc.constantFrom(null, true, false, -0, 1e308, 5e-324),
+          fc.double({ noNaN: true, noDefaultInfinity: true }),
+          wellFormed,
+          fc.array(tie('any')),
+          fc.dictionary(wellFormed, tie('any')),
+        ),
+      })).any,
+    )
+    await fc.assert(
+      fc.asyncProperty(value, async (analysis) => {
+        const text = signedJson(analysis)
+        expect(await roundTrip(project, text)).toStrictEqual(JSON.parse(text))
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('in UTF-8 as in escapes', async () => {
+    const project = await service.mintProject()
+    const escaped = await roundTrip(project, '{"\\ud83d\\udcde":"\\u00e9\\u20ac"}')
+    expect(escaped).toStrictEqual({ '📞': 'é€' })
+    expect(await roundTrip(project, '{"📞":"é€"}')).toStrictEqual({ '📞': 'é€' })
+  })
+})
+
+/** JSON with the sign of -0, which JSON.stringify drops. */
+function signedJson(value: unknown): string {
+  if (Object.is(value, -0)) return '-0'
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(signedJson).join()}]`
+  return `{${Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${signedJson(member)}`)}}`
+}
+
+describe('a large body', () => {
+  const bytesMax = 2 ** 25
+
+  test('of exactly the limit is taken and read back equal', async () => {
+    const project = await service.mintProject()
+    const change = { summary: '', transcript: [{ role: 'user', content: 'é"\\\n☎📞'.repeat(1_000_000) }] }
+    const short = Buffer.byteLength(JSON.stringify(change))
+    change.summary = 's'.repeat(bytesMax - short)
+    const body = JSON.stringify(change)
+    expect(Buffer.byteLength(body)).toBe(bytesMax)
+    const answer = await putText(project, 'call-1', body)
+    expect(answer.status).toBe(201)
+    await answer.arrayBuffer()
+    const call = await getCall(project, 'call-1')
+    expect(call.summary === change.summary).toBe(true)
+    expect(call.transcript[0]?.content === change.transcript[0]?.content).toBe(true)
+    const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
+    expect(page.data[0]?.summary === change.summary).toBe(true)
+  })
+
+  test('one byte over the limit is 413 and nothing is written', async () => {
+    const project = await service.mintProject()
+    const body = new Uint8Array(bytesMax + 1).fill(0x20)
+    body.set(new TextEncoder().encode('{}'))
+    await expectProblem(await putText(project, 'call-1', body), 'payload_too_large', 'Payload too large')
+    expect(await rowsOf(project)).toBe(0)
+    expect((await putText(project, 'call-1', body.subarray(1))).status).toBe(400)
+    expect((await putText(project, 'call-1', body.subarray(0, bytesMax))).status).toBe(201)
+  })
+
+  test('of millions of entries that are not turns is one sentence, soon', async () => {
+    const project = await service.mintProject()
+    const startedAt = performance.now()
+    const answer = await putText(project, 'call-1', `{"transcript":[${'0,'.repeat(8_000_000)}0]}`)
+    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(problem.errors).toEqual([{ field: 'transcript', message: 'must have at most 10000 entries' }])
+    expect(performance.now() - startedAt).toBeLessThan(15_000)
+  })
+})
+
+describe('at once', () => {
+  function statuses(answers: Response[]): Record<number, number> {
+    const counts: Record<number, number> = {}
+    for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+    return counts
+  }
+
+  test('50 merges of one new call create it once and lose nothing', async () => {
+    const project = await service.mintProject()
+    const textFields = ['summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber'] as const
+    const changes = Array.from({ length: 50 }, (_, i): CallChange => {
+      const field = textFields[i]
+      return field ? { [field]: `from ${i}` } : { metadata: { i } }
+    })
+    const answers = await Promise.all(changes.map((change) => put(project, 'call-1', change)))
+    expect(statuses(answers)).toEqual({ 200: 49, 201: 1 })
+    const call = await getCall(project, 'call-1')
+    for (const [i, field] of textFields.entries()) expect(call[field]).toBe(`from ${i}`)
+  })
+
+  test('100 appends of one turn each, retried on 409, give the whole transcript', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', {})
+    const whole = numbered(100)
+    let open = whole.map((_, i) => i)
+    for (let round = 0; open.length > 0 && round < whole.length; round++) {
+      const answers = await Promise.all(
+        open.map((i) =>
+          put(project, 'call-1', { appendTranscript: { at: i, turns: whole.slice(i, i + 1) } }),
+        ),
+      )
+      expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
+      open = open.filter((_, position) => answers[position]?.status === 409)
+    }
+    expect((await getCall(project, 'call-1')).transcript).toEqual(whole)
+  })
+
+  test('of two that append different turns at one place, one wins and the other is told', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', {})
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => {
+        const turns = [{ role: 'user', content: `version ${i}` }]
+        return put(project, 'call-1', { appendTranscript: { at: 0, turns } })
+      }),
+    )
+    expect(statuses(answers)).toEqual({ 200: 1, 409: 19 })
+    const won = answers.findIndex(({ status }) => status === 200)
+    expect((await getCall(project, 'call-1')).transcript[0]?.content).toBe(`version ${won}`)
+  })
+
+  test('PUT and DELETE of one call end in a deleted call', async () => {
+    const project = await service.mintProject()
+    for (let round = 0; round < 10; round++) {
+      const id = `call-${round}`
+      await putCall(project, id, {})
+      const requests = Array.from({ length: 12 }, (_, i) =>
+        i === 5
+          ? project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
+          : put(project, id, { duration: i + 1 }),
+      )
+      const answers = await Promise.all(requests)
+      expect(answers[5]?.status).toBe(200)
+      expect(answers.filter(({ status }) => status !== 200 && status !== 410)).toEqual([])
+      expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(404)
+      expect((await put(project, id, {})).status).toBe(410)
+    }
+    expect(await rowsOf(project)).toBe(0)
+  })
+
+  test('ten deletions of one call: one is answered, nine find nothing', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', {})
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => project.fetch('/v1/calls/call-1', { method: 'DELETE' })),
+    )
+    expect(statuses(answers)).toEqual({ 200: 1, 404: 9 })
+  })
+
+  test('many calls in one go answer each for itself', async () => {
+    const { projectId } = await service.mintProject()
+    const { ingest } = service.services
+    const results = await ingest.putAll(projectId, [
+      { id: 'a', change: { transcript: numbered(1) } },
+      { id: 'bad id', change: {} },
+      { id: 'a', change: { appendTranscript: { at: 1, turns: numbered(2).slice(1) } } },
+      { id: 'b', change: { appendTranscript: { at: 1, turns: [] } } },
+      { id: 'a', change: { appendTranscript: { at: 9, turns: [] } } },
+      { id: 'c', change: { createdAt: '2026-02-30T00:00:00Z' } },
+      { id: 'a', change: { summary: 'last' } },
+    ])
+    const told = results.map((result) => (result instanceof Error ? result.code : result.isNew))
+    expect(told).toEqual([
+      true,
+      'invalid_request',
+      false,
+      'transcript_gap',
+      'transcript_gap',
+      'invalid_request',
+      false,
+    ])
+    const call: Call = JSON.parse(await service.services.calls.get(projectId, 'a'))
+    expect(call).toMatchObject({ transcript: numbered(2), summary: 'last' })
+  })
+
+  test('two processes that write one call lose no update', async () => {
+    const project = await service.mintProject()
+    const command = await openCommand(service.dataDir)
+    try {
+      const whole = numbered(40)
+      const append = async (write: (change: CallChange) => Promise<unknown>, parity: number) => {
+        for (let i = parity; i < whole.length; ) {
+          const appendTranscript = { at: i, turns: whole.slice(i, i + 1) }
+          const isWritten = await write({ appendTranscript }).then(
+            () => true,
+            () => false,
+          )
+          if (isWritten) i += 2
+        }
+      }
+      const viaCommand = (change: CallChange) => command.ingest.put(project.projectId, 'call-1', change)
+      const viaHttp = async (change: CallChange) => {
+        const { status } = await put(project, 'call-1', change)
+        if (status === 409) throw new Error('gap')
+        expect(status === 200 || status === 201).toBe(true)
+      }
+      await viaCommand({})
+      await Promise.all([append(viaCommand, 0), append(viaHttp, 1)])
+      expect((await getCall(project, 'call-1')).transcript).toEqual(whole)
+    } finally {
+      await command.close()
+    }
+  })
+
+  test('two processes that merge 60 fields of 20 calls each at once are never told to come back', async () => {
+    const project = await service.mintProject()
+    const command = await openCommand(service.dataDir)
+    try {
+      const ids = Array.from({ length: 20 }, (_, i) => `call-${i}`)
+      const work = ids.flatMap((id) => [
+        put(project, id, { summary: `s ${id}` }).then(({ status }) => expect([200, 201]).toContain(status)),
+        command.ingest.put(project.projectId, id, { evaluation: `e ${id}` }),
+        command.ingest.put(project.projectId, id, { metadata: { id } }),
+      ])
+      await Promise.all(work)
+      for (const id of ids) {
+        expect(await getCall(project, id)).toMatchObject({ summary: `s ${id}`, evaluation: `e ${id}` })
+      }
+      const { pagination } = await (await project.fetch('/v1/calls?limit=0')).json()
+      expect(pagination.total).toBe(20)
+    } finally {
+      await command.close()
+    }
+  })
+})
+
+async function metadataOf(project: TestProject): Promise<string[]> {
+  const rows = await service.services.database.read.all<{ metadata: string }>(sql`
+    select metadata from call_metadata join calls on calls.seq = call_metadata.seq
+    where project_id = ${project.projectId}`)
+  return rows.map(({ metadata }) => metadata)
+}
+
+async function changeSeqOf(project: TestProject): Promise<number> {
+  const [row] = await service.services.database.read.all<{ change_seq: number }>(
+    sql`select change_seq from projects where id = ${project.projectId}`,
+  )
+  return row?.change_seq ?? -1
+}

@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { AppError } from '../../src/errors.ts'
+import { parseJson } from '../../src/http/json-body.ts'
+import { expectProblem } from '../support/problem.ts'
+import { head, rawRequest } from '../support/raw-http.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+const bodyBytesMax = 4_000
+let service: TestService
+let project: TestProject
+
+beforeAll(async () => {
+  service = await startService({ env: { BODY_MAX_BYTES: String(bodyBytesMax) } })
+  project = await service.mintProject()
+})
+afterAll(() => service.stop())
+
+const routes = [
+  ['POST', '/v1/knowledge'],
+  ['POST', '/v1/knowledge/search'],
+  ['PUT', '/ingest/calls/some-id'],
+] as const
+
+function send(method: string, path: string, body: string | Buffer | undefined, contentType: string | null) {
+  const headers: Record<string, string> = contentType === null ? {} : { 'content-type': contentType }
+  // A string would be given a content type by the client.
+  return project.fetch(path, { method, headers, ...(body === undefined ? {} : { body: Buffer.from(body) }) })
+}
+
+function rawHead([method, path]: readonly [string, string], headers: Record<string, string>): string {
+  const key = path.startsWith('/ingest') ? project.ingestKey : project.key
+  const usual = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  return head(`${method} ${path} HTTP/1.1`, { ...usual, ...headers })
+}
+
+/** The fields at fault and what is said of them. */
+async function errorsOf(answer: Response): Promise<Record<string, string>> {
+  const { errors = [] } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+  return Object.fromEntries(errors.map(({ field, message }) => [field, message]))
+}
+
+/** One character a byte. */
+const bytes = (text: string) => Buffer.from(text, 'latin1')
+
+describe('the type of a body', () => {
+  test.each([
+    null,
+    'text/plain',
+    'text/json',
+    'application/jsonx',
+    'application/problem+json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/json, text/plain',
+    'json',
+  ])('%p is 415 on every route that takes a body', async (contentType) => {
+    for (const [method, path] of routes) {
+      const answer = await send(method, path, '{"name":"a","text":"b","query":"c"}', contentType)
+      await expectProblem(answer, 'unsupported_media_type', 'Unsupported media type')
+    }
+  })
+
+  test.each([
+    'application/json',
+    'APPLICATION/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    ' application/json ',
+  ])('%p is JSON', async (contentType) => {
+    const answer = await send('POST', '/v1/knowledge/search', '{"query":"a"}', contentType)
+    expect(answer.status).toBe(200)
+  })
+
+  test('a body on a DELETE is ignored, whatever it is', async () => {
+    for (const contentType of [null, 'text/plain', 'application/json']) {
+      const answer = await send('DELETE', '/v1/calls/nobody', '{"malformed', contentType)
+      await expectProblem(answer, 'not_found', 'Call not found')
+    }
+  })
+})
+
+describe('the size of a body', () => {
+  test('of exactly the limit is read, of one byte more is 413', async () => {
+    const padded = (size: number) => `{"query":"a"${' '.repeat(size - 13)}}`
+    expect(
+      (await send('POST', '/v1/knowledge/search', padded(bodyBytesMax), 'application/json')).status,
+    ).toBe(200)
+    const answer = await send('POST', '/v1/knowledge/search', padded(bodyBytesMax + 1), 'application/json')
+    const { detail } = await expectProblem(answer, 'payload_too_large', 'Payload too large')
+    expect(detail).toContain(String(bodyBytesMax))
+  })
+
+  test.each(routes)(
+    '%s %s: a Content-Length over the limit is 413 before a byte of it is sent',
+    async (method, path) => {
+      for (const length of [bodyBytesMax + 1, 2 ** 40]) {
+        const answer = await rawRequest(
+          service.url,
+          rawHead([method, path], { 'Content-Length': String(length) }),
+        )
+        expect([answer.status, JSON.parse(answer.body).code]).toEqual([413, 'payload_too_large'])
+      }
+    },
+  )
+
+  test.each(routes)(
+    '%s %s: chunks over the limit are 413 while the client is still sending',
+    async (method, path) => {
+      const chunk = `400\r\n${' '.repeat(1024)}\r\n`
+      const answer = await rawRequest(
+        service.url,
+        rawHead([method, path], { 'Transfer-Encoding': 'chunked' }) + chunk.repeat(4),
+      )
+      expect([answer.status, JSON.parse(answer.body).code]).toEqual([413, 'payload_too_large'])
+    },
+  )
+
+  test('many small chunks of a whole body are that body', async () => {
+    const chunks = [...'{"query":"a"}'].map((character) => `1\r\n${character}\r\n`).join('')
+    const route = ['POST', '/v1/knowledge/search'] as const
+    const text = `${rawHead(route, { 'Transfer-Encoding': 'chunked' })}${chunks}0\r\n\r\n`
+    expect((await rawRequest(service.url, text)).status).toBe(200)
+  })
+
+  test('a Content-Length that is too short is not JSON, and nothing is stored', async () => {
+    const body = '{"name":"too short","text":"b"}'
+    const route = ['POST', '/v1/knowledge'] as const
+    const answer = await rawRequest(service.url, rawHead(route, { 'Content-Length': '9' }) + body)
+    expect([answer.status, JSON.parse(answer.body).code]).toEqual([400, 'invalid_request'])
+    expect(await (await project.fetch('/v1/knowledge')).text()).not.toContain('too short')
+  })
+
+  test('a body that ends before its Content-Length is never taken for whole', async () => {
+    const body = '{"name":"too long","text":"b"}'
+    const route = ['POST', '/v1/knowledge'] as const
+    const text = rawHead(route, { 'Content-Length': '500', 'X-Request-Id': 'cut-off' }) + body
+    const answer = await rawRequest(service.url, text, { end: true, waitMs: 300 })
+    expect(answer.status === null || answer.status === 400).toBe(true)
+    expect(await (await project.fetch('/v1/knowledge')).text()).not.toContain('too long')
+    expect(service.logs.some(({ msg, requestId }) => msg === 'internal' && requestId === 'cut-off')).toBe(
+      false,
+    )
+  })
+
+  test.each(['abc', '-1', '1, 2', '0x10'])('a Content-Length of %p is refused', async (length) => {
+    const route = ['POST', '/v1/knowledge'] as const
+    const answer = await rawRequest(service.url, `${rawHead(route, { 'Content-Length': length })}{}`)
+    expect(answer.status).toBe(400)
+  })
+})
+
+describe('a body that is not JSON', () => {
+  test.each(routes)('%s %s: is 400, and says so', async (method, path) => {
+    for (const body of [
+      undefined,
+      '',
+      ' ',
+      '{',
+      '}',
+      '{"a":1,}',
+      "{'a':1}",
+      '{"a":1}x',
+      'NaN',
+      'undefined',
+      '01',
+      '"\n"',
+      '[1,]',
+      '{"a":"\0"}',
+    ]) {
+      expect(await errorsOf(await send(method, path, body, 'application/json'))).toEqual({
+        body: 'must be valid JSON',
+      })
+    }
+  })
+
+  test.each(routes)('%s %s: JSON that is no object is 400', async (method, path) => {
+    for (const body of ['null', '[]', '1', '"text"', 'true']) {
+      expect(await errorsOf(await send(method, path, body, 'application/json'))).toEqual({
+        body: 'must be an object',
+      })
+    }
+  })
+
+  test('a byte order mark in front is not part of it', async () => {
+    const body = '\ufeff{"query":"a"}'
+    expect((await send('POST', '/v1/knowledge/search', body, 'application/json')).status).toBe(200)
+  })
+})
+
+describe('JSON that could not be given back as it was', () => {
+  const put = (body: string | Buffer) => send('PUT', '/ingest/calls/some-id', body, 'application/json')
+
+  test.each([
+    ['invalid UTF-8 in a value', bytes('{"summary":"a\xff"}'), 'summary', 'must be valid UTF-8'],
+    [
+      'invalid UTF-8 in a key',
+      bytes('{"callAnalysis":{"\xff":1}}'),
+      'callAnalysis.\xff',
+      'must be valid UTF-8',
+    ],
+    [
+      'an overlong encoding',
+      bytes('{"callAnalysis":{"a":[0,"\xc0\xaf"]}}'),
+      'callAnalysis.a.1',
+      'must be valid UTF-8',
+    ],
+    ['a surrogate in UTF-8', bytes('{"unknown":"\xed\xa0\x80"}'), 'unknown', 'must be valid UTF-8'],
+    ['invalid UTF-8 outside of strings', bytes('{"summary":"a"}\xff'), 'body', 'must be valid UTF-8'],
+    ['UTF-16', Buffer.from('{"summary":"a"}', 'utf16le'), 'body', 'must be valid JSON'],
+    ['a lone high surrogate', '{"summary":"\\ud800"}', 'summary', 'must not hold a lone surrogate'],
+    [
+      'a lone low surrogate',
+      '{"transcript":[{"role":"user","content":"\\udc00x"}]}',
+      'transcript.0.content',
+      'must not hold a lone surrogate',
+    ],
+    [
+      'a lone surrogate in a key',
+      '{"callAnalysis":{"a\\ud83d":1}}',
+      'callAnalysis.a\ufffd',
+      'must not hold a lone surrogate',
+    ],
+    ['swapped surrogates', '{"summary":"\\udcde\\ud83d"}', 'summary', 'must not hold a lone surrogate'],
+    ['U+0000 in a value', '{"metadata":{"a":{"b":"x\\u0000y"}}}', 'metadata.a.b', 'must not hold U+0000'],
+    ['U+0000 in a key', '{"callAnalysis":{"x\\u0000":1}}', 'callAnalysis.x\ufffd', 'must not hold U+0000'],
+    ['U+0000 in a field that is ignored', '{"unknown":["\\u0000"]}', 'unknown.0', 'must not hold U+0000'],
+    [
+      'a number beyond a double',
+      '{"callAnalysis":{"a":1e400}}',
+      'callAnalysis.a',
+      'must be within the range of a double',
+    ],
+    [
+      'a negative number beyond a double',
+      '{"duration":-1e309}',
+      'duration',
+      'must be within the range of a double',
+    ],
+    [
+      'a number of 400 digits',
+      `{"callAnalysis":{"a":${'9'.repeat(400)}}}`,
+      'callAnalysis.a',
+      'must be within the range of a double',
+    ],
+  ])('%s is 400 and names the field', async (_, body, field, message) => {
+    expect(await errorsOf(await put(body))).toEqual({ [field]: message })
+    expect((await project.fetch('/v1/calls/some-id')).status).toBe(404)
+  })
+
+  const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  const arrays = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`
+
+  test('a value of 100 levels is stored and given back, of 101 levels it is 400', async () => {
+    for (const value of [objects(100), `{"a":${arrays(99)}}`]) {
+      const answer = await put(`{"callAnalysis":${value}}`)
+      expect(answer.status).toBeLessThan(300)
+      expect(JSON.stringify((await answer.json()).callAnalysis)).toBe(value)
+    }
+    for (const value of [objects(101), `{"a":${arrays(100)}}`]) {
+      const [[field = '', message] = []] = Object.entries(
+        await errorsOf(await put(`{"callAnalysis":${value}}`)),
+      )
+      expect(field).toStartWith('callAnalysis.a.')
+      expect(message).toBe('must not nest deeper than 100 levels')
+    }
+    expect(Object.values(await errorsOf(await put(`{"unknown":${objects(101)}}`)))).toEqual([
+      'must not nest deeper than 100 levels',
+    ])
+  })
+
+  test('what JSON allows otherwise comes back as it was sent', async () => {
+    const value =
+      '{"__proto__":{"a":1},"constructor":2,"":3,"a.b":4,"5e-324":5e-324,"max":1.7976931348623157e+308,' +
+      '"\\\\":"\\"\\b\\f\\n\\r\\t\\u0001\u007f\u2028\ufeff\uffff","📞":"é","null":null,"deep":[[],{},[[]]]}'
+    const answer = await put(`{"callAnalysis":${value}}`)
+    expect(JSON.stringify((await answer.json()).callAnalysis)).toBe(value)
+    const read = await (await project.fetch('/v1/calls/some-id')).json()
+    expect(JSON.stringify(read.callAnalysis)).toBe(value)
+  })
+})
+
+describe('parseJson', () => {
+  function problemOf(text: string | Buffer): string {
+    try {
+      parseJson(Buffer.from(text))
+    } catch (error) {
+      if (error instanceof AppError) return error.detail
+    }
+    return 'none'
+  }
+
+  test('gives what JSON.parse gives, for everything that JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
+        const text = JSON.stringify(value)
+        fc.pre(text.isWellFormed() && !/\\u(0000|d[89a-f])/.test(text))
+        expect(parseJson(Buffer.from(text))).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  test('never throws anything but a 400, whatever the bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (some) => {
+        expect(problemOf(Buffer.from(some))).toBeString()
+      }),
+    )
+  })
+
+  test('a bad body does not spoil the reading of the next', () => {
+    expect(problemOf(bytes('{"a":"\xe2\x82'))).toContain('UTF-8')
+    expect(parseJson(Buffer.from('{"a":"€"}'))).toEqual({ a: '€' })
+  })
+
+  test('a name that is very long is told in part', () => {
+    expect(problemOf(`{"${'k'.repeat(10_000)}":"\\u0000"}`).length).toBeLessThan(300)
+  })
+
+  test.each([
+    ['numbers', `[${'0,'.repeat(2_000_000)}0]`, 'none'],
+    ['empty objects', `[${'{},'.repeat(1_000_000)}0]`, 'none'],
+    ['levels', '['.repeat(1_000_000) + ']'.repeat(1_000_000), 'nest'],
+    ['open brackets', '['.repeat(4_000_000), 'JSON'],
+    ['broken strings', bytes(`[${'"\xc3\xa9",'.repeat(300_000)}"\xff"]`), 'UTF-8'],
+  ])('a million %s are judged within seconds', (_, text, problem) => {
+    const startedMs = performance.now()
+    expect(problemOf(text)).toContain(problem)
+    expect(performance.now() - startedMs).toBeLessThan(4_000)
+  })
+})

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+let service: TestService
+let project: TestProject
+
+beforeAll(async () => {
+  service = await startService({ env: { BODY_MAX_BYTES: '2000000' } })
+  project = await service.mintProject()
+})
+
+afterAll(async () => {
+  expect(service.logs.filter(({ msg }) => msg === 'internal')).toEqual([])
+  await service.stop()
+})
+
+/** Bodies that are refused, by what is wrong, with the fields that the answer names. */
+const badItems: Record<string, [body: unknown, ...fields: string[]]> = {
+  'no fields': [{}, 'name', 'text'],
+  'no name': [{ text: 'x' }, 'name'],
+  'no text': [{ name: 'x' }, 'text'],
+  'an empty name': [{ name: '', text: 'x' }, 'name'],
+  'an empty text': [{ name: 'x', text: '' }, 'text'],
+  'a blank name': [{ name: ' \t\n\u00a0\u3000\ufeff', text: 'x' }, 'name'],
+  'a blank text': [{ name: 'x', text: '\r\n \u2028\u2003' }, 'text'],
+  'a null name': [{ name: null, text: 'x' }, 'name'],
+  'a null text': [{ name: 'x', text: null }, 'text'],
+  'a null description': [{ name: 'x', text: 'x', description: null }, 'description'],
+  'a name that is a number': [{ name: 7, text: 'x' }, 'name'],
+  'a text that is a list': [{ name: 'x', text: ['x'] }, 'text'],
+  'a description that is an object': [{ name: 'x', text: 'x', description: {} }, 'description'],
+  'a name of 201 characters': [{ name: 'x'.repeat(201), text: 'x' }, 'name'],
+  'a name of 201 astral characters': [{ name: '𝕏'.repeat(201), text: 'x' }, 'name'],
+  'a description of 2,001 characters': [
+    { name: 'x', text: 'x', description: '🙂'.repeat(2_001) },
+    'description',
+  ],
+  'U+0000 in the name': [{ name: 'a\u0000b', text: 'x' }, 'name'],
+  'U+0000 in the text': [{ name: 'x', text: 'a\u0000b' }, 'text'],
+  'U+0000 in the description': [{ name: 'x', text: 'x', description: '\u0000' }, 'description'],
+  'a lone high surrogate': [{ name: 'x', text: 'a\ud800b' }, 'text'],
+  'a lone low surrogate': [{ name: '\udc00', text: 'x' }, 'name'],
+  'a list': [[{ name: 'x', text: 'x' }], 'body'],
+  'a text instead of an object': ['x', 'body'],
+  'a number instead of an object': [7, 'body'],
+  null: [null, 'body'],
+}
+
+const badSearches: Record<string, [body: unknown, ...fields: string[]]> = {
+  'no fields': [{}, 'query'],
+  'an empty query': [{ query: '' }, 'query'],
+  'a blank query': [{ query: ' \n\t\u00a0' }, 'query'],
+  'a null query': [{ query: null }, 'query'],
+  'a query that is a list': [{ query: ['x'] }, 'query'],
+  'a query of 2,001 characters': [{ query: 'x'.repeat(2_001) }, 'query'],
+  'a query of 2,001 astral characters': [{ query: '𝕏'.repeat(2_001) }, 'query'],
+  'U+0000 in the query': [{ query: 'a\u0000' }, 'query'],
+  'a lone surrogate': [{ query: '\udfff' }, 'query'],
+  'a limit of 0': [{ query: 'x', limit: 0 }, 'limit'],
+  'a limit of 51': [{ query: 'x', limit: 51 }, 'limit'],
+  'a negative limit': [{ query: 'x', limit: -1 }, 'limit'],
+  'a limit that is a fraction': [{ query: 'x', limit: 1.5 }, 'limit'],
+  'a limit that is a text': [{ query: 'x', limit: '5' }, 'limit'],
+  'a null limit': [{ query: 'x', limit: null }, 'limit'],
+  'an unknown mode': [{ query: 'x', mode: 'fuzzy' }, 'mode'],
+  'a mode in capitals': [{ query: 'x', mode: 'HYBRID' }, 'mode'],
+  'a null mode': [{ query: 'x', mode: null }, 'mode'],
+  'item ids that are a text': [{ query: 'x', itemIds: 'kn_1' }, 'itemIds'],
+  'an item id that is a number': [{ query: 'x', itemIds: ['kn_1', 2] }, 'itemIds.1'],
+  'null item ids': [{ query: 'x', itemIds: null }, 'itemIds'],
+  'a lone surrogate in an item id': [{ query: 'x', itemIds: ['ok', '\ud800'] }, 'itemIds.1'],
+  'a timeout of 9 ms': [{ query: 'x', timeoutMs: 9 }, 'timeoutMs'],
+  'a timeout of 10,001 ms': [{ query: 'x', timeoutMs: 10_001 }, 'timeoutMs'],
+  'a timeout that is a fraction': [{ query: 'x', timeoutMs: 10.5 }, 'timeoutMs'],
+  'everything wrong': [
+    { query: 1, limit: 'x', mode: 2, itemIds: 3, timeoutMs: {} },
+    'query',
+    'limit',
+    'mode',
+    'itemIds',
+    'timeoutMs',
+  ],
+  null: [null, 'body'],
+  'a list': [[], 'body'],
+}
+
+for (const [path, bodies] of [
+  ['/v1/knowledge', badItems],
+  ['/v1/knowledge/search', badSearches],
+] as const) {
+  describe(`POST ${path}`, () => {
+    for (const [name, [body, ...fields]] of Object.entries(bodies)) {
+      test(`with ${name} is 400 and names ${fields.join(', ')}`, async () => {
+        const answer = await project.send('POST', path, body)
+        const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+        const named = problem.errors?.map(({ field }) => field).toSorted()
+        expect(named).toEqual(fields.toSorted())
+        for (const { message } of problem.errors ?? []) expect(message).toMatch(/^(must|is) .+[^.]$/)
+      })
+    }
+
+    for (const [name, body] of Object.entries({
+      'an empty body': '',
+      'half an object': '{"name": "x", "text": "x"',
+      'a comma too many': '{"name": "x", "text": "x",}',
+      'single quotes': "{'name': 'x', 'text': 'x'}",
+      'two values': '{"name":"x","text":"x"}{}',
+      NaN: '{"query": "x", "limit": NaN}',
+    })) {
+      test(`with ${name} is 400`, async () => {
+        const answer = await postRaw(path, body)
+        const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+        expect(problem.errors).toEqual([{ field: 'body', message: 'must be valid JSON' }])
+      })
+    }
+
+    test('with invalid UTF-8 is 400 and names the field', async () => {
+      for (const field of ['name', 'text', 'query']) {
+        const body = Buffer.concat([
+          Buffer.from(`{"ok": "ok", "${field}": "a`),
+          Buffer.from([0xc3, 0x28]),
+          Buffer.from('"}'),
+        ])
+        const problem = await expectProblem(await postRaw(path, body), 'invalid_request', 'Invalid request')
+        expect(problem.errors).toEqual([{ field, message: 'must be valid UTF-8' }])
+      }
+    })
+
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/jsonx',
+      'text/json',
+      '',
+    ]) {
+      test(`as ${type || 'no type'} is 415`, async () => {
+        const answer = await postRaw(path, '{"name":"x","text":"x","query":"x"}', type)
+        await expectProblem(answer, 'unsupported_media_type', 'Unsupported media type')
+      })
+    }
+
+    test('over BODY_MAX_BYTES is 413, with or without a length said before', async () => {
+      const large = JSON.stringify({ name: 'x', text: 'x', query: 'x', more: 'x'.repeat(2_000_000) })
+      const streamed = new ReadableStream({
+        start(controller) {
+          controller.enqueue(Buffer.from(large))
+          controller.close()
+        },
+      })
+      for (const body of [large, streamed]) {
+        await expectProblem(await postRaw(path, body), 'payload_too_large', 'Payload too large')
+      }
+    })
+
+    test('with fields we do not know, a charset and white space around is taken', async () => {
+      const body = ' \n{"name":"x","text":"x","query":"x","more":{"deep":[1]},"id":"mine","createdAt":1} '
+      const answer = await postRaw(path, body, 'Application/JSON; charset=utf-8')
+      expect(answer.status).toBeLessThan(300)
+      expect(await answer.text()).not.toContain('mine')
+    })
+
+    test('without a key is 401, whatever else is wrong', async () => {
+      const answer = await fetch(service.url + path, { method: 'POST', body: 'not JSON' })
+      expect(answer.status).toBe(401)
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    })
+
+    test('with an ingest key is 401', async () => {
+      const headers = { authorization: `Bearer ${project.ingestKey}`, 'content-type': 'application/json' }
+      const answer = await fetch(service.url + path, { method: 'POST', body: '{}', headers })
+      await expectProblem(answer, 'invalid_api_key_format', 'Invalid API key format')
+    })
+  })
+}
+
+test('what is refused is not stored', async () => {
+  const own = await service.mintProject()
+  for (const [body] of Object.values(badItems)) await own.send('POST', '/v1/knowledge', body)
+  expect(await own.fetch('/v1/knowledge').then((answer) => answer.text())).toBe('[]')
+})
+
+for (const method of ['GET', 'DELETE'] as const) {
+  describe(`${method} /v1/knowledge/:id`, () => {
+    const ids = {
+      'an unknown id': 'kn_00000000000000000000000000000000',
+      'half an id': 'kn_',
+      'an id in capitals': 'KN_00000000000000000000000000000000',
+      'a very long id': 'x'.repeat(4_000),
+      SQL: encodeURIComponent("' or 1=1 --"),
+      'a per cent sign': '%25',
+      'a slash': 'kn%2F1',
+      'U+0000': 'kn%00',
+      'a wildcard': '*',
+      emoji: encodeURIComponent('🙂'),
+      'invalid UTF-8': '%ff%fe',
+      'half an escape': '%2',
+      'search, which is no id': 'search',
+    }
+    for (const [name, id] of Object.entries(ids)) {
+      test(`of ${name} is 404 or says what is wrong, never 500`, async () => {
+        const answer = await project.fetch(`/v1/knowledge/${id}`, { method })
+        expect([400, 404, 405]).toContain(answer.status)
+        expect(answer.headers.get('content-type')).toBe('application/problem+json')
+        if (answer.status === 404) {
+          const { title }: { title: string } = await answer.json()
+          expect(['Knowledge item not found', 'Not found']).toContain(title)
+        }
+      })
+    }
+
+    test('without a key is 401', async () => {
+      expect((await fetch(`${service.url}/v1/knowledge/x`, { method })).status).toBe(401)
+    })
+  })
+}
+
+function postRaw(path: string, body: BodyInit, type = 'application/json'): Promise<Response> {
+  return project.fetch(path, { method: 'POST', body, headers: { 'content-type': type } })
+}

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { setMeta } from '../../src/db/meta.ts'
+import { erasures } from '../../src/db/schema.ts'
+import { rebuildRequestPrefix } from '../../src/knowledge/follower.ts'
+import { runScript } from '../support/script.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+let service: TestService
+/** Projects whose index was compared with the rows, or built anew, since the service started. */
+const reconciled: number[] = []
+const rebuilt: number[] = []
+
+beforeAll(async () => {
+  service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
+  const { index } = service.services
+  const { reconcile, rebuild } = index
+  index.reconcile = (projectId) => {
+    reconciled.push(projectId)
+    return reconcile.call(index, projectId)
+  }
+  index.rebuild = (projectId) => {
+    rebuilt.push(projectId)
+    return rebuild.call(index, projectId)
+  }
+})
+
+afterAll(() => service.stop())
+
+describe('what another process writes', () => {
+  test('and leaves pending is embedded here and found by vector', async () => {
+    const project = await service.mintProject()
+    await byCommand(
+      `await knowledge.store(projectId, { name: 'Import', text: 'Rows of another process.' })`,
+      project,
+    )
+    await until(() => isFoundByVector(project, 'Rows of another process', 'Import'))
+  })
+
+  test('and has embedded itself is found by vector', async () => {
+    const project = await service.mintProject()
+    await create(project, 'Own', 'An item of this process.')
+    await byCommand(
+      `await knowledge.add(projectId, { name: 'Added', text: 'Embedded over there.' })`,
+      project,
+    )
+    await until(() => isFoundByVector(project, 'Embedded over there', 'Added'))
+    expect(await isFoundByVector(project, 'An item of this process', 'Own')).toBe(true)
+  })
+
+  test('and deletes is no longer found, and is erased here', async () => {
+    const project = await service.mintProject()
+    const id = await create(project, 'Gone', 'It goes in another process.')
+    await create(project, 'Kept', 'It stays in this process.')
+    await byCommand(`await knowledge.remove(projectId, '${id}')`, project)
+    expect(await isFoundByVector(project, 'It stays in this process', 'Kept')).toBe(true)
+    await until(async () => (await vectors(project)) === 1)
+    await until(async () => {
+      const open = await service.services.database.read
+        .select()
+        .from(erasures)
+        .where(and(eq(erasures.projectId, project.projectId), isNull(erasures.doneAt)))
+      return open.length === 0
+    })
+  })
+
+  test('in a project that it has just made is found as well', async () => {
+    const script = byCommand(
+      `const made = await projects.create('made elsewhere')
+       await knowledge.add(made.projectId, { name: 'New', text: 'Of a new project.' })
+       const key = await keys.create(made.projectId, { name: 'k', kind: 'live', allowedIps: [], expiresAt: null })
+       console.log('made ' + made.projectId + ' ' + key.key)`,
+      { projectId: 0 },
+    )
+    const [, key = ''] = /made \d+ (\S+)/.exec(await script) ?? []
+    const project = await service.mintProject()
+    const made = { ...project, fetch: withKey(project, key) }
+    await until(async () => (await isFoundByVector(made, 'Of a new project', 'New')) === true)
+  })
+})
+
+describe('what this process writes itself', () => {
+  test('is no reason to compare index and rows, and leaves nothing that would be', async () => {
+    const project = await service.mintProject()
+    await Bun.sleep(1_200)
+    reconciled.length = 0
+    const until = Date.now() + 2_000
+    for (let n = 0; Date.now() < until; n++) {
+      const id = await create(project, `Item ${n}`, `Text ${n}`)
+      if (n % 3 === 0) await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+    }
+    await Bun.sleep(1_100)
+    expect(reconciled.length).toBeLessThanOrEqual(3)
+    reconciled.length = 0
+    await Bun.sleep(1_100)
+    expect(reconciled).toEqual([])
+  }, 15_000)
+})
+
+describe('a request for a rebuild', () => {
+  test('is answered by the process that owns the folder, once, and taken back', async () => {
+    const project = await service.mintProject()
+    await create(project, 'Rebuilt', 'The index is built anew.')
+    const { read, write } = service.services.database
+    rebuilt.length = 0
+    await setMeta(write, `${rebuildRequestPrefix}${project.projectId}`, 'now')
+    await until(async () => {
+      const rows = await read.all(
+        sql`select 1 from meta where name = ${`${rebuildRequestPrefix}${project.projectId}`}`,
+      )
+      return rows.length === 0
+    })
+    expect(rebuilt).toEqual([project.projectId])
+    expect(await isFoundByVector(project, 'The index is built anew', 'Rebuilt')).toBe(true)
+  })
+})
+
+/** Runs a command's code in a process of its own, with the services of a command at hand. */
+async function byCommand(code: string, { projectId }: { projectId: number }): Promise<string> {
+  const script = runScript(
+    `import pino from 'pino'
+     import { loadConfig } from './src/config.ts'
+     import { openServices } from './src/services.ts'
+     const config = loadConfig({ DATA_DIR: process.argv.at(-2), INDEX_WAIT_MS: '10000' }, false)
+     const projectId = Number(process.argv.at(-1))
+     const services = await openServices({ config, log: pino({ level: 'silent' }), role: 'command' })
+     const { knowledge, projects, keys } = services
+     ${code}
+     await services.close()`,
+    service.dataDir,
+    String(projectId),
+  )
+  return await script.ended
+}
+
+function withKey({ fetch }: TestProject, key: string): TestProject['fetch'] {
+  return (path, init = {}) => {
+    const headers = new Headers(init.headers)
+    headers.set('authorization', `Bearer ${key}`)
+    return fetch(path, { ...init, headers })
+  }
+}
+
+type Fetcher = Pick<TestProject, 'fetch'>
+
+function postJson(project: Fetcher, path: string, body: unknown): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return project.fetch(path, { method: 'POST', body: JSON.stringify(body), headers })
+}
+
+async function create(project: Fetcher, name: string, text: string): Promise<string> {
+  const answer = await postJson(project, '/v1/knowledge', { name, text })
+  expect([answer.status, answer.headers.get('callbook-index')]).toEqual([201, 'ready'])
+  const { id }: { id: string } = await answer.json()
+  return id
+}
+
+async function isFoundByVector(project: Fetcher, query: string, name: string): Promise<boolean> {
+  const request = { query, mode: 'vector', timeoutMs: 5_000 }
+  const answer = await postJson(project, '/v1/knowledge/search', request)
+  const { mode, data }: { mode: string; data: { name: string }[] } = await answer.json()
+  return mode === 'vector' && data[0]?.name === name
+}
+
+async function vectors({ projectId }: TestProject): Promise<number | undefined> {
+  const states = await service.services.index.states()
+  return states.find((state) => state.projectId === projectId)?.vectors
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 15_000
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('It did not happen in time')
+    await Bun.sleep(50)
+  }
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface SpawnedService {
+  child: ChildProcess
+  /** Where it listens; empty when it ended before it did. */
+  url: string
+  /** The key it printed; empty when it printed none. */
+  key: string
+  stdout: () => string
+  stderr: () => string
+  /** Its exit code, once it has ended; null when a signal ended it. */
+  ended: Promise<number | null>
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const startWithinMs = 20_000
+
+export function freshFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'callbook-'))
+}
+
+/** `bun src/main.ts` in a process of its own, with these settings and no others, when it listens or has ended. */
+export async function spawnService(env: Record<string, string>): Promise<SpawnedService> {
+  const { PATH = '', HOME = '', TMPDIR = '' } = process.env
+  const child = spawn(process.execPath, [main], {
+    env: { PATH, HOME, ...(TMPDIR ? { TMPDIR } : {}), PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (data) => {
+    stdout += data
+  })
+  child.stderr.on('data', (data) => {
+    stderr += data
+  })
+  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
+  await Promise.race([ended, printed(() => stdout, /Embeddings .*\n\n(.*\n)?/s, startWithinMs)])
+  return {
+    child,
+    url: /Callbook +(\S+)/.exec(stdout)?.[1] ?? '',
+    key: /API key +(\S+)/.exec(stdout)?.[1] ?? '',
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ended,
+    stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+/** Waits until the text matches; gives up silently, since what is missing then fails the test that needs it. */
+export async function printed(text: () => string, pattern: RegExp, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!pattern.test(text()) && performance.now() < deadline) await Bun.sleep(10)
+}
