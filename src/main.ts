@@ -23,13 +23,13 @@ async function main(): Promise<void> {
   process.umask(0o077)
   const config = loadConfig(process.env, process.stdout.isTTY === true)
   const { log, close: closeLog } = openLog({ level: config.logLevel, format: config.logFormat })
-  const dieOf = (error: unknown) => {
-    log.fatal({ error }, 'Nothing was there to handle this')
+  const die = (error: unknown) => {
+    log.fatal({ error }, 'Unexpected; the process ends')
     closeLog()
     process.exit(1)
   }
-  process.on('uncaughtException', dieOf)
-  process.on('unhandledRejection', dieOf)
+  process.on('uncaughtException', die)
+  process.on('unhandledRejection', die)
   const services = await openServices({ config, log, role: 'service' })
 
   const app = createServer(services, (request) => server.requestIP(request)?.address ?? null)
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   let isStopping = false
   const stop = async (signal: string) => {
     isStopping = true
-    void setTimeout(closeWithinMs).then(() => dieOf(new Error('Closing took too long')))
+    void setTimeout(closeWithinMs).then(() => die(new Error('Closing took too long')))
     log.info({ signal }, 'closing')
     await Promise.race([server.stop(), setTimeout(drainWithinMs)])
     await server.stop(true)

@@ -9,7 +9,10 @@ export async function checkSameAnswers(
   key: string,
 ): Promise<void> {
   for (const path of paths.slice(0, checkedMax)) {
-    const [ours, theirs] = await Promise.all([bytesOf(service.url + path, key), bytesOf(ceiling.url + path, key)])
+    const [ours, theirs] = await Promise.all([
+      bytesOf(service.url + path, key),
+      bytesOf(ceiling.url + path, key),
+    ])
     if (!ours.equals(theirs)) throw new Error(`Service and ceiling differ at ${path}`)
   }
 }

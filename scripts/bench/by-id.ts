@@ -1,7 +1,7 @@
 import { checkSameAnswers } from './answers.ts'
 import { callsCount, callsDataset } from './datasets.ts'
-import type { Options } from './options.ts'
 import { callId } from './made-calls.ts'
+import type { Options } from './options.ts'
 import { startCeiling, startService } from './processes.ts'
 import { createRandom } from './random.ts'
 import { measureRatio } from './rounds.ts'

@@ -1,14 +1,25 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../../src/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
+import { repository } from './options.ts'
 
 const cacheFolder = join(tmpdir(), 'callbook-bench')
 const manifestName = 'bench.json'
-/** To be raised when what is built changes. */
-const version = 1
+/** To be raised when what is built changes; a changed schema builds anew by itself. */
+const version = 2
 
 /** A data folder with one project, and how to get in. */
 export interface Dataset {
@@ -17,8 +28,6 @@ export interface Dataset {
   projectId: number
   key: string
   ingestKey: string
-  /** How long it took to build, when it was built now. */
-  builtInMs: number | null
 }
 
 type Manifest = Pick<Dataset, 'projectId' | 'key' | 'ingestKey'>
@@ -31,25 +40,30 @@ export function removeCache(): void {
 
 /** The folder of that name from an earlier run, or built now. `base` is copied first when there is one. */
 export async function cachedDataset(name: string, fill: Fill, base?: Dataset): Promise<Dataset> {
-  const folder = join(cacheFolder, `${name}-v${version}`)
-  if (existsSync(join(folder, manifestName))) return { ...described(folder), builtInMs: null }
+  const folder = join(cacheFolder, `${name}-v${version}-${schemaDigest()}`)
+  if (existsSync(join(folder, manifestName))) return described(folder)
   rmSync(folder, { recursive: true, force: true })
+  process.stderr.write(`Building ${name} …\n`)
   return buildDataset(folder, fill, base)
 }
 
-/** A folder of its own for one case, to be removed by it. */
+/** A copy for one case that writes; to be removed by it. */
 export function copyDataset(dataset: Dataset): Dataset {
   const folder = temporaryFolder()
   cpSync(dataset.folder, folder, { recursive: true })
-  return { ...described(folder), builtInMs: null }
+  return described(folder)
 }
 
+/** A project without anything, for one case; to be removed by it. */
 export function emptyDataset(): Promise<Dataset> {
   return buildDataset(temporaryFolder(), async () => undefined)
 }
 
+export function removeDataset({ folder }: Dataset): void {
+  rmSync(folder, { recursive: true, force: true })
+}
+
 async function buildDataset(folder: string, fill: Fill, base?: Dataset): Promise<Dataset> {
-  const startedAt = performance.now()
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (base) cpSync(base.folder, folder, { recursive: true })
   const services = await openInFolder(folder)
@@ -60,10 +74,10 @@ async function buildDataset(folder: string, fill: Fill, base?: Dataset): Promise
   } finally {
     await services.close()
   }
-  return { ...described(folder), builtInMs: performance.now() - startedAt }
+  return described(folder)
 }
 
-export async function openInFolder(folder: string): Promise<Services> {
+async function openInFolder(folder: string): Promise<Services> {
   const config = loadConfig({ DATA_DIR: folder, EMBEDDING_PROVIDER: 'builtin' }, false)
   const services = await openServices({ config, log: pino({ level: 'silent' }), role: 'service' })
   await services.start()
@@ -81,9 +95,20 @@ function writeManifest(folder: string, { projectId, key, ingestKey }: Manifest):
   writeFileSync(join(folder, manifestName), JSON.stringify({ projectId, key, ingestKey }), { mode: 0o600 })
 }
 
-function described(folder: string) {
+function described(folder: string): Dataset {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, manifestName), 'utf8'))
   return { ...manifest, folder, databaseFile: join(folder, 'callbook.db') }
+}
+
+function schemaDigest(): string {
+  const folder = join(repository, 'src/db/migrations')
+  const hash = createHash('sha256')
+  for (const file of readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()) {
+    hash.update(readFileSync(join(folder, file)))
+  }
+  return hash.digest('hex').slice(0, 8)
 }
 
 function temporaryFolder(): string {

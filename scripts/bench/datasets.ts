@@ -1,5 +1,6 @@
 import type { Services } from '../../src/services.ts'
 import { cachedDataset, type Dataset } from './dataset.ts'
+import { loadCalls } from './load-calls.ts'
 import { madeCalls } from './made-calls.ts'
 import { madeItems } from './made-items.ts'
 import type { Texts } from './texts.ts'
@@ -8,6 +9,9 @@ export const callsCount = 100_000
 export const turnsEach = 20
 export const itemsCount = 5_000
 export const chunksEach = 10
+
+export const manyCallsCount = 1_000_000
+export const fewCallsCount = 10_000
 
 const callsPerBatch = 1_000
 
@@ -21,7 +25,18 @@ export function callsDataset(texts: Texts): Promise<Dataset> {
 /** The same, and 50,000 chunks in 5,000 items. */
 export async function chunksDataset(texts: Texts): Promise<Dataset> {
   const name = `calls-${callsCount}-chunks-${itemsCount * chunksEach}-${texts.kind}`
-  return cachedDataset(name, (services, projectId) => storeItems(services, projectId, texts), await callsDataset(texts))
+  return cachedDataset(
+    name,
+    (services, projectId) => storeItems(services, projectId, texts),
+    await callsDataset(texts),
+  )
+}
+
+/** Calls of a year with their dialogues as they are, written straight into the tables. */
+export function yearDataset(texts: Texts, count: number): Promise<Dataset> {
+  return cachedDataset(`year-${count}-${texts.kind}`, async ({ database }, projectId) =>
+    loadCalls(database.file, projectId, madeCalls(texts, { count, turns: null })),
+  )
 }
 
 /** Puts calls in batches, one after the other. */
@@ -43,7 +58,8 @@ export async function putCalls(
 }
 
 async function storeItems({ knowledge, indexer }: Services, projectId: number, texts: Texts): Promise<void> {
-  for (const item of madeItems(texts, { count: itemsCount, chunksEach })) await knowledge.store(projectId, item)
+  for (const item of madeItems(texts, { count: itemsCount, chunksEach }))
+    await knowledge.store(projectId, item)
   indexer.wake(projectId)
   await indexer.idle()
 }

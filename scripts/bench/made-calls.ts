@@ -4,20 +4,31 @@ import type { Texts } from './texts.ts'
 const msPerYear = 365 * 86_400_000
 const firstAt = Date.UTC(2025, 0, 1)
 
-/** Any number of calls spread evenly over a year, each with a transcript of exactly `turns` turns. */
-export function* madeCalls(texts: Texts, { count, turns }: { count: number; turns: number }) {
+interface MadeCallsOptions {
+  count: number
+  /** Turns of each transcript; null for the dialogues as they are. */
+  turns: number | null
+}
+
+/** Any number of calls spread evenly over a year, oldest first. The newest are the same whatever the number. */
+export function* madeCalls(texts: Texts, { count, turns }: MadeCallsOptions) {
   const said = texts.dialogues.flatMap(({ transcript }) => transcript ?? [])
   for (let index = 0; index < count; index++) {
-    const dialogue = texts.dialogues[index % texts.dialogues.length] ?? {}
+    const age = count - 1 - index
+    const dialogue = texts.dialogues[age % texts.dialogues.length] ?? {}
     const createdAt = new Date(firstAt + Math.floor((index * msPerYear) / count)).toISOString()
-    const transcript: Turn[] = []
-    for (let turn = 0; turn < turns; turn++) {
-      const content = said[(index * turns + turn) % said.length]?.content ?? ''
-      transcript.push({ role: turn % 2 === 0 ? 'user' : 'assistant', content })
-    }
-    const change: CallChange = { ...dialogue, id: callId(index), transcript, createdAt, updatedAt: createdAt }
-    yield { id: callId(index), change }
+    const id = callId(index)
+    const change: CallChange = { ...dialogue, id, createdAt, updatedAt: createdAt }
+    if (turns !== null) change.transcript = conversation(said, age * turns, turns)
+    yield { id, change }
   }
+}
+
+function conversation(said: Turn[], start: number, turns: number): Turn[] {
+  return Array.from({ length: turns }, (_, turn) => ({
+    role: turn % 2 === 0 ? 'user' : 'assistant',
+    content: said[(start + turn) % said.length]?.content ?? '',
+  }))
 }
 
 /** Ids that do not grow with time, as those of most platforms. */

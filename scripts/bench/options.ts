@@ -5,7 +5,18 @@ import { parseArgs } from 'node:util'
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 
-export const caseNames = ['by-id', 'list-100', 'list-1000', 'indexing', 'deleting', 'import', 'start', 'scale']
+const caseNames = [
+  'by-id',
+  'list-100',
+  'list-1000',
+  'indexing',
+  'deleting',
+  'import',
+  'start',
+  'scale',
+] as const
+
+export type CaseName = (typeof caseNames)[number] | 'index'
 
 export interface Options {
   /** Folder of real data as its README describes it; null for texts that are made up from a seed. */
@@ -13,7 +24,7 @@ export interface Options {
   /** The service's entry: another one compares two states of the code. */
   main: string
   /** The one case to run; null for all. */
-  only: string | null
+  only: CaseName | null
   /** Also the cases that need 1,000,000 calls. */
   scale: boolean
   /** Builds the data anew instead of taking it from an earlier run. */
@@ -48,9 +59,9 @@ export function readOptions(args: string[]): Options {
       help: { type: 'boolean', default: false },
     },
   })
-  const only = values.only ?? null
+  const only = [...caseNames, 'index' as const].find((name) => name === values.only) ?? null
   const rounds = Number(values.rounds)
-  const isCase = only === null || only === 'index' || caseNames.includes(only)
+  const isCase = values.only === undefined || only !== null
   if (values.help || !isCase || !(rounds >= 1 && rounds <= 100)) throw new Error(usage)
   return {
     data: values.data ?? realDataIfAny(),

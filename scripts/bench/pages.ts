@@ -4,7 +4,7 @@ import { memoryOf } from './memory.ts'
 import type { Options } from './options.ts'
 import { startPageCeiling, startService } from './processes.ts'
 import { measureRatio } from './rounds.ts'
-import { formatRates, type Row } from './table.ts'
+import { formatMemory, formatRates, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 
 const atLeast = 0.85
@@ -29,8 +29,8 @@ export async function benchPage(texts: Texts, limit: number, { main, rounds }: O
       },
       {
         what: '  memory of the process after it',
-        measured: `resident ${memory.residentMb} MB (most ${memory.residentMbMax}), own ${memory.ownMb} MB`,
-        target: `< ${residentMbMax} MB resident`,
+        measured: formatMemory(memory),
+        target: `< ${residentMbMax} MB`,
         isMet: memory.residentMbMax < residentMbMax,
       },
     ]

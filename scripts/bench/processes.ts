@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Dataset } from './dataset.ts'
@@ -6,6 +6,7 @@ import { repository } from './options.ts'
 
 const readyWithinMs = 120_000
 const pollMs = 20
+const commandWithinMs = 120_000
 const stopWithinMs = 15_000
 
 export interface Running {
@@ -59,7 +60,12 @@ async function startScript(name: string, args: string[]): Promise<Running> {
   const script = fileURLToPath(new URL(name, import.meta.url))
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await printed(child, /^(http\S+)/m)
-  return { url: url.replace(/\/$/, ''), pid: pidOf(child), readyInMs: performance.now() - startedAt, stop: () => end(child) }
+  return {
+    url: url.replace(/\/$/, ''),
+    pid: pidOf(child),
+    readyInMs: performance.now() - startedAt,
+    stop: () => end(child),
+  }
 }
 
 /** What the child's first line of that form names. */
@@ -72,7 +78,9 @@ function printed(child: ChildProcess, form: RegExp): Promise<string> {
       if (found) resolve(found)
     })
     child.once('error', reject)
-    child.once('exit', (code) => reject(new Error(`A process of the benchmark ended at once, with code ${code}`)))
+    child.once('exit', (code) =>
+      reject(new Error(`A process of the benchmark ended at once, with code ${code}`)),
+    )
   })
 }
 
@@ -92,6 +100,17 @@ async function end(child: ChildProcess): Promise<void> {
   child.kill('SIGTERM')
   await ended
   clearTimeout(deadline)
+}
+
+/** Runs a command of this repository to its end; its standard output. @throws when it fails. */
+export function runCommand(args: string[], env: Record<string, string>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { cwd: repository, env: { PATH: process.env.PATH, ...env }, timeout: commandWithinMs }
+    execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${args.join(' ')} failed: ${stderr}`, { cause: error }))
+      else resolve(stdout)
+    })
+  })
 }
 
 function pidOf(child: ChildProcess): number {

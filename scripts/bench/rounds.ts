@@ -6,7 +6,7 @@ const warmUpSeconds = 2
 const roundSeconds = 2
 
 /** What one server did in one round. */
-interface Round {
+export interface Round {
   requestsPerSecond: number
   /** Processor time of the main thread; hardly changes when other processes are busy. */
   processorUsPerRequest: number
@@ -22,7 +22,13 @@ export interface Ratio {
   ratio: number
 }
 
-interface RoundsOptions {
+interface Target {
+  server: Running
+  paths: string[]
+  key: string
+}
+
+interface RatioOptions {
   service: Running
   ceiling: Running
   paths: string[]
@@ -30,27 +36,36 @@ interface RoundsOptions {
   rounds: number
 }
 
-/** Short rounds in turn, service and ceiling, so that a noisy neighbour meets both. */
-export async function measureRatio({ service, ceiling, paths, key, rounds }: RoundsOptions): Promise<Ratio> {
-  const measure = async ({ url, pid }: Running, seconds: number): Promise<Round> => {
-    const before = processorSecondsOf(pid)
-    const { requests, requestsPerSecond } = await applyLoad({ url, paths, key, seconds })
-    const processorUsPerRequest = ((processorSecondsOf(pid) - before) * 1e6) / requests
-    return { requestsPerSecond, processorUsPerRequest }
-  }
-  await measure(service, warmUpSeconds)
-  await measure(ceiling, warmUpSeconds)
-  const pairs: { service: Round; ceiling: Round }[] = []
+export async function measureRatio({ service, ceiling, paths, key, rounds }: RatioOptions): Promise<Ratio> {
+  const targets = [service, ceiling].map((server) => ({ server, paths, key }))
+  const [ours = [], theirs = []] = await measureInTurn(targets, rounds)
+  return ratioOf(ours, theirs)
+}
+
+export function ratioOf(service: Round[], ceiling: Round[]): Ratio {
+  const ratios = service.map(
+    (round, index) => round.requestsPerSecond / (ceiling[index]?.requestsPerSecond ?? 0),
+  )
+  return { service: medianRound(service), ceiling: medianRound(ceiling), ratios, ratio: median(ratios) }
+}
+
+/** Short rounds in turn, so that a noisy neighbour meets all targets. Gives each target's rounds. */
+export async function measureInTurn(targets: Target[], rounds: number): Promise<Round[][]> {
+  for (const target of targets) await measure(target, warmUpSeconds)
+  const results: Round[][] = targets.map(() => [])
   for (let round = 0; round < rounds; round++) {
-    pairs.push({ service: await measure(service, roundSeconds), ceiling: await measure(ceiling, roundSeconds) })
+    for (const [index, target] of targets.entries()) {
+      results[index]?.push(await measure(target, roundSeconds))
+    }
   }
-  const ratios = pairs.map((pair) => pair.service.requestsPerSecond / pair.ceiling.requestsPerSecond)
-  return {
-    service: medianRound(pairs.map((pair) => pair.service)),
-    ceiling: medianRound(pairs.map((pair) => pair.ceiling)),
-    ratios,
-    ratio: median(ratios),
-  }
+  return results
+}
+
+async function measure({ server: { url, pid }, paths, key }: Target, seconds: number): Promise<Round> {
+  const before = processorSecondsOf(pid)
+  const { requests, requestsPerSecond } = await applyLoad({ url, paths, key, seconds })
+  const processorUsPerRequest = ((processorSecondsOf(pid) - before) * 1e6) / requests
+  return { requestsPerSecond, processorUsPerRequest }
 }
 
 function medianRound(rounds: Round[]): Round {

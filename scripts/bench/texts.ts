@@ -77,13 +77,32 @@ function madeUpTexts(): Texts {
     passages,
     documents: Array.from({ length: 75 }, (_, index) => ({
       name: `document-${index}.md`,
-      text: Array.from({ length: 2 + Math.floor(random() * 30) }, () => `## ${sentence(3)}\n\n${sentence(150)}`).join('\n\n'),
+      text: Array.from(
+        { length: 2 + Math.floor(random() * 30) },
+        () => `## ${sentence(3)}\n\n${sentence(150)}`,
+      ).join('\n\n'),
     })),
   }
 }
 
 function madeUpWord(random: () => number): string {
-  const syllables = ['ba', 'con', 'de', 'fi', 'gra', 'hol', 'in', 'ju', 'ka', 'lo', 'mer', 'no', 'per', 'sti', 'tu']
+  const syllables = [
+    'ba',
+    'con',
+    'de',
+    'fi',
+    'gra',
+    'hol',
+    'in',
+    'ju',
+    'ka',
+    'lo',
+    'mer',
+    'no',
+    'per',
+    'sti',
+    'tu',
+  ]
   const count = 1 + Math.floor(random() * 4)
   return Array.from({ length: count }, () => syllables[Math.floor(random() * syllables.length)]).join('')
 }

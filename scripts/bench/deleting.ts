@@ -1,0 +1,154 @@
+import Database from 'libsql'
+import { randomCallPaths } from './by-id.ts'
+import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
+import { chunksDataset } from './datasets.ts'
+import type { Options } from './options.ts'
+import { latencyOf, type PacedRequest, startPaced } from './paced.ts'
+import { type Running, startService } from './processes.ts'
+import { formatLatency, type Row } from './table.ts'
+import type { Texts } from './texts.ts'
+
+const deletesCount = 200
+const deletesPerSecond = 10
+const readsPerSecond = 200
+const writesPerSecond = 20
+const idleSeconds = 10
+const secondsMax = 60
+const erasedWithinMs = 60_000
+const p99MsMax = 30
+const readRatioMax = 3
+
+/** DELETE of items of 10 chunks out of 50,000, and what other requests notice of the erasure behind it. */
+export async function benchDeleting(texts: Texts, { main }: Options): Promise<Row[]> {
+  const dataset = copyDataset(await chunksDataset(texts))
+  const service = await startService(main, dataset)
+  try {
+    const paths = itemPaths(dataset)
+    await othersMeanwhile(service, dataset, startWaiting(idleSeconds))
+    const idle = await othersMeanwhile(service, dataset, startWaiting(idleSeconds))
+    const deleting = startPaced({
+      url: service.url,
+      key: dataset.key,
+      requests: paths.map((path) => ({ method: 'DELETE', path })),
+      repeats: 1,
+      requestsPerSecond: deletesPerSecond,
+      secondsMax,
+    })
+    const busy = await othersMeanwhile(service, dataset, untilErased(dataset, deleting.done))
+    const deletes = latencyOf([await deleting.done])
+    const readRatio = busy.reads.p99 / idle.reads.p99
+    return [
+      {
+        what: `DELETE of items of 10 chunks out of 50,000, ${deletes.count} at ${deletesPerSecond}/s`,
+        measured: formatLatency(deletes),
+        target: `p99 ≤ ${p99MsMax} ms`,
+        isMet: deletes.p99 <= p99MsMax && deletes.failed === 0,
+      },
+      {
+        what: '  GET /v1/calls/:id meanwhile, erasures included',
+        measured: `${readRatio.toFixed(2)} ×: ${formatLatency(busy.reads)} against ${formatLatency(idle.reads)}`,
+        target: `p99 ≤ ${readRatioMax} × idle`,
+        isMet: readRatio <= readRatioMax,
+      },
+      {
+        what: '  PUT /ingest/calls/:id meanwhile',
+        measured: `${formatLatency(busy.writes)} against ${formatLatency(idle.writes)}`,
+        target: `p99 ≤ ${p99MsMax} ms`,
+        isMet: busy.writes.p99 <= p99MsMax && busy.writes.failed === 0,
+      },
+      {
+        what: '  from a DELETE to the erasure that it asked for',
+        measured: erasureTimes(dataset),
+        target: 'reported',
+        isMet: null,
+      },
+    ]
+  } finally {
+    await service.stop()
+    removeDataset(dataset)
+  }
+}
+
+/** What reads and writes of calls take for as long as something else is going on. */
+async function othersMeanwhile({ url }: Running, { key, ingestKey }: Dataset, meanwhile: Promise<unknown>) {
+  const reading = startPaced({
+    url,
+    key,
+    requests: randomCallPaths(20_000).map((path) => ({ method: 'GET', path })),
+    repeats: 1,
+    requestsPerSecond: readsPerSecond,
+    secondsMax: secondsMax * 2,
+  })
+  const writing = startPaced({
+    url,
+    key: ingestKey,
+    requests: newCalls(),
+    repeats: 1,
+    requestsPerSecond: writesPerSecond,
+    secondsMax: secondsMax * 2,
+  })
+  await meanwhile
+  return { reads: latencyOf([await reading.stop()]), writes: latencyOf([await writing.stop()]) }
+}
+
+let callsMade = 0
+
+function newCalls(): PacedRequest[] {
+  return Array.from({ length: writesPerSecond * secondsMax * 2 }, () => ({
+    method: 'PUT',
+    path: `/ingest/calls/new-${++callsMade}`,
+    body: JSON.stringify({
+      status: 'completed',
+      transcript: [{ role: 'user', content: 'Is anybody there?' }],
+    }),
+  }))
+}
+
+function startWaiting(seconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
+}
+
+async function untilErased({ databaseFile }: Dataset, deleted: Promise<unknown>): Promise<void> {
+  await deleted
+  const deadline = performance.now() + erasedWithinMs
+  while (performance.now() < deadline) {
+    await startWaiting(0.5)
+    if (read(databaseFile, 'select count(*) as value from erasures where done_at is null') === 0) return
+  }
+  throw new Error(`Deletions are still not erased after ${erasedWithinMs} ms`)
+}
+
+function erasureTimes({ databaseFile }: Dataset): string {
+  const longest = read(databaseFile, 'select max(done_at - requested_at) as value from erasures')
+  const mean = read(databaseFile, 'select avg(done_at - requested_at) as value from erasures')
+  return `${(mean / 1_000).toFixed(1)} s on average, ${(longest / 1_000).toFixed(1)} s at most`
+}
+
+/** Items spread evenly over the project. */
+function itemPaths({ databaseFile, projectId }: Dataset): string[] {
+  const db = new Database(databaseFile, { readonly: true })
+  const ids = asIds(
+    db.prepare('select id from knowledge_items where project_id = ? order by seq').all(projectId),
+  )
+  db.close()
+  const step = Math.floor(ids.length / deletesCount)
+  return Array.from({ length: deletesCount }, (_, index) => `/v1/knowledge/${ids[index * step]?.id}`)
+}
+
+function read(file: string, sql: string): number {
+  const db = new Database(file, { readonly: true, timeout: 5_000 })
+  try {
+    return asNumber(db.prepare(sql).get())
+  } finally {
+    db.close()
+  }
+}
+
+/** Rows have the columns that their statement names. */
+function asIds(rows: unknown[]): { id: string }[] {
+  return rows as { id: string }[]
+}
+
+function asNumber(row: unknown): number {
+  return (row as { value: number }).value
+}

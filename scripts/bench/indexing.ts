@@ -1,0 +1,90 @@
+import { splitIntoChunks } from '../../src/knowledge/chunks.ts'
+import { randomCallPaths } from './by-id.ts'
+import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
+import { callsDataset } from './datasets.ts'
+import type { Options } from './options.ts'
+import { latencyOf, type PacedResult, startPaced } from './paced.ts'
+import { type Running, startService } from './processes.ts'
+import { formatLatency, type Row } from './table.ts'
+import type { Texts } from './texts.ts'
+
+const atMost = 3
+const chunksCount = 5_000
+const turnsOfLoad = 4
+const idleSeconds = 6
+const requestsPerSecond = 500
+const secondsMax = 90
+const postsAtOnce = 4
+
+/** How long GET /v1/calls/:id takes while documents are being indexed, against idle; in turn. */
+export async function benchIndexing(texts: Texts, { main }: Options): Promise<Row[]> {
+  const dataset = copyDataset(await callsDataset(texts))
+  const service = await startService(main, dataset)
+  try {
+    const documents = endless(texts)
+    const idle: PacedResult[] = []
+    const busy: PacedResult[] = []
+    await startReading(service, dataset, idleSeconds).done
+    const startedAt = performance.now()
+    let indexingMs = 0
+    for (let turn = 0; turn < turnsOfLoad; turn++) {
+      idle.push(await startReading(service, dataset, idleSeconds).done)
+      const reading = startReading(service, dataset, secondsMax)
+      const from = performance.now()
+      await postChunks(service, dataset, documents, chunksCount / turnsOfLoad)
+      indexingMs += performance.now() - from
+      busy.push(await reading.stop())
+      if (performance.now() - startedAt > secondsMax * 2_000) throw new Error('Indexing takes too long')
+    }
+    const [atRest, atWork] = [latencyOf(idle), latencyOf(busy)]
+    const ratio = atWork.p99 / atRest.p99
+    const perSecond = Math.round((chunksCount * 1_000) / indexingMs)
+    return [
+      {
+        what: `p99 of GET /v1/calls/:id while ${chunksCount} chunks are indexed`,
+        measured: `${ratio.toFixed(2)} ×: ${formatLatency(atWork)} against ${formatLatency(atRest)}; ${perSecond} chunks/s`,
+        target: `≤ ${atMost} × idle`,
+        isMet: ratio <= atMost,
+      },
+    ]
+  } finally {
+    await service.stop()
+    removeDataset(dataset)
+  }
+}
+
+function startReading({ url }: Running, { key }: Dataset, seconds: number) {
+  const requests = randomCallPaths(20_000).map((path) => ({ method: 'GET', path }))
+  return startPaced({ url, key, requests, repeats: 1_000, requestsPerSecond, secondsMax: seconds })
+}
+
+/** The documents again and again, each time under another name. */
+function* endless({ documents }: Texts): Generator<{ name: string; text: string }> {
+  for (let copy = 1; ; copy++) {
+    for (const { name, text } of documents) yield { name: `${name} (${copy})`.slice(-200), text }
+  }
+}
+
+/** Creates items until they have so many chunks; each request is answered when its chunks are indexed. */
+async function postChunks(
+  { url }: Running,
+  { key }: Dataset,
+  documents: Generator<{ name: string; text: string }>,
+  count: number,
+): Promise<void> {
+  let created = 0
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const post = async () => {
+    while (created < count) {
+      const document = documents.next().value
+      created += splitIntoChunks(document.text).length
+      const response = await fetch(`${url}/v1/knowledge`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(document),
+      })
+      if (response.status !== 201) throw new Error(`POST /v1/knowledge answered ${response.status}`)
+    }
+  }
+  await Promise.all(Array.from({ length: postsAtOnce }, post))
+}

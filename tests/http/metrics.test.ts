@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createServer } from '../../src/server.ts'
+import { expectProblem } from '../support/problem.ts'
+import { head, rawRequest } from '../support/raw-http.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let guarded: TestService
+
+beforeAll(async () => {
+  service = await startService()
+  guarded = await startService({ env: { METRICS_TOKEN: 'a-metrics-token' } })
+})
+afterAll(async () => {
+  await service.stop()
+  await guarded.stop()
+})
+
+const sample =
+  /^([a-z_]+)(\{[a-z_]+="(?:[^"\\\n]|\\.)*"(?:,[a-z_]+="(?:[^"\\\n]|\\.)*")*\})? (-?[0-9.e+-]+|[+-]Inf|NaN)$/i
+
+/** Samples by name and labels; throws on a line that is not of the text format. */
+function parseMetrics(text: string) {
+  expect(text).toEndWith('\n')
+  const types = new Map<string, string>()
+  const values = new Map<string, number>()
+  for (const line of text.split('\n')) {
+    const [, name = '', type = ''] = /^# TYPE (\S+) (counter|gauge|histogram|summary)$/.exec(line) ?? []
+    if (name) types.set(name, type)
+    if (line === '' || line.startsWith('#')) continue
+    const [, metric = '', labels = '', value] = sample.exec(line) ?? []
+    if (metric === '') throw new Error(`Not a sample: ${line}`)
+    values.set(metric + labels, Number(value))
+  }
+  return { types: Object.fromEntries(types), values }
+}
+
+async function readMetrics() {
+  return parseMetrics(await (await fetch(`${service.url}/metrics`)).text())
+}
+
+describe('/metrics', () => {
+  test('is Prometheus text with each documented metric', async () => {
+    const answer = await fetch(`${service.url}/metrics`)
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(parseMetrics(await answer.text()).types).toEqual({
+      callbook_http_request_duration_seconds: 'histogram',
+      callbook_embedding_duration_seconds: 'histogram',
+      callbook_embedding_failures_total: 'counter',
+      callbook_event_loop_lag_seconds: 'gauge',
+      callbook_pending_chunks: 'gauge',
+      callbook_index_vectors: 'gauge',
+      callbook_index_tombstones: 'gauge',
+      callbook_index_file_bytes: 'gauge',
+    })
+  })
+
+  test('counts each request once, by method, route and status, never by path', async () => {
+    const project = await service.mintProject()
+    const name = 'callbook_http_request_duration_seconds_count'
+    const count = async (labels: string) => (await readMetrics()).values.get(`${name}{${labels}}`) ?? 0
+    const missing = 'method="DELETE",route="/v1/calls/:id",status="404"'
+    const nowhere = 'method="GET",route="none",status="404"'
+    const [before, beforeNowhere] = [await count(missing), await count(nowhere)]
+    for (const id of ['one', 'two', 'three']) await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
+    for (const path of ['/a', '/b/c', '/wp-login.php']) await fetch(service.url + path)
+    expect(await count(missing)).toBe(before + 3)
+    expect(await count(nowhere)).toBe(beforeNowhere + 3)
+    expect(JSON.stringify([...(await readMetrics()).values.keys()])).not.toMatch(/wp-login|three/)
+  })
+
+  test('tells of the vectors that are indexed', async () => {
+    const project = await service.mintProject()
+    const before = (await readMetrics()).values.get('callbook_index_vectors') ?? 0
+    const answer = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'some words' })
+    expect(answer.headers.get('callbook-index')).toBe('ready')
+    // A project's first index is counted once it is whole, a moment after search has found the rows.
+    let after = before
+    for (let tries = 0; after === before && tries < 100; tries++) {
+      await Bun.sleep(20)
+      after = (await readMetrics()).values.get('callbook_index_vectors') ?? 0
+    }
+    expect(after).toBe(before + 1)
+    expect((await readMetrics()).values.get('callbook_pending_chunks')).toBe(0)
+  })
+})
+
+describe('who may read /metrics', () => {
+  const ask = (url: string, headers: Record<string, string> = {}) => fetch(`${url}/metrics`, { headers })
+
+  test('without a token configured: this machine, unless the request was forwarded', async () => {
+    expect((await ask(service.url)).status).toBe(200)
+    const forwardings: Record<string, string>[] = [
+      { 'x-forwarded-for': '127.0.0.1' },
+      { 'x-forwarded-for': '' },
+      { forwarded: 'for=127.0.0.1' },
+    ]
+    for (const headers of forwardings) {
+      await expectProblem(await ask(service.url, headers), 'forbidden', 'Forbidden')
+    }
+  })
+
+  test.each([
+    ['127.0.0.1', 200],
+    ['127.9.9.9', 200],
+    ['::1', 200],
+    ['::ffff:127.0.0.1', 200],
+    ['192.0.2.1', 403],
+    ['10.0.0.1', 403],
+    ['::ffff:10.0.0.1', 403],
+    ['1127.0.0.1', 403],
+    ['', 403],
+    [null, 403],
+  ])('a peer at %p is answered with %i', async (address, status) => {
+    const app = createServer(service.services, () => address)
+    expect((await app.handle(new Request('http://localhost/metrics'))).status).toBe(status)
+  })
+
+  test('with a token configured: its bearer from anywhere, and nobody else', async () => {
+    const token = { authorization: 'Bearer a-metrics-token' }
+    expect((await ask(guarded.url, token)).status).toBe(200)
+    expect((await ask(guarded.url, { ...token, 'x-forwarded-for': '192.0.2.1' })).status).toBe(200)
+    expect((await ask(guarded.url, { authorization: 'bearer a-metrics-token' })).status).toBe(200)
+    const elsewhere = createServer(guarded.services, () => '192.0.2.1')
+    expect((await elsewhere.handle(new Request('http://localhost/metrics', { headers: token }))).status).toBe(
+      200,
+    )
+    for (const authorization of [
+      '',
+      'Bearer',
+      'Bearer a-metrics-toke',
+      'Bearer a-metrics-token2',
+      'Basic a-metrics-token',
+      'a-metrics-token',
+    ]) {
+      await expectProblem(await ask(guarded.url, { authorization }), 'forbidden', 'Forbidden')
+    }
+    await expectProblem(await ask(guarded.url), 'forbidden', 'Forbidden')
+  })
+
+  test('an API key does not open it, and the token no API route', async () => {
+    const project = await guarded.mintProject()
+    expect((await project.fetch('/metrics')).status).toBe(403)
+    const answer = await fetch(`${guarded.url}/v1/calls`, {
+      headers: { authorization: 'Bearer a-metrics-token' },
+    })
+    await expectProblem(answer, 'invalid_api_key_format', 'Invalid API key format')
+  })
+
+  test('a request without a usable host name is from nobody known', async () => {
+    expect((await rawRequest(service.url, head('GET /metrics HTTP/1.1', { Host: 'a b' }))).status).toBe(403)
+  })
+})
+
+describe('/health and /ready', () => {
+  test('answer without a key', async () => {
+    expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
+    expect(await (await fetch(`${service.url}/ready`)).json()).toEqual({ status: 'ready' })
+  })
+
+  test('a service whose database does not answer is alive, and not ready', async () => {
+    const broken = await startService()
+    await broken.services.close()
+    expect((await fetch(`${broken.url}/health`)).status).toBe(200)
+    const answer = await fetch(`${broken.url}/ready`)
+    expect(answer.headers.get('retry-after')).toBe('1')
+    await expectProblem(answer, 'unavailable', 'Service unavailable')
+  })
+})

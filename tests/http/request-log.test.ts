@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { freshFolder, printed, type SpawnedService, spawnService } from '../support/spawned.ts'
+
+let service: TestService
+let project: TestProject
+
+beforeAll(async () => {
+  service = await startService({ env: { BODY_MAX_BYTES: '4000' } })
+  project = await service.mintProject()
+})
+afterAll(() => service.stop())
+
+/** What one request has written to the log. */
+async function linesOf(request: (headers: Record<string, string>) => Promise<Response>) {
+  const requestId = `test-${crypto.randomUUID()}`
+  await (await request({ 'x-request-id': requestId })).text()
+  return service.logs.filter((line) => line.requestId === requestId)
+}
+
+describe('the log', () => {
+  test('has exactly one line a request, whatever becomes of it', async () => {
+    const malformed = { method: 'POST', body: '{' }
+    const cases: [path: string, init: RequestInit, route: string, status: number][] = [
+      ['/v1/calls?limit=5', {}, '/v1/calls', 200],
+      ['/v1/calls/nobody', {}, '/v1/calls/:id', 404],
+      ['/v1/calls/nobody/', { method: 'DELETE' }, '/v1/calls/:id', 404],
+      ['/v1/calls?limit=x', {}, '/v1/calls', 400],
+      ['/v1/calls', { method: 'HEAD' }, '/v1/calls', 200],
+      ['/v1/calls', { method: 'PUT' }, '/v1/calls', 405],
+      ['/v1/knowledge', malformed, '/v1/knowledge', 415],
+      ['/v1/knowledge/search', { method: 'POST', body: 'x'.repeat(5_000) }, '/v1/knowledge/search', 415],
+      ['/v1/nowhere', {}, 'none', 404],
+      ['/v1/calls/a/b/c', {}, 'none', 404],
+      ['/v1/calls', { headers: { authorization: 'Bearer ck_live_unknown' } }, '/v1/calls', 401],
+      ['/health', {}, '/health', 200],
+      ['/metrics', { headers: { 'x-forwarded-for': '1.2.3.4' } }, '/metrics', 403],
+      ['/docs', {}, '/docs', 200],
+    ]
+    for (const [path, init, route, status] of cases) {
+      const lines = await linesOf((headers) =>
+        project.fetch(path, { ...init, headers: { ...init.headers, ...headers } }),
+      )
+      const isKeyed = path.startsWith('/v1') && status !== 401
+      expect(lines).toEqual([
+        {
+          level: 30,
+          time: expect.any(Number),
+          pid: expect.any(Number),
+          hostname: expect.any(String),
+          msg: 'request',
+          requestId: expect.any(String),
+          method: init.method ?? 'GET',
+          route,
+          status,
+          durationMs: expect.any(Number),
+          ...(isKeyed ? { keyId: project.keyId } : {}),
+        },
+      ])
+    }
+  })
+
+  test('names the key of each of many concurrent requests rightly', async () => {
+    const projects = await Promise.all(Array.from({ length: 4 }, () => service.mintProject()))
+    await Promise.all(
+      Array.from({ length: 80 }, async (_, n) => {
+        const one = projects[n % projects.length] ?? project
+        const [line] = await linesOf((headers) => one.fetch('/v1/calls', { headers }))
+        expect(line?.keyId).toBe(one.keyId)
+      }),
+    )
+  })
+})
+
+describe('what a running service writes to stderr', () => {
+  const folder = freshFolder()
+  let spawned: SpawnedService
+  const texts = {
+    id: 'call-of-marigold',
+    summary: 'summary-of-marigold',
+    turn: 'turn-of-marigold',
+    name: 'name-of-marigold',
+    text: 'text-of-marigold',
+    query: 'query-of-marigold',
+    metadata: 'metadata-of-marigold',
+    parameter: 'parameter-of-marigold',
+  }
+  const everything = () => spawned.stderr()
+
+  function send(method: string, path: string, key: string, body?: unknown): Promise<Response> {
+    return fetch(spawned.url + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  beforeAll(async () => {
+    spawned = await spawnService({ DATA_DIR: folder, LOG_LEVEL: 'trace', LOG_FORMAT: 'json' })
+    await printed(spawned.stderr, /"msg":"ready"/, 10_000)
+  })
+  afterAll(async () => {
+    await spawned.stop('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** A key for /ingest, made in the spawned service's database. */
+  async function ingestKey(): Promise<string> {
+    const own = await startService({ dataDir: folder })
+    const [first] = await own.services.projects.list()
+    const made = await own.services.keys.create(first?.projectId ?? 0, {
+      name: 'ingest',
+      kind: 'ingest',
+      allowedIps: [],
+      expiresAt: null,
+    })
+    await own.stop()
+    return made.key
+  }
+
+  test('is one line of JSON a request, without the key, the path, the query or any text', async () => {
+    const ingest = await ingestKey()
+    const call = {
+      summary: texts.summary,
+      transcript: [{ role: 'user', content: texts.turn }],
+      metadata: { a: texts.metadata },
+    }
+    const item = { name: texts.name, text: texts.text }
+    const statuses = [
+      (await send('PUT', `/ingest/calls/${texts.id}`, ingest, call)).status,
+      (await send('PUT', `/ingest/calls/${texts.id}`, ingest, { ...call, duration: texts.text })).status,
+      (await send('GET', `/v1/calls/${texts.id}?${texts.parameter}=${texts.parameter}`, spawned.key)).status,
+      (await send('GET', `/v1/calls?limit=${texts.parameter}`, spawned.key)).status,
+      (await send('POST', '/v1/knowledge', spawned.key, item)).status,
+      (await send('POST', '/v1/knowledge', spawned.key, { ...item, name: '' })).status,
+      (await send('POST', '/v1/knowledge/search', spawned.key, { query: texts.query })).status,
+      (await send('POST', '/v1/knowledge/search', spawned.key, { query: `"${texts.query} AND (` })).status,
+      (await send('GET', `/${texts.parameter}`, spawned.key)).status,
+      (await send('GET', '/v1/calls', `${spawned.key}0`)).status,
+      (await send('DELETE', `/v1/calls/${texts.id}`, spawned.key)).status,
+    ]
+    expect(statuses).toEqual([201, 400, 200, 400, 201, 400, 200, 200, 404, 401, 200])
+    await Bun.sleep(400)
+    const lines = everything()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.filter(({ msg }) => msg === 'request')).toHaveLength(statuses.length)
+    expect(lines.every(({ level, time, msg }) => level && time && msg)).toBe(true)
+    expect(everything()).not.toContain('marigold')
+    expect(everything()).not.toMatch(/ck_(live|ingest)_/)
+    expect(everything()).not.toContain(spawned.key.slice(-60))
+    expect(everything()).toMatch(/"keyId":"key_[0-9a-f]{32}"/)
+  })
+
+  test('holds no value of a query that failed, and says which query and why', async () => {
+    const ingest = await ingestKey()
+    const database = new Database(join(folder, 'callbook.db'), { timeout: 5 })
+    const before = everything().length
+    for (const table of ['call_documents', 'knowledge_items', 'chunks', 'keys', 'erasures']) {
+      database.exec(`alter table ${table} rename to lost_${table}`)
+      for (const [method, path, key, body] of [
+        ['GET', `/v1/calls/${texts.id}`, spawned.key, undefined],
+        ['GET', `/v1/knowledge/${texts.name}`, spawned.key, undefined],
+        ['PUT', `/ingest/calls/${texts.id}2`, ingest, { summary: texts.summary }],
+        ['POST', '/v1/knowledge', spawned.key, { name: texts.name, text: texts.text }],
+        ['POST', '/v1/knowledge/search', spawned.key, { query: texts.query }],
+        ['DELETE', `/v1/calls/${texts.id}2`, spawned.key, undefined],
+      ] as const) {
+        const answer = await send(method, path, key, body)
+        if (answer.status === 500) expect(await answer.text()).not.toMatch(/lost_|no such table|marigold/)
+      }
+      database.exec(`alter table lost_${table} rename to ${table}`)
+    }
+    database.close()
+    await Bun.sleep(400)
+    const written = everything().slice(before)
+    const failures = written
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === 'internal')
+    expect(failures.length).toBeGreaterThan(5)
+    for (const { error } of failures)
+      expect(JSON.stringify(error)).toMatch(/no such table|has no column|no such column/)
+    expect(written).not.toContain('marigold')
+    expect(written).not.toMatch(/ck_(live|ingest)_/)
+    expect(written).not.toContain(Buffer.from(texts.text).toString('hex'))
+  })
+
+  test('a client that goes away in the middle of an answer or a body is no failure of ours', async () => {
+    const before = everything().length
+    const abort = new AbortController()
+    const body = new ReadableStream({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"name":'))
+        await Bun.sleep(100)
+        abort.abort()
+      },
+    })
+    const headers = { authorization: `Bearer ${spawned.key}`, 'content-type': 'application/json' }
+    const sent = fetch(`${spawned.url}/v1/knowledge`, { method: 'POST', body, headers, signal: abort.signal })
+    expect(
+      await sent.then(
+        () => 'answered',
+        () => 'gone',
+      ),
+    ).toBe('gone')
+    await Bun.sleep(400)
+    expect(everything().slice(before)).not.toMatch(/"level":"(error|fatal)"/)
+  })
+})
