@@ -22,7 +22,14 @@ try {
 async function main(): Promise<void> {
   process.umask(0o077)
   const config = loadConfig(process.env, process.stdout.isTTY === true)
-  const { log, close: closeLog } = openLog({ level: config.logLevel, format: config.logFormat })
+  const {
+    log,
+    recordRequest,
+    close: closeLog,
+  } = openLog({
+    level: config.logLevel,
+    format: config.logFormat,
+  })
   const die = (error: unknown) => {
     log.fatal({ error }, 'Unexpected; the process ends')
     closeLog()
@@ -32,7 +39,8 @@ async function main(): Promise<void> {
   process.on('unhandledRejection', die)
   const services = await openServices({ config, log, role: 'service' })
 
-  const app = createServer(services, (request) => server.requestIP(request)?.address ?? null)
+  const peerAddress = (request: Request) => server.requestIP(request)?.address ?? null
+  const app = createServer(services, peerAddress, recordRequest)
   const server = Bun.serve({
     port: config.port,
     hostname: config.host,

@@ -18,7 +18,11 @@ import { knowledgeRoutes } from './knowledge/routes.ts'
 import type { Services } from './services.ts'
 
 /** The whole HTTP surface, in the order in which a request meets it. */
-export function createServer(services: Services, peerAddress: PeerAddress) {
+export function createServer(
+  services: Services,
+  peerAddress: PeerAddress,
+  recordRequest: (record: RequestRecord) => void = (record) => services.log.info(record, 'request'),
+) {
   const { config, log, metrics } = services
   const facts = new FactsByRequest()
   let table: RouteTable | undefined
@@ -28,7 +32,7 @@ export function createServer(services: Services, peerAddress: PeerAddress) {
   }
   const record = (request: RequestRecord) => {
     metrics.observeRequest(request)
-    log.info(request, 'request')
+    recordRequest(request)
   }
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.

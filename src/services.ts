@@ -139,6 +139,7 @@ export async function openServices({
     keys: new Keys({
       read,
       write,
+      dataVersion: database.dataVersion,
       now,
       onNoteFailed: (error) => log.warn({ error }, "A key's last use was not noted"),
     }),

@@ -14,6 +14,7 @@ const allowedIpsMax = 1_000
 const lastUsedEveryMs = 60_000
 const rulesCachedMax = 1_000
 const lastUsedTrackedMax = 10_000
+const rowsCachedMax = 10_000
 
 /** Who a request comes from: the one project of its key. */
 export interface Caller {
@@ -47,8 +48,21 @@ export interface KeyRecord {
   revokedAt: number | null
 }
 
+/** What a key is judged by. */
+interface KeyRow {
+  id: string
+  projectId: number
+  /** JSON. */
+  allowedIps: string
+  expiresAt: number | null
+  revokedAt: number | null
+  lastUsedAt: number | null
+}
+
 interface KeysOptions {
   read: ReadDatabase
+  /** Changes when anything in the database may have: what was read under the same number still holds. */
+  dataVersion: () => number
   write: WriteDatabase
   now: () => number
   /** Told when noting a key's last use failed; the request it belonged to goes on. */
@@ -74,6 +88,9 @@ const queries = preparedQueries((db) => ({
 export class Keys {
   readonly #options: KeysOptions
   readonly #rules = new LRUCache<string, IpRules>({ max: rulesCachedMax })
+  /** Rows by hash, as they were at `#rowsVersion`. */
+  readonly #rows = new LRUCache<string, KeyRow>({ max: rowsCachedMax })
+  #rowsVersion = -1
   readonly #notedAt = new LRUCache<string, number>({ max: lastUsedTrackedMax })
 
   constructor(options: KeysOptions) {
@@ -115,7 +132,7 @@ export class Keys {
     const token = bearerToken(authorization)
     if (token === null) throw missingAuthorization()
     if (!hasKeyPrefix(token, kind)) throw invalidFormat(kind)
-    const row = await queries(this.#options.read).byHash.get({ hash: hashKey(token) })
+    const row = await this.#find(hashKey(token))
     if (!row || row.revokedAt !== null) throw invalidKey()
     const now = this.#options.now()
     if (row.expiresAt !== null && row.expiresAt <= now) throw expiredKey()
@@ -157,6 +174,19 @@ export class Keys {
       .where(eq(keys.id, id))
     if (!row) throw new AppError('not_found', 'Not found', { detail: `There is no key with the id ${id}.` })
     return row.projectId
+  }
+
+  /** One indexed lookup, or none while nothing at all has been committed since the last one. */
+  async #find(hash: string): Promise<KeyRow | undefined> {
+    // Read before the row: a commit in between makes the number differ the next time.
+    const version = this.#options.dataVersion()
+    if (version !== this.#rowsVersion) this.#rows.clear()
+    this.#rowsVersion = version
+    const known = this.#rows.get(hash)
+    if (known) return known
+    const row = await queries(this.#options.read).byHash.get({ hash })
+    if (row) this.#rows.set(hash, row)
+    return row
   }
 
   #rulesOf(allowedIps: string): IpRules {

@@ -1,4 +1,5 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
+import { jsonHeaders } from '../http/json-headers.ts'
 import { streamOf } from '../http/stream.ts'
 import type { CallPage, PageRequest } from './page.ts'
 
@@ -29,5 +30,5 @@ export function toPageResponse({ total, documents }: CallPage, { limit, offset }
   const head = '{"data":['
   const tail = `],"pagination":{"total":${total},"limit":${limit},"offset":${offset}}}`
   const body = typeof documents === 'string' ? head + documents + tail : streamOf(head, documents, tail)
-  return new Response(body, { headers: { 'Content-Type': 'application/json' } })
+  return new Response(body, { headers: jsonHeaders })
 }

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 import { callerContext } from '../http/caller.ts'
+import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import type { Calls } from './calls.ts'
 import { readPageRequest, toPageResponse } from './page-response.ts'
@@ -65,7 +66,7 @@ export function callRoutes(calls: Calls) {
 
 /** A stored document is the answer, byte for byte. */
 export function toCallResponse(document: string, status = 200): Response {
-  return new Response(document, { status, headers: { 'Content-Type': 'application/json' } })
+  return new Response(document, { status, headers: jsonHeaders })
 }
 
 function pageParameter(name: string, fallback: number, description: string): OpenAPIV3.ParameterObject {

@@ -9,6 +9,8 @@ export interface OpenDatabase {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
   readonly store: StoreOf
+  /** See Reader.dataVersion. */
+  dataVersion(): number
   /** The database file, for workers that open a reader of their own. */
   readonly file: string
   close(): Promise<void>
@@ -25,6 +27,7 @@ export async function openDatabase(file: string): Promise<OpenDatabase> {
     return {
       ...store,
       store: () => store,
+      dataVersion: () => reader.dataVersion(),
       file,
       close: async () => {
         reader.close()

@@ -20,6 +20,11 @@ export type WriterReply =
   | { id: number; ok: true; value: WriterValue }
   | { id: number; ok: false; error: { message: string; code: string } }
 
+/** Whether the code of a failed call says that another connection holds a lock. */
+export function meansLock(code: string): boolean {
+  return code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')
+}
+
 /** A ResultSet as arrays: its rows have hidden index properties, which a message would lose. */
 export interface PlainResult {
   columns: string[]

@@ -1,6 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Client, createClient, LibsqlError } from '@libsql/client'
-import { toPlainResult, type WriterCall, type WriterReply, type WriterRequest } from './writer-messages.ts'
+import {
+  meansLock,
+  toPlainResult,
+  type WriterCall,
+  type WriterReply,
+  type WriterRequest,
+} from './writer-messages.ts'
 
 const busyTimeoutMs = 5_000
 
@@ -44,6 +50,8 @@ async function answer({ id, call }: WriterRequest): Promise<WriterReply> {
     // The client drops a connection that cannot be rolled back and opens another, without our PRAGMAs.
     hasPragmas = false
     const code = error instanceof LibsqlError ? error.code : 'UNKNOWN'
+    // A BEGIN that met a lock stays open in its connection, where every later one would fail as well.
+    if (meansLock(code)) await client.reconnect()
     return { id, ok: false, error: { message: error instanceof Error ? error.message : String(error), code } }
   }
 }

@@ -12,6 +12,7 @@ import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
 import { AppError } from '../errors.ts'
 import {
   fromPlainResult,
+  meansLock,
   type PlainResult,
   type WriterCall,
   type WriterReply,
@@ -142,7 +143,7 @@ function toError({ message, code }: { message: string; code: string }): Error {
       cause: new LibsqlError(message, code),
     })
   }
-  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+  if (meansLock(code)) {
     return busy('Another process is holding the database; nothing was written.')
   }
   return new LibsqlError(message, code)

@@ -7,7 +7,6 @@ import { callerContext } from './caller.ts'
 import { clientAddress } from './client-address.ts'
 import type { FactsByRequest } from './facts.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { pathOf } from './route-table.ts'
 
 /** The socket's other end, which only the runtime's server knows; null when there is no socket. */
 export type PeerAddress = (request: Request) => string | null
@@ -28,7 +27,8 @@ interface AuthenticateOptions {
 export function authenticate({ keys, facts, peerAddress, trustedProxies, rateLimiter }: AuthenticateOptions) {
   return new Elysia({ name: 'authenticate' }).use(callerContext()).onRequest(async (context) => {
     const { request } = context
-    const kind = kindOf(pathOf(request.url))
+    const known = facts.of(request)
+    const kind = kindOf(known.path)
     if (!kind) return
     const caller = await keys.verify(kind, request.headers.get('authorization'), () =>
       clientAddress({
@@ -37,7 +37,6 @@ export function authenticate({ keys, facts, peerAddress, trustedProxies, rateLim
         trustedProxies,
       }),
     )
-    const known = facts.of(request)
     known.keyId = caller.keyId
     context.caller = caller
     if (!rateLimiter) return

@@ -5,7 +5,6 @@ import { createGzip } from 'node:zlib'
 import { Elysia } from 'elysia'
 import { type ErrorCode, errorStatus } from '../errors.ts'
 import type { FactsByRequest } from './facts.ts'
-import { pathOf } from './route-table.ts'
 
 export const docsScriptPath = '/docs/scalar.js'
 const secondsPerDay = 86_400
@@ -51,10 +50,10 @@ export function docsRoutes(facts: FactsByRequest) {
   const hidden = { detail: { hide: true } }
   return new Elysia()
     .onRequest(({ request }) => {
-      const path = pathOf(request.url)
+      const known = facts.of(request)
       // The page names its document relative to /docs.
-      if (path === '/docs/') return toDocs()
-      if (path === '/docs') facts.of(request).headers = { 'Content-Security-Policy': viewerPolicy }
+      if (known.path === '/docs/') return toDocs()
+      if (known.path === '/docs') known.headers = { 'Content-Security-Policy': viewerPolicy }
     })
     .get('/', toDocs, hidden)
     .get(docsScriptPath, ({ request }) => toScript(request, scriptFile), hidden)

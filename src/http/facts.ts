@@ -1,6 +1,10 @@
+import { pathOf } from './route-table.ts'
+
 /** What is found out about a request on its way, for its log line, its metrics and its answer's headers. */
 export interface RequestFacts {
   readonly requestId: string
+  /** The path of the request's URL. */
+  readonly path: string
   keyId?: string
   /** Headers that an answer bears whatever it says, such as those of the rate limit. */
   headers?: Record<string, string>
@@ -14,7 +18,7 @@ export class FactsByRequest {
   readonly #facts = new WeakMap<Request, RequestFacts>()
 
   open(request: Request, requestId: string): RequestFacts {
-    const facts: RequestFacts = { requestId }
+    const facts: RequestFacts = { requestId, path: pathOf(request.url) }
     this.#facts.set(request, facts)
     return facts
   }

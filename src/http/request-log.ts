@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Elysia } from 'elysia'
 import type { FactsByRequest, RequestFacts } from './facts.ts'
-import { pathOf, type RouteTable, withAbsoluteUrl } from './route-table.ts'
+import { completeHeaders } from './json-headers.ts'
+import { type RouteTable, withAbsoluteUrl } from './route-table.ts'
 
 export interface RequestRecord {
   requestId: string
@@ -25,13 +26,6 @@ type Handle = (request: Request) => Response | Promise<Response>
 
 const ownRequestId = /^[A-Za-z0-9._-]{1,128}$/
 
-const securityHeaders: [name: string, value: string][] = [
-  ['X-Content-Type-Options', 'nosniff'],
-  ['Referrer-Policy', 'no-referrer'],
-  ['Cross-Origin-Resource-Policy', 'same-origin'],
-  ['X-Frame-Options', 'DENY'],
-]
-
 /**
  * Around every request: its id, the headers of every answer, one record when the answer is ready. In `.wrap`,
  * since Elysia's `onAfterResponse` misses what `onRequest` answers.
@@ -48,7 +42,7 @@ export function requestLog({ facts, routes, record, now }: RequestLogOptions) {
       record({
         requestId: known.requestId,
         method: request.method,
-        route: routes().patternOf(pathOf(request.url)) ?? 'none',
+        route: routes().patternOf(known.path) ?? 'none',
         status: response.status,
         durationMs: now() - startedAt,
         keyId: known.keyId,
@@ -70,13 +64,8 @@ function requestIdOf(request: Request): string {
   return own && ownRequestId.test(own) ? own : randomUUID()
 }
 
-/** Routes that serve pages set their own policies; what they set stays. */
 function finish(headers: Headers, known: RequestFacts): void {
+  completeHeaders(headers)
   headers.set('X-Request-Id', known.requestId)
-  for (const [name, value] of securityHeaders) headers.set(name, value)
-  if (!headers.has('Content-Security-Policy')) {
-    headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
-  }
-  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
-  for (const [name, value] of Object.entries(known.headers ?? {})) headers.set(name, value)
+  for (const name in known.headers) headers.set(name, known.headers[name] ?? '')
 }

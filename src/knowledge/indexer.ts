@@ -47,6 +47,15 @@ const queries = preparedQueries((db) => {
       .limit(sql.placeholder('limit'))
       .prepare(),
     pending: db.select({ count: sql<number>`count(*)` }).from(chunks).where(isPending).prepare(),
+    embedded: db
+      .select({ label: sql<number>`wanted.value`, isGone: sql<number>`${chunks.label} is null` })
+      .from(
+        sql`json_each(${sql.placeholder('waitedFor')}) wanted left join ${chunks} on ${chunks.label} = wanted.value`,
+      )
+      .where(
+        sql`${chunks.label} is null or (${eq(chunks.projectId, sql.placeholder('projectId'))} and ${chunks.embeddingSpace} is not null)`,
+      )
+      .prepare(),
     nextDue: db
       .select({ at: sql<number | null>`min(${chunks.nextAttemptAt})` })
       .from(chunks)
@@ -143,7 +152,7 @@ export class Indexer {
     while (!this.#closing.signal.aborted) {
       this.#wanted.delete(projectId)
       const due = await this.#readDue(projectId)
-      if (due.length === 0) return
+      if (due.length === 0) return await this.#settleOthers(projectId)
       const batches = inBatches(due, this.#options.embedder.batchTextsMax)
       const outcomes = await Promise.allSettled(batches.map((batch) => this.#embed(projectId, batch)))
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
@@ -204,7 +213,22 @@ export class Indexer {
         and embedding_space is null`)
   }
 
-  #settleWaiters(batch: PendingChunk[], isIndexed: boolean): void {
+  /** Chunks that somebody waits for may have been embedded by another process, or deleted, meanwhile. */
+  async #settleOthers(projectId: number): Promise<void> {
+    const waitedFor = JSON.stringify([...this.#waiters].flatMap((waiter) => waiter.labels))
+    if (waitedFor === '[]') return
+    const rows = await queries(this.#options.store(projectId).read).embedded.all({ projectId, waitedFor })
+    const embedded = rows.filter(({ isGone }) => !isGone)
+    if (embedded.length > 0) {
+      await this.#options.addToIndex(
+        projectId,
+        embedded.map(({ label }) => label),
+      )
+    }
+    this.#settleWaiters(rows, true)
+  }
+
+  #settleWaiters(batch: { label: number }[], isIndexed: boolean): void {
     for (const waiter of this.#waiters) {
       for (const { label } of batch) waiter.settle(label, isIndexed)
     }
@@ -241,6 +265,10 @@ class Waiter {
     this.finish = finish
     this.#open = new Set(labels)
     if (labels.length === 0) finish(true)
+  }
+
+  get labels(): number[] {
+    return [...this.#open]
   }
 
   settle(label: number, isIndexed: boolean): void {

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { callerContext } from '../http/caller.ts'
+import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import { streamOf } from '../http/stream.ts'
 import { bodyOf } from '../validation.ts'
@@ -103,7 +104,7 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
 async function toListResponse(slices: AsyncGenerator<string>): Promise<Response> {
   const first = await slices.next()
   const body = streamOf(first.done ? '[' : `[${first.value}`, afterCommas(slices), ']')
-  return new Response(body, { headers: { 'Content-Type': 'application/json' } })
+  return new Response(body, { headers: jsonHeaders })
 }
 
 async function* afterCommas(slices: AsyncIterable<string>): AsyncGenerator<string> {

@@ -8,6 +8,8 @@ const stderr = 2
 
 export interface OpenLog {
   readonly log: Log
+  /** Writes the line of a request: `log.info(record, 'request')`, without pino's work on it where it shows. */
+  recordRequest(record: object): void
   /** Writes out what is buffered. */
   close(): void
 }
@@ -25,10 +27,17 @@ export function openLog({ level, format }: { level: string; format: 'json' | 'pr
     serializers: { error: describeError },
   }
   if (format === 'pretty') {
-    return { log: pino(options, pretty({ destination: stderr, sync: true })), close: () => undefined }
+    const log = pino(options, pretty({ destination: stderr, sync: true }))
+    return { log, recordRequest: (record) => log.info(record, 'request'), close: () => undefined }
   }
   const lines = new LineWriter(stderr)
-  return { log: pino(options, lines), close: () => lines.close() }
+  const log = pino(options, lines)
+  const recordRequest = (record: object) => {
+    if (!log.isLevelEnabled('info')) return
+    const fields = { level: 'info', time: new Date().toISOString(), ...record, msg: 'request' }
+    lines.write(`${JSON.stringify(fields)}\n`)
+  }
+  return { log, recordRequest, close: () => lines.close() }
 }
 
 /**

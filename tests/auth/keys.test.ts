@@ -160,6 +160,7 @@ describe('the last use of a key', () => {
     const keys = new Keys({
       read: service.services.database.read,
       write: closed.write,
+      dataVersion: service.services.database.dataVersion,
       now: () => clock.ms,
       onNoteFailed: (error) => failures.push(error),
     })

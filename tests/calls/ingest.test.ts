@@ -565,7 +565,9 @@ describe('at once', () => {
             () => true,
             () => false,
           )
+          // A pause, since reading is synchronous: a loop without one leaves the other side no time.
           if (isWritten) i += 2
+          else await Bun.sleep(1)
         }
       }
       const viaCommand = (change: CallChange) => command.ingest.put(project.projectId, 'call-1', change)

@@ -120,8 +120,12 @@ describe('a batch', () => {
     expect(error).toBeInstanceOf(AppError)
     expect({ status: error.status, retry: error.retryAfterSeconds }).toEqual({ status: 503, retry: 1 })
     expect(await count('notes')).toBe(0)
-    await insert('after')
-    expect(await count('notes')).toBe(1)
+    // The statement that met the lock would stay open, and every later one would fail at once.
+    for (const text of ['after', 'and again']) await insert(text)
+    expect(await count('notes')).toBe(2)
+    expect(await readPragmas()).toEqual(promised)
+    const [emptied] = (await writer.client.execute('pragma wal_checkpoint(truncate)')).rows
+    expect(emptied?.busy).toBe(0)
   }, 15_000)
 
   test('loses nothing when two processes write at once', async () => {

@@ -211,13 +211,16 @@ describe('pending chunks', () => {
 
 describe('a chunk that is deleted while it is being embedded', () => {
   test('never comes back, and does no harm to its neighbours', async () => {
-    const gate = Promise.withResolvers<void>()
+    const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const embedder = wrap(async (texts) => {
+      entered.resolve()
       await gate.promise
       return texts
     })
     const { add, knowledge, projectId, added } = await build({ embedder })
-    const adding = [add('This one goes'), add('This one stays')]
+    const adding = [add('This one goes')]
+    await entered.promise
+    adding.push(add('This one stays'))
     await until(async () => (await rowsOf(projectId)).length === 2)
     const [gone] = await database.read
       .select({ id: knowledgeItems.id })
@@ -231,6 +234,39 @@ describe('a chunk that is deleted while it is being embedded', () => {
     expect(rows[0]?.embedding).not.toBeNull()
     expect(added.flat()).toEqual(rows.map((row) => row.label))
   })
+})
+
+describe('who waits for chunks', () => {
+  for (const [name, expected] of [
+    ['that another process embeds meanwhile', 2],
+    ['that are deleted meanwhile', 1],
+  ] as const) {
+    test(`${name} is answered without waiting for the rest of the time`, async () => {
+      const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const embedder = wrap(async (texts) => {
+        entered.resolve()
+        await gate.promise
+        return texts
+      })
+      const first = await build({ embedder })
+      const busy = first.add('At the embedder for long')
+      await entered.promise
+      const waiting = first.add('Waits for its turn')
+      await until(async () => (await rowsOf(first.projectId)).length === 2)
+      if (expected === 1) {
+        await database.write.run(sql`delete from knowledge_items where text = 'Waits for its turn'`)
+      } else {
+        const second = await build({ embedder: wrap(), projectId: first.projectId })
+        await second.wait(0)
+        await second.indexer.idle()
+      }
+      gate.resolve()
+      expect([(await busy).isIndexed, (await waiting).isIndexed]).toEqual([true, true])
+      const labels = (await rowsOf(first.projectId)).map((row) => row.label)
+      expect(labels.length).toBe(expected)
+      expect(first.added.flat()).toEqual(labels)
+    })
+  }
 })
 
 describe('closing', () => {

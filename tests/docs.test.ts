@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { browserPath, openBrowser, type TestBrowser } from './support/browser.ts'
+import { startService, type TestService } from './support/service.ts'
+
+setDefaultTimeout(60_000)
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+describe('the documentation, read as files', () => {
+  test('/ leads to /docs, which loads its script from the service itself', async () => {
+    const answer = await fetch(`${service.url}/`)
+    expect(answer.url).toBe(`${service.url}/docs`)
+    const page = await answer.text()
+    expect(page).toContain('<script src="/docs/scalar.js"')
+    expect(page.match(/(src|href)="[^"]*"/g)?.filter((link) => /:\/\//.test(link)) ?? []).toEqual([])
+  })
+
+  test('the script is compressed for those who can read that, and the same for all', async () => {
+    const plain = await fetch(`${service.url}/docs/scalar.js`, { headers: { 'accept-encoding': 'identity' } })
+    const zipped = await fetch(`${service.url}/docs/scalar.js`, { headers: { 'accept-encoding': 'gzip' } })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    expect(zipped.headers.get('content-encoding')).toBe('gzip')
+    expect(zipped.headers.get('vary')).toBe('Accept-Encoding')
+    expect(Bun.hash(await zipped.arrayBuffer())).toBe(Bun.hash(await plain.arrayBuffer()))
+  })
+})
+
+describe.if(browserPath !== null)('the documentation, in a browser without internet', () => {
+  let opened: TestBrowser
+  let page: Page
+  const outside: string[] = []
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    opened = await openBrowser()
+    const context = await opened.browser.newContext({ viewport: { width: 1280, height: 900 } })
+    await context.route('**/*', async (route) => {
+      if (route.request().url().startsWith(`${service.url}/`) || /^(data|blob):/.test(route.request().url()))
+        return route.continue()
+      outside.push(route.request().url())
+      return route.abort()
+    })
+    page = await context.newPage()
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    await page.goto(`${service.url}/docs`, { waitUntil: 'networkidle' })
+    await page.getByText('List calls, newest first').first().waitFor()
+  })
+  afterAll(() => opened.close())
+
+  test('/docs shows every operation', async () => {
+    const document = await (await fetch(`${service.url}/docs/json`)).json()
+    const shown = await page.locator('body').innerText()
+    for (const item of Object.values(document.paths)) {
+      for (const operation of Object.values(item as Record<string, { summary: string }>)) {
+        expect(shown).toContain(operation.summary)
+      }
+    }
+    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
+  })
+
+  test('asks nobody but the service, also when its parts are opened', async () => {
+    await page.getByText('Create a knowledge item').first().click()
+    await page.waitForTimeout(500)
+    expect(outside).toEqual([])
+  })
+
+  test('breaks no rule of its own security policy', () => {
+    expect(complaints).toEqual([])
+  })
+
+  test('/docs/errors shows the table of errors', async () => {
+    const errors = await opened.browser.newPage()
+    await errors.goto(`${service.url}/docs/errors#rate_limited`)
+    expect(await errors.locator('tr:target').innerText()).toContain('429')
+    await errors.close()
+  })
+})

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { printed } from './spawned.ts'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const startWithinMs = 20_000
+
+/** Where a browser is installed on this machine; null when none is, and what needs one is skipped. */
+export const browserPath =
+  [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path)) ?? null
+
+export interface TestBrowser {
+  browser: Browser
+  close(): Promise<void>
+}
+
+/**
+ * A browser that knows no host but this machine. Started here and spoken to over a socket: the pipes by which
+ * Playwright starts one itself do not work in Bun.
+ */
+export async function openBrowser(): Promise<TestBrowser> {
+  const profile = mkdtempSync(join(tmpdir(), 'callbook-browser-'))
+  const child = spawn(
+    browserPath ?? 'chromium',
+    [
+      '--headless',
+      '--no-sandbox',
+      '--no-first-run',
+      '--disable-dev-shm-usage',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      '--remote-debugging-port=0',
+      `--user-data-dir=${profile}`,
+      'about:blank',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  let stderr = ''
+  child.stderr.on('data', (data) => {
+    stderr += data
+  })
+  const listening = /DevTools listening on (\S+)/
+  await printed(() => stderr, listening, startWithinMs)
+  const browser = await chromium.connectOverCDP(listening.exec(stderr)?.[1] ?? '')
+  return {
+    browser,
+    async close() {
+      const ended = once(child, 'exit')
+      await browser.close()
+      child.kill('SIGKILL')
+      await ended
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
