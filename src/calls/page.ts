@@ -31,7 +31,7 @@ interface PageRow {
   total: number
   /** The joined documents, when they are few characters. */
   documents: string | null
-  /** Else a JSON array of [seq, characters]. */
+  /** Else [seq, characters] of each, joined by commas. */
   heads: string | null
 }
 
@@ -43,15 +43,15 @@ interface PageStart {
 
 const newest: PageStart = { before: Number.MAX_SAFE_INTEGER, skip: 0 }
 
-// One statement, so that the total and the page are of one moment. Its columns are the outermost ones: a
-// select around it would copy the joined documents once more.
+// One statement, so that the total and the page are of one moment, and the documents are joined by its outermost
+// select: as the value of a subquery they would be copied once more, which costs more than reading them.
 const queries = preparedQueries((db: ReadDatabase) => {
-  const isOfProject = eq(calls.projectId, sql.placeholder('projectId'))
+  const projectId = sql.placeholder('projectId')
   const page = db.$with('page').as(
     db
       .select({ seq: calls.seq, chars: sql<number>`document_chars`.as('chars') })
       .from(calls)
-      .where(and(isOfProject, lt(calls.createdAt, sql.placeholder('before'))))
+      .where(and(eq(calls.projectId, projectId), lt(calls.createdAt, sql.placeholder('before'))))
       .orderBy(desc(calls.createdAt), desc(calls.id))
       .limit(sql.placeholder('limit'))
       .offset(sql.placeholder('skip')),
@@ -59,21 +59,19 @@ const queries = preparedQueries((db: ReadDatabase) => {
   const weight = db
     .$with('weight')
     .as(db.select({ total: sql<number>`coalesce(sum(chars), 0)`.as('total') }).from(page))
-  const isLight = sql`(select total from weight) <= ${sql.raw(`${joinedCharsMax}`)}`
-  const documents = sql`(select group_concat(document, ',') from (
-    select document from page cross join call_documents on call_documents.seq = page.seq))`
-  const heads = sql`(select json_group_array(json_array(seq, chars)) from page)`
+  const isLight = sql`weight.total <= ${sql.raw(`${joinedCharsMax}`)}`
   return {
     page: db
       .with(page, weight)
       .select({
-        changeSeq: projects.changeSeq,
-        total: projects.callCount,
-        documents: sql<string | null>`case when ${isLight} then ${documents} end`,
-        heads: sql<string | null>`case when not ${isLight} then ${heads} end`,
+        changeSeq: sql<number>`(select change_seq from ${projects} where id = ${projectId})`,
+        total: sql<number>`(select call_count from ${projects} where id = ${projectId})`,
+        documents: sql<string | null>`group_concat(case when ${isLight} then document end, ',')`,
+        heads: sql<
+          string | null
+        >`group_concat(case when not ${isLight} then json_array(page.seq, chars) end, ',')`,
       })
-      .from(projects)
-      .where(eq(projects.id, sql.placeholder('projectId')))
+      .from(sql`weight cross join page cross join call_documents on call_documents.seq = page.seq`)
       .prepare(),
     slice: db
       .select({ documents: sql<string | null>`group_concat(document, ',')` })
@@ -87,7 +85,7 @@ const queries = preparedQueries((db: ReadDatabase) => {
 export async function readPage(db: ReadDatabase, projectId: number, request: PageRequest): Promise<CallPage> {
   const row = await readRow(db, projectId, request)
   if (!row?.heads) return { total: row?.total ?? 0, documents: row?.documents ?? '' }
-  const heads: SizedRow[] = JSON.parse(row.heads)
+  const heads: SizedRow[] = JSON.parse(`[${row.heads}]`)
   const slices = readSlices(db, heads)
   const chars = heads.reduce((sum, [, size]) => sum + size, 0)
   return { total: row.total, documents: chars <= answeredAtOnceCharsMax ? await joined(slices) : slices }

@@ -78,12 +78,24 @@ export function pathParameter(name: string, description: string, example: string
   return { name, in: 'path', required: true, description, schema: { type: 'string' }, example }
 }
 
+/** The viewer with every operation in sight, and without what would talk to its makers. Their types are behind. */
+const viewerSettings: object = {
+  spec: { url: '/docs/json' },
+  defaultOpenAllTags: true,
+  withDefaultFonts: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+}
+
 /** The OpenAPI document at /docs/json and the page that shows it, whose script is served by us. */
 export function openApi({ version, scriptPath }: { version: string; scriptPath: string }) {
   return swagger({
     path: '/docs',
     scalarCDN: scriptPath,
-    scalarConfig: { withDefaultFonts: false, hideClientButton: true, telemetry: false } as object,
+    scalarConfig: viewerSettings,
     exclude: [/^\/docs/, /^\/console/],
     documentation: {
       info: {

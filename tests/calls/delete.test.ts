@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import type { Call, CallChange } from '../../src/calls/schemas.ts'
+import type { Services } from '../../src/services.ts'
+import { expectProblem } from '../support/problem.ts'
+import { spawnService } from '../support/process.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { openCommand } from './command.ts'
+
+const eraseWithinMs = 500
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ env: { ERASE_WITHIN_MS: String(eraseWithinMs) } })
+})
+afterAll(() => service.stop())
+
+function remove(project: TestProject, id: string): Promise<Response> {
+  return project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
+}
+
+async function putAll(
+  { ingest }: Services,
+  projectId: number,
+  inputs: { id: string; change: CallChange }[],
+): Promise<string[]> {
+  const results = await ingest.putAll(projectId, inputs)
+  return results.map((result) => {
+    if (result instanceof Error) throw result
+    return result.document
+  })
+}
+
+async function totalOf(project: TestProject): Promise<number> {
+  return (await (await project.fetch('/v1/calls?limit=0')).json()).pagination.total
+}
+
+async function openErasures({ database }: Services): Promise<number> {
+  const [row] = await database.read.all<{ n: number }>(
+    sql`select count(*) as n from erasures where done_at is null`,
+  )
+  return row?.n ?? -1
+}
+
+async function untilErased(services: Services, withinMs = 20_000): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while ((await openErasures(services)) > 0) {
+    if (performance.now() > deadline) throw new Error('The erasures did not come to an end')
+    await Bun.sleep(20)
+  }
+}
+
+/** Files under the folder that hold the text somewhere, as `name` or `name: what is around it`. */
+function filesWith(folder: string, text: string): string[] {
+  const found: string[] = []
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, name)
+    if (!statSync(path).isFile()) continue
+    const bytes = readFileSync(path)
+    const position = bytes.indexOf(text)
+    if (position < 0) continue
+    found.push(
+      `${name}@${position}: ${bytes.subarray(Math.max(position - 40, 0), position + 60).toString('latin1')}`,
+    )
+  }
+  return found
+}
+
+/** A change with `marker` in everything a platform can write, metadata and keys of objects included. */
+function markedChange(marker: string, chars: number): CallChange {
+  const long = (name: string) => `${marker}-${name} ${`${name} ${marker} `.repeat(Math.ceil(chars / 30))}`
+  return {
+    summary: long('summary'),
+    evaluation: `${marker}-evaluation`,
+    endedReason: `${marker}-ended-reason`,
+    callerNumber: `${marker}-caller`,
+    calledNumber: `${marker}-called`,
+    callAnalysis: { [`${marker}-key`]: { deep: [`${marker}-value`, long('analysis')] } },
+    transcript: [
+      { role: 'user', content: long('user') },
+      { role: 'assistant', content: `${marker}-assistant` },
+    ],
+    metadata: { [`${marker}-metadata-key`]: long('metadata').slice(0, 60_000) },
+  }
+}
+
+describe('DELETE /v1/calls/:id', () => {
+  test('answers {id, deleted: true}, and the call is gone from everywhere', async () => {
+    const project = await service.mintProject()
+    await putAll(service.services, project.projectId, [
+      { id: 'a', change: { summary: 'a' } },
+      { id: 'b', change: { summary: 'b', metadata: { m: 1 } } },
+    ])
+    const answer = await remove(project, 'b')
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+    expect(await answer.json()).toStrictEqual({ id: 'b', deleted: true })
+
+    await expectProblem(await project.fetch('/v1/calls/b'), 'not_found', 'Call not found')
+    await expectProblem(await remove(project, 'b'), 'not_found', 'Call not found')
+    const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
+    expect(page).toMatchObject({ data: [{ id: 'a' }], pagination: { total: 1 } })
+    expect(page.data).toHaveLength(1)
+  })
+
+  test('ignores a body, whatever its kind', async () => {
+    const project = await service.mintProject()
+    for (const [i, type] of ['application/json', 'text/plain'].entries()) {
+      await putAll(service.services, project.projectId, [{ id: `call-${i}`, change: {} }])
+      const headers = { 'content-type': type }
+      const answer = await project.fetch(`/v1/calls/call-${i}`, { method: 'DELETE', body: '{', headers })
+      expect(answer.status).toBe(200)
+    }
+  })
+
+  test('of a call that is not there, or another project has, is the same 404', async () => {
+    const [one, two] = [await service.mintProject(), await service.mintProject()]
+    await putAll(service.services, two.projectId, [{ id: 'theirs', change: {} }])
+    const texts: string[] = []
+    for (const id of ['theirs', 'nowhere']) {
+      const answer = await one.fetch(`/v1/calls/${id}`, {
+        method: 'DELETE',
+        headers: { 'x-request-id': 'r' },
+      })
+      texts.push(await answer.text())
+      expect(answer.status).toBe(404)
+    }
+    expect(texts[0]).toBe(texts[1] ?? '')
+    expect(await totalOf(two)).toBe(1)
+    expect((await two.send('PUT', '/ingest/calls/nowhere', {})).status).toBe(201)
+    expect((await one.send('PUT', '/ingest/calls/theirs', {})).status).toBe(201)
+  })
+
+  test('keeps of the call no more than a keyed hash of its id', async () => {
+    const project = await service.mintProject()
+    await putAll(service.services, project.projectId, [{ id: 'id-marker-18', change: {} }])
+    await remove(project, 'id-marker-18')
+    await untilErased(service.services)
+    expect(filesWith(service.dataDir, 'id-marker-18')).toEqual([])
+    expect((await project.send('PUT', '/ingest/calls/id-marker-18', {})).status).toBe(410)
+  })
+
+  test('holds after a restart: the tombstone, the list, the total', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const first = await startService({ dataDir })
+    const { projectId } = await first.mintProject()
+    await putAll(first.services, projectId, [
+      { id: 'a', change: { summary: 'a' } },
+      { id: 'b', change: { summary: 'b' } },
+    ])
+    await first.services.calls.remove(projectId, 'a')
+    await first.stop()
+
+    const second = await startService({ dataDir })
+    try {
+      const { ingest, calls } = second.services
+      const put = ingest.put(projectId, 'a', { metadata: { late: 1 } })
+      await expect(put).rejects.toMatchObject({ code: 'call_was_deleted', status: 410 })
+      await expect(calls.get(projectId, 'a')).rejects.toMatchObject({ code: 'not_found' })
+      const { total, documents } = await calls.list(projectId, { limit: 10, offset: 0 })
+      expect(total).toBe(1)
+      expect(JSON.parse(String(documents))).toMatchObject({ id: 'b', summary: 'b' })
+    } finally {
+      await second.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('erasure', () => {
+  test.each([0, 1_000, 5_000, 300_000])(
+    'leaves no byte of a call with fields of %i characters, in time, and its neighbours whole',
+    async (chars) => {
+      const project = await service.mintProject()
+      const [gone, kept] = [`goneword${chars}x`, `keptword${chars}x`]
+      const inputs = ['a', 'b', 'c'].map((id) => ({
+        id,
+        change: markedChange(id === 'b' ? gone : kept, chars),
+      }))
+      const documents = await putAll(service.services, project.projectId, inputs)
+      expect(filesWith(service.dataDir, gone)).not.toEqual([])
+
+      const answer = await remove(project, 'b')
+      const answeredAt = performance.now()
+      expect(answer.status).toBe(200)
+      await untilErased(service.services)
+      expect(performance.now() - answeredAt).toBeLessThan(5_000)
+      expect(filesWith(service.dataDir, gone)).toEqual([])
+      expect(await (await project.fetch('/v1/calls/a')).text()).toBe(documents[0] ?? '')
+      expect(await (await project.fetch('/v1/calls/c')).text()).toBe(documents[2] ?? '')
+      expect(filesWith(service.dataDir, `${kept}-metadata-key`)).not.toEqual([])
+    },
+  )
+
+  test('leaves nothing of what a call said before it was changed', async () => {
+    const project = await service.mintProject()
+    for (const chars of [4_000, 100, 20_000, 0, 900]) {
+      await project.send('PUT', '/ingest/calls/a', markedChange(`formerword-${chars}`, chars))
+    }
+    await project.send('PUT', '/ingest/calls/a', { summary: null, metadata: null, transcript: [] })
+    await remove(project, 'a')
+    await untilErased(service.services)
+    expect(filesWith(service.dataDir, 'formerword')).toEqual([])
+  })
+
+  test('is thorough among many calls of all sizes, changed and deleted in any order', async () => {
+    const project = await service.mintProject()
+    const ids = Array.from({ length: 400 }, (_, i) => `${(i * 7_919) % 1_000}-${i}`)
+    const isGone = (i: number) => i % 3 !== 0
+    const sizes = [0, 20, 90, 400, 1_500, 3_900, 9_000]
+    const inputs = ids.map((id, i) => ({
+      id,
+      change: markedChange(isGone(i) ? `goneamong${i}` : `keptamong${i}`, sizes[i % sizes.length] ?? 0),
+    }))
+    for (let i = 0; i < inputs.length; i += 25) {
+      await putAll(service.services, project.projectId, inputs.slice(i, i + 25))
+    }
+    const again = inputs.map(({ id, change }, i) => ({
+      id,
+      change: { ...change, summary: change.summary?.slice(0, (i * 37) % 800) ?? null, duration: i },
+    }))
+    const documents = await putAll(service.services, project.projectId, again)
+    await Promise.all(
+      ids.filter((_, i) => isGone(i)).map((id) => service.services.calls.remove(project.projectId, id)),
+    )
+    await untilErased(service.services)
+    expect(filesWith(service.dataDir, 'goneamong')).toEqual([])
+    for (const [i, id] of ids.entries()) {
+      if (isGone(i)) continue
+      expect(await service.services.calls.get(project.projectId, id)).toBe(documents[i] ?? '')
+    }
+    expect(await totalOf(project)).toBe(ids.filter((_, i) => !isGone(i)).length)
+  }, 60_000)
+
+  test('gets through while calls are written, read and deleted all the time', async () => {
+    const project = await service.mintProject()
+    let isBusy = true
+    const write = async (writer: number) => {
+      for (let i = 0; isBusy; i++) {
+        const change = markedChange(`keptbusy${writer}-${i}`, (i * 131) % 3_000)
+        await service.services.ingest.put(project.projectId, `writer${writer}-${i % 40}`, change)
+      }
+    }
+    const read = async () => {
+      while (isBusy) await (await project.fetch('/v1/calls?limit=50')).arrayBuffer()
+    }
+    const busy = [write(1), write(2), read()]
+    for (let round = 0; round < 8; round++) {
+      const ids = Array.from({ length: 5 }, (_, i) => `gone-${round}-${i}`)
+      const inputs = ids.map((id, i) => ({ id, change: markedChange('gonebusy', i * 900) }))
+      await putAll(service.services, project.projectId, inputs)
+      for (const id of ids) expect((await remove(project, id)).status).toBe(200)
+      await Bun.sleep(30)
+    }
+    await untilErased(service.services)
+    const left = filesWith(service.dataDir, 'gonebusy')
+    isBusy = false
+    await Promise.all(busy)
+    expect(left).toEqual([])
+    expect(await totalOf(project)).toBe(80)
+  }, 60_000)
+
+  test('of what a command deletes beside the running service is done by the service', async () => {
+    const project = await service.mintProject()
+    await putAll(service.services, project.projectId, [
+      { id: 'a', change: markedChange('gonecommand', 3_000) },
+    ])
+    const command = await openCommand(service.dataDir)
+    try {
+      await command.calls.remove(project.projectId, 'a')
+      await untilErased(service.services)
+      expect(filesWith(service.dataDir, 'gonecommand')).toEqual([])
+    } finally {
+      await command.close()
+    }
+  })
+
+  test('a kill between the answer and the scrub is made good before the service is ready again', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const env = { DATA_DIR: dataDir, ERASE_WITHIN_MS: '3600000', LOG_LEVEL: 'error' }
+    const first = await spawnService(env)
+    const key = /API key +(\S+)/.exec(first.banner)?.[1] ?? ''
+    const command = await openCommand(dataDir)
+    const documents = await (async () => {
+      const [project] = await command.projects.list()
+      const inputs = Array.from({ length: 30 }, (_, i) => ({
+        id: `call-${i}`,
+        change: markedChange(i % 2 ? `goneword${i}` : `keptword${i}`, i * 400),
+      }))
+      return await putAll(command, project?.projectId ?? 0, inputs)
+    })()
+    await command.close()
+    const ask = (url: string, path: string, method = 'GET') =>
+      fetch(url + path, { method, headers: { authorization: `Bearer ${key}` } })
+    for (let i = 1; i < 30; i += 2) {
+      expect((await ask(first.url, `/v1/calls/call-${i}`, 'DELETE')).status).toBe(200)
+    }
+    first.kill('SIGKILL')
+    await first.exited
+    expect(filesWith(dataDir, 'goneword')).not.toEqual([])
+
+    const second = await spawnService(env)
+    try {
+      expect(filesWith(dataDir, 'goneword')).toEqual([])
+      for (const [i, document] of documents.entries()) {
+        const answer = await ask(second.url, `/v1/calls/call-${i}`)
+        expect(answer.status).toBe(i % 2 ? 404 : 200)
+        if (answer.ok) expect(await answer.text()).toBe(document)
+      }
+      expect(await (await ask(second.url, '/v1/calls?limit=0')).json()).toMatchObject({
+        pagination: { total: 15 },
+      })
+    } finally {
+      second.kill('SIGKILL')
+      await second.exited
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  }, 60_000)
+})
