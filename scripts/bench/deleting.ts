@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import Database from 'libsql'
 import { randomCallPaths } from './by-id.ts'
 import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
@@ -91,12 +92,12 @@ async function othersMeanwhile({ url }: Running, { key, ingestKey }: Dataset, me
   return { reads: latencyOf([await reading.stop()]), writes: latencyOf([await writing.stop()]) }
 }
 
-let callsMade = 0
-
+/** Of ids that no other run has used. */
 function newCalls(): PacedRequest[] {
-  return Array.from({ length: writesPerSecond * secondsMax * 2 }, () => ({
+  const run = randomUUID()
+  return Array.from({ length: writesPerSecond * secondsMax * 2 }, (_, n) => ({
     method: 'PUT',
-    path: `/ingest/calls/new-${++callsMade}`,
+    path: `/ingest/calls/${run}-${n}`,
     body: JSON.stringify({
       status: 'completed',
       transcript: [{ role: 'user', content: 'Is anybody there?' }],

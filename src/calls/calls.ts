@@ -4,6 +4,7 @@ import { callDocuments, calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
+import type { JsonBytes } from './document.ts'
 import { exportCalls } from './export.ts'
 import { type CallPage, type PageRequest, readPage } from './page.ts'
 
@@ -17,7 +18,7 @@ interface CallsOptions {
 
 const queries = preparedQueries((db) => ({
   documentById: db
-    .select({ document: callDocuments.document })
+    .select({ document: sql<JsonBytes>`cast(${callDocuments.document} as blob)` })
     .from(calls)
     .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
     .where(and(eq(calls.projectId, sql.placeholder('projectId')), eq(calls.id, sql.placeholder('id'))))
@@ -41,8 +42,8 @@ export class Calls {
     return exportCalls(this.#options.store(projectId).read, projectId)
   }
 
-  /** The call as JSON text, as it was written when it was ingested. */
-  async get(projectId: number, id: string): Promise<string> {
+  /** The call as JSON bytes, as it was written when it was ingested. */
+  async get(projectId: number, id: string): Promise<JsonBytes> {
     const row = await queries(this.#options.store(projectId).read).documentById.get({ projectId, id })
     if (!row) throw callNotFound()
     return row.document

@@ -38,3 +38,6 @@ function signedText(value: unknown): string {
   const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${signedText(member)}`)
   return `{${members.join(',')}}`
 }
+
+/** UTF-8 of JSON as it comes from the database, in memory of its own. */
+export type JsonBytes = Uint8Array<ArrayBuffer>

@@ -29,6 +29,8 @@ export function readPageRequest(query: Record<string, string | undefined>): Page
 export function toPageResponse({ total, documents }: CallPage, { limit, offset }: PageRequest): Response {
   const head = '{"data":['
   const tail = `],"pagination":{"total":${total},"limit":${limit},"offset":${offset}}}`
-  const body = typeof documents === 'string' ? head + documents + tail : streamOf(head, documents, tail)
+  const body = Array.isArray(documents)
+    ? new Blob([head, ...documents, tail])
+    : streamOf(head, documents, tail)
   return new Response(body, { headers: jsonHeaders })
 }

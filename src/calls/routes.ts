@@ -4,6 +4,7 @@ import { callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import type { Calls } from './calls.ts'
+import type { JsonBytes } from './document.ts'
 import { readPageRequest, toPageResponse } from './page-response.ts'
 import { Call, CallPage } from './schemas.ts'
 
@@ -65,7 +66,7 @@ export function callRoutes(calls: Calls) {
 }
 
 /** A stored document is the answer, byte for byte. */
-export function toCallResponse(document: string, status = 200): Response {
+export function toCallResponse(document: string | JsonBytes, status = 200): Response {
   return new Response(document, { status, headers: jsonHeaders })
 }
 

@@ -6,7 +6,7 @@ const encoder = new TextEncoder()
  */
 export function streamOf(
   head: string,
-  slices: AsyncIterable<string>,
+  slices: AsyncIterable<string | Uint8Array>,
   tail: string,
 ): ReadableStream<Uint8Array> {
   const parts = withEnds(head, slices, tail)
@@ -15,7 +15,7 @@ export function streamOf(
       async pull(controller) {
         const { done, value } = await parts.next()
         if (done) controller.close()
-        else controller.enqueue(encoder.encode(value))
+        else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
       },
       async cancel() {
         await parts.return(undefined)
@@ -25,7 +25,7 @@ export function streamOf(
   )
 }
 
-async function* withEnds(head: string, slices: AsyncIterable<string>, tail: string): AsyncGenerator<string> {
+async function* withEnds<Part>(head: string, slices: AsyncIterable<Part>, tail: string) {
   yield head
   yield* slices
   yield tail

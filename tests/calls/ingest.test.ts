@@ -549,7 +549,7 @@ describe('at once', () => {
       'invalid_request',
       false,
     ])
-    const call: Call = JSON.parse(await service.services.calls.get(projectId, 'a'))
+    const call: Call = JSON.parse(Buffer.from(await service.services.calls.get(projectId, 'a')).toString())
     expect(call).toMatchObject({ transcript: numbered(2), summary: 'last' })
   })
 

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const features = ['auth', 'projects', 'calls', 'knowledge', 'console']
+const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts']
+
+interface SourceFile {
+  /** From the project's root, such as `src/calls/routes.ts`. */
+  path: string
+  /** Without types and comments. */
+  code: string
+  /** What it imports when it runs: packages by name, files by path. `import type` is not among them. */
+  imports: string[]
+}
+
+const transpiler = new Bun.Transpiler({ loader: 'ts', target: 'bun' })
+const files = [...new Bun.Glob('{src,scripts}/**/*.ts').scanSync(root)].sort().map(readSource)
+const source = files.filter(({ path }) => path.startsWith('src/'))
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(root, path), 'utf8')
+  const imports = transpiler.scanImports(text).map(({ path: target }) => {
+    return target.startsWith('.') ? relative(root, join(root, dirname(path), target)) : target
+  })
+  return { path, code: transpiler.transformSync(text), imports }
+}
+
+/** The folder or the file under src/ that a path belongs to: `calls` or `errors`; a package is none. */
+function partOf(path: string): string | null {
+  return /^src\/([^/]+?)(\.ts|\/.*)$/.exec(path)?.[1] ?? null
+}
+
+/** The only files of a feature that know of HTTP. */
+function isHttpFile(path: string): boolean {
+  return partOf(path) === 'http' || /\/([a-z-]+-)?(routes|response)\.ts$/.test(path)
+}
+
+/** Imports that a file may not have, as `file -> import`. */
+function breaches(of: SourceFile[], isForbidden: (target: string, file: SourceFile) => boolean): string[] {
+  return of.flatMap((file) =>
+    file.imports.filter((target) => isForbidden(target, file)).map((target) => `${file.path} -> ${target}`),
+  )
+}
+
+/** Lines of running code that match, as `file: line`. */
+function linesLike(pattern: RegExp, of: SourceFile[]): string[] {
+  return of.flatMap(({ path, code }) =>
+    code.split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim()}`] : [])),
+  )
+}
+
+const domain = source.filter(({ path }) => features.includes(partOf(path) ?? '') && !isHttpFile(path))
+
+describe('who may import whom', () => {
+  test('these rules see the imports that there are', () => {
+    expect(files.length).toBeGreaterThan(50)
+    const server = source.find(({ path }) => path === 'src/server.ts')
+    expect(server?.imports).toContain('src/calls/routes.ts')
+    expect(server?.imports).toContain('elysia')
+    expect(server?.imports).not.toContain('src/services.ts')
+  })
+
+  test('nothing imports what starts the service', () => {
+    expect(breaches(files, (target) => starts.includes(target))).toEqual([])
+  })
+
+  test('only starts and scripts import the services, and only they the server', () => {
+    const mayBuild = (path: string) => starts.includes(path) || path.startsWith('scripts/')
+    expect(
+      breaches(files, (target, { path }) => !mayBuild(path) && /^src\/(services|server)\.ts$/.test(target)),
+    ).toEqual([])
+  })
+
+  test('features do not import each other', () => {
+    const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? ''))
+    expect(
+      breaches(inFeatures, (target, { path }) => {
+        const other = partOf(target)
+        return other !== null && features.includes(other) && other !== partOf(path)
+      }),
+    ).toEqual([])
+  })
+
+  test('domain files rest on the database, the errors, the ids, the validation and the metrics, and know no HTTP', () => {
+    const below = ['db', 'observability', 'errors', 'ids', 'validation']
+    expect(
+      breaches(domain, (target, { path }) => {
+        const part = partOf(target)
+        return part !== null && part !== partOf(path) && !below.includes(part)
+      }),
+    ).toEqual([])
+    expect(breaches(domain, (target) => /^@?elysia/.test(target) || isHttpFile(target))).toEqual([])
+  })
+
+  test('only src/http, the routes and the server know Elysia', () => {
+    const others = source.filter(({ path }) => !isHttpFile(path) && path !== 'src/server.ts')
+    expect(breaches(others, (target) => /^@?elysia/.test(target))).toEqual([])
+  })
+
+  test('src/http knows no feature but the pure rules of keys and addresses, and no database', () => {
+    const pure = ['src/auth/token.ts', 'src/auth/ip-rules.ts']
+    const http = source.filter(({ path }) => partOf(path) === 'http')
+    expect(
+      breaches(http, (target) => {
+        const part = partOf(target)
+        return (
+          part !== null && !['http', 'errors', 'ids', 'validation'].includes(part) && !pure.includes(target)
+        )
+      }),
+    ).toEqual([])
+  })
+
+  test('routes reach no database: they call one verb of their feature', () => {
+    const routes = source.filter(({ path }) => isHttpFile(path))
+    expect(breaches(routes, (target) => /drizzle|libsql|^src\/(db|services|config)\b/.test(target))).toEqual(
+      [],
+    )
+  })
+
+  test('the database, the log and the metrics know nothing above them', () => {
+    const below = source.filter(({ path }) => ['db', 'observability'].includes(partOf(path) ?? ''))
+    expect(
+      breaches(below, (target, { path }) => {
+        const part = partOf(target)
+        return part !== null && part !== partOf(path) && part !== 'errors'
+      }),
+    ).toEqual([])
+  })
+
+  test('the errors, the ids and the configuration stand on nothing of ours; the validation on the errors', () => {
+    const base = source.filter(({ path }) => /^src\/(errors|ids|config|validation)\.ts$/.test(path))
+    expect(
+      breaches(
+        base,
+        (target, { path }) =>
+          partOf(target) !== null && !(partOf(path) === 'validation' && partOf(target) === 'errors'),
+      ),
+    ).toEqual([])
+  })
+
+  test('only what opens the database names libSQL', () => {
+    const mayOpen = /^src\/db\/|^src\/knowledge\/index\/|^scripts\//
+    expect(
+      breaches(
+        files.filter(({ path }) => !mayOpen.test(path)),
+        (target) => /libsql$|libsql\//.test(target) && !target.startsWith('drizzle-orm'),
+      ),
+    ).toEqual([])
+  })
+
+  test('there is no cycle', () => {
+    const importsOf = new Map(source.map(({ path, imports }) => [path, imports]))
+    const done = new Set<string>()
+    const cycleFrom = (path: string, trail: string[]): string[] | null => {
+      if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path]
+      if (done.has(path)) return null
+      for (const target of importsOf.get(path) ?? []) {
+        const cycle = cycleFrom(target, [...trail, path])
+        if (cycle) return cycle
+      }
+      done.add(path)
+      return null
+    }
+    expect(source.map(({ path }) => cycleFrom(path, [])).find(Boolean) ?? null).toBeNull()
+  })
+})
+
+describe('what code may do', () => {
+  test('no file hands on what another defines', () => {
+    expect(linesLike(/^export (\*|\{[^}]*\}) from\b/, files)).toEqual([])
+    expect(
+      files.filter(({ path }) => /(^|\/)index\.ts$/.test(path) && !path.startsWith('scripts/commands/')),
+    ).toEqual([])
+  })
+
+  test('no module has state: no variable, and no container that is ever changed', () => {
+    // What nobody imports is a program: its state is its own, as that of a worker is.
+    const imported = new Set(files.flatMap(({ imports }) => imports))
+    const modules = files.filter(({ path }) => imported.has(path))
+    expect(linesLike(/^(export )?(let|var) /, modules)).toEqual([])
+    const changed = modules.flatMap(({ path, code }) => {
+      const names = [...code.matchAll(/^(?:export )?const (\w+) = (?:new \w|\[|\{)/gm)].map(
+        ([, name]) => name,
+      )
+      return names
+        .filter((name) => {
+          const change = `\\b${name}(\\.(set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|append)\\(|(\\.\\w+|\\[[^\\]]+\\]) ?([-+*/|&?]*=[^=>]|\\+\\+|--))`
+          return new RegExp(change).test(code)
+        })
+        .map((name) => `${path}: ${name}`)
+    })
+    expect(changed).toEqual([])
+  })
+
+  test('only starts and scripts read the environment', () => {
+    const others = source.filter(({ path }) => !starts.includes(path))
+    expect(linesLike(/\bprocess\.env\b/, others)).toEqual([])
+  })
+
+  test('only src/main.ts knows Bun', () => {
+    const others = source.filter(({ path }) => path !== 'src/main.ts')
+    expect(linesLike(/\bBun\./, others)).toEqual([])
+    expect(breaches(others, (target) => target === 'bun' || target.startsWith('bun:'))).toEqual([])
+  })
+
+  test('time and chance are handed in: features ask no clock but to wait for what is outside the machine', () => {
+    const outside = 'src/knowledge/embedding/'
+    const judged = source.filter(
+      ({ path }) => features.includes(partOf(path) ?? '') && !path.startsWith(outside),
+    )
+    expect(linesLike(/\b(Date\.now|Math\.random)\(|new Date\(\)/, judged)).toEqual([])
+  })
+
+  test('nothing but the log writes, and nothing is left that was there to debug', () => {
+    const others = source.filter(({ path }) => !starts.includes(path))
+    expect(linesLike(/\bconsole\.\w+\(|\bdebugger\b/, others)).toEqual([])
+  })
+
+  test('the compiler is not told to look away', () => {
+    const told = files.filter(({ path }) =>
+      /@ts-(ignore|expect-error|nocheck)|biome-ignore/.test(readFileSync(join(root, path), 'utf8')),
+    )
+    expect(told.map(({ path }) => path)).toEqual([])
+  })
+
+  test('tables are defined in one file, and every table there is has its migration', () => {
+    expect(
+      linesLike(/\bsqliteTable\(/, source).filter((line) => !line.startsWith('src/db/schema.ts')),
+    ).toEqual([])
+    const schema = source.find(({ path }) => path === 'src/db/schema.ts')?.code ?? ''
+    const tables = [...schema.matchAll(/sqliteTable\(\s*"(\w+)"/g)].map(([, name]) => name)
+    const migrations = [...new Bun.Glob('src/db/migrations/*.sql').scanSync(root)]
+      .map((path) => readFileSync(join(root, path), 'utf8'))
+      .join('\n')
+    expect(tables.length).toBeGreaterThan(5)
+    for (const table of tables) expect(migrations).toContain(`CREATE TABLE \`${table}\``)
+  })
+})

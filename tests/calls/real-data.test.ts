@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Call, CallChange } from '../../src/calls/schemas.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+const file = resolve(import.meta.dir, '../../../shared/data/calls.jsonl')
+const isThere = existsSync(file)
+if (!isThere) console.log(`real data: skipped, there is no ${file}`)
+
+type Line = CallChange & { id: string; createdAt: string }
+
+const callsPerPutAll = 500
+const callsPerPage = 1_000
+/** Deleted over HTTP; the others that go are removed below it, which is the same work without the sockets. */
+const deletedOverHttp = 200
+
+describe.skipIf(!isThere)('8,000 real dialogues', () => {
+  let service: TestService
+  let project: TestProject
+  /** In the order in which they are to be listed. */
+  let lines: Line[]
+
+  beforeAll(async () => {
+    service = await startService()
+    project = await service.mintProject()
+    lines = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    for (let i = 0; i < lines.length; i += callsPerPutAll) {
+      const inputs = lines.slice(i, i + callsPerPutAll).map((line) => ({ id: line.id, change: line }))
+      for (const result of await service.services.ingest.putAll(project.projectId, inputs)) {
+        if (result instanceof Error) throw result
+        if (!result.isNew) throw new Error('The file names an id twice')
+      }
+    }
+    lines.sort((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+  }, 60_000)
+  afterAll(() => service.stop())
+
+  async function expectListed(expected: Line[]): Promise<void> {
+    for (let offset = 0; offset < expected.length; offset += callsPerPage) {
+      const answer = await project.fetch(`/v1/calls?limit=${callsPerPage}&offset=${offset}`)
+      const page: { data: Call[]; pagination: unknown } = await answer.json()
+      const wanted = expected.slice(offset, offset + callsPerPage)
+      expect(page.pagination).toEqual({ total: expected.length, limit: callsPerPage, offset })
+      expect(page.data.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
+      for (const [i, line] of wanted.entries()) {
+        const call: Record<string, unknown> = { ...page.data[i] }
+        // A file may leave fields out; what it has comes back as it was.
+        for (const [field, value] of Object.entries(line)) expect(call[field]).toStrictEqual(value)
+        expect(Object.keys(call)).toHaveLength(13)
+      }
+    }
+  }
+
+  test('come back from the list field by field, in order', () => expectListed(lines), 60_000)
+
+  test('come back one by one as they are in the list', async () => {
+    const page: { data: Call[] } = await (await project.fetch('/v1/calls?limit=50&offset=4000')).json()
+    for (const call of page.data) {
+      expect(await (await project.fetch(`/v1/calls/${call.id}`)).text()).toBe(JSON.stringify(call))
+    }
+  })
+
+  test('imported again are unchanged', async () => {
+    const before = await (await project.fetch('/v1/calls?limit=1000')).text()
+    const inputs = lines.slice(0, callsPerPage).map((line) => ({ id: line.id, change: line }))
+    const results = await service.services.ingest.putAll(project.projectId, inputs)
+    expect(results.every((result) => !(result instanceof Error) && !result.isNew)).toBe(true)
+    expect((await (await project.fetch('/v1/calls?limit=1000')).text()) === before).toBe(true)
+  }, 60_000)
+
+  test('lose the third that is deleted and keep the rest as it was', async () => {
+    const { calls } = service.services
+    const gone = lines.filter((_, i) => i % 3 === 1)
+    const [overHttp, below] = [gone.slice(0, deletedOverHttp), gone.slice(deletedOverHttp)]
+    for (const { id } of overHttp) {
+      const answer = await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
+      expect(await answer.json()).toEqual({ id, deleted: true })
+    }
+    for (let i = 0; i < below.length; i += 100) {
+      await Promise.all(below.slice(i, i + 100).map(({ id }) => calls.remove(project.projectId, id)))
+    }
+    await expectListed(lines.filter((_, i) => i % 3 !== 1))
+    for (const { id } of gone.slice(-20)) expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(404)
+  }, 60_000)
+})
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
