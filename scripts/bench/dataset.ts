@@ -19,7 +19,7 @@ import { repository } from './options.ts'
 const cacheFolder = join(tmpdir(), 'callbook-bench')
 const manifestName = 'bench.json'
 /** To be raised when what is built changes; a changed schema builds anew by itself. */
-const version = 2
+const version = 3
 
 /** A data folder with one project, and how to get in. */
 export interface Dataset {

@@ -29,7 +29,8 @@ export function loadCalls(
       select project_id, created_at / 86400000, count(*) from calls where project_id = ${projectId} group by 1, 2;
     update projects set change_seq = 1, call_count = (select count(*) from calls where project_id = projects.id)
       where id = ${projectId};
-    commit`)
+    commit;
+    pragma wal_checkpoint(truncate)`)
   db.close()
 }
 

@@ -1,6 +1,6 @@
-import { BetterSQLiteSession } from 'drizzle-orm/better-sqlite3/session'
 import { BaseSQLiteDatabase, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import Database from 'libsql'
+import { ReadSession } from './read-session.ts'
 
 const busyTimeoutMs = 5_000
 const mmapBytesMax = 1_073_741_824
@@ -32,46 +32,13 @@ export function openReader(file: string): Reader {
   connection.exec(`PRAGMA mmap_size = ${mmapBytesMax}`)
   connection.exec(`PRAGMA cache_size = -${cacheKib}`)
   const dialect = new SQLiteSyncDialect()
-  const session = new BetterSQLiteSession(keepingModes(connection), dialect, undefined)
+  const session = new ReadSession(connection, dialect)
   const db = new BaseSQLiteDatabase('sync', dialect, session, undefined)
   const version = connection.prepare('PRAGMA data_version').raw()
   return {
     db: asAwaited(db),
     dataVersion: () => firstOf(version.get([])),
     close: () => connection.close(),
-  }
-}
-
-type Statement = ReturnType<Database.Database['prepare']>
-
-/**
- * The connection as Drizzle's session uses it. Drizzle sets a statement's mode (rows as arrays or as objects)
- * before each call, which costs as much as finding a row: here each mode has a statement of its own.
- */
-function keepingModes(connection: Database.Database) {
-  return {
-    prepare(text: string) {
-      let asObjects: Statement | undefined
-      let asArrays: Statement | undefined
-      const objects = () => {
-        asObjects ??= connection.prepare(text)
-        return asObjects
-      }
-      const arrays = () => {
-        asArrays ??= connection.prepare(text).raw()
-        return asArrays
-      }
-      const raw = {
-        get: (...values: unknown[]) => arrays().get(values),
-        all: (...values: unknown[]) => arrays().all(values),
-      }
-      return {
-        raw: () => raw,
-        get: (...values: unknown[]) => objects().get(values),
-        all: (...values: unknown[]) => objects().all(values),
-        run: (...values: unknown[]) => objects().run(values),
-      }
-    },
   }
 }
 

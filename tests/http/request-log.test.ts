@@ -158,7 +158,7 @@ describe('what a running service writes to stderr', () => {
 
   test('holds no value of a query that failed, and says which query and why', async () => {
     const ingest = await ingestKey()
-    const database = new Database(join(folder, 'callbook.db'), { timeout: 5 })
+    const database = new Database(join(folder, 'callbook.db'), { timeout: 5_000 })
     const before = everything().length
     for (const table of ['call_documents', 'knowledge_items', 'chunks', 'keys', 'erasures']) {
       database.exec(`alter table ${table} rename to lost_${table}`)
@@ -189,6 +189,27 @@ describe('what a running service writes to stderr', () => {
     expect(written).not.toContain('marigold')
     expect(written).not.toMatch(/ck_(live|ingest)_/)
     expect(written).not.toContain(Buffer.from(texts.text).toString('hex'))
+  })
+
+  test('tells of a failed write the query, and not its values', async () => {
+    const key = await ingestKey()
+    const database = new Database(join(folder, 'callbook.db'), { timeout: 5_000 })
+    database.exec(`create trigger refuse before update on keys begin select raise(abort, 'refused'); end`)
+    const before = everything().length
+    expect((await send('PUT', `/ingest/calls/${texts.id}3`, key, {})).status).toBe(201)
+    await printed(() => everything().slice(before), /was not noted.*\n/, 5_000)
+    database.exec('drop trigger refuse')
+    database.close()
+    const line =
+      everything()
+        .slice(before)
+        .split('\n')
+        .find((text) => text.includes('was not noted')) ?? '{}'
+    const { level, error } = JSON.parse(line)
+    expect(level).toBe('warn')
+    expect(error).toMatchObject({ message: 'Failed query', query: expect.stringContaining('update "keys"') })
+    expect(error.cause.message).toContain('refused')
+    expect(line).not.toMatch(/params|127\.0\.0\.1/)
   })
 
   test('a client that goes away in the middle of an answer or a body is no failure of ours', async () => {
