@@ -10,6 +10,7 @@ import { FolderLock } from './db/folder-lock.ts'
 import { readSecrets } from './db/meta.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import { createRecordHash } from './db/record-hash.ts'
+import { Sweeper } from './db/sweeper.ts'
 import { createBuiltinEmbedder } from './knowledge/embedding/builtin.ts'
 import type { Embedder } from './knowledge/embedding/embedder.ts'
 import { createHuggingFaceEmbedder } from './knowledge/embedding/huggingface.ts'
@@ -92,10 +93,12 @@ export async function openServices({
     log: (level, message, fields) =>
       log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
   })
+  const sweeper = new Sweeper({ file: database.file, clearPages: database.clearStalePages })
   const erasure = new Erasure({
     read,
     write,
     scrubIndex: (projectId) => index.scrub(projectId),
+    sweepPages: () => sweeper.sweep(),
     eraseWithinMs: config.eraseWithinMs,
     now,
     onFailure: (error) => log.error({ error }, 'Erasure failed; it is tried again'),
@@ -191,6 +194,7 @@ export async function openServices({
       metrics.close()
       await indexer.close()
       await erasure.close()
+      await sweeper.close()
       await index.close()
       await database.close()
       lock?.release()

@@ -17,7 +17,6 @@ const idleSeconds = 10
 const secondsMax = 60
 const erasedWithinMs = 60_000
 const p99MsMax = 30
-const readRatioMax = 3
 
 /** DELETE of items of 10 chunks out of 50,000, and what other requests notice of the erasure behind it. */
 export async function benchDeleting(texts: Texts, { main }: Options): Promise<Row[]> {
@@ -37,7 +36,6 @@ export async function benchDeleting(texts: Texts, { main }: Options): Promise<Ro
     })
     const busy = await othersMeanwhile(service, dataset, untilErased(dataset, deleting.done))
     const deletes = latencyOf([await deleting.done])
-    const readRatio = busy.reads.p99 / idle.reads.p99
     return [
       {
         what: `DELETE of items of 10 chunks out of 50,000, ${deletes.count} at ${deletesPerSecond}/s`,
@@ -47,13 +45,13 @@ export async function benchDeleting(texts: Texts, { main }: Options): Promise<Ro
       },
       {
         what: '  GET /v1/calls/:id meanwhile, erasures included',
-        measured: `${readRatio.toFixed(2)} ×: ${formatLatency(busy.reads)} against ${formatLatency(idle.reads)}`,
-        target: `p99 ≤ ${readRatioMax} × idle`,
-        isMet: readRatio <= readRatioMax,
+        measured: `${formatLatency(busy.reads)}; idle ${formatLatency(idle.reads)}`,
+        target: `p99 ≤ ${p99MsMax} ms`,
+        isMet: busy.reads.p99 <= p99MsMax && busy.reads.failed === 0,
       },
       {
         what: '  PUT /ingest/calls/:id meanwhile',
-        measured: `${formatLatency(busy.writes)} against ${formatLatency(idle.writes)}`,
+        measured: `${formatLatency(busy.writes)}; idle ${formatLatency(idle.writes)}`,
         target: `p99 ≤ ${p99MsMax} ms`,
         isMet: busy.writes.p99 <= p99MsMax && busy.writes.failed === 0,
       },

@@ -19,6 +19,8 @@ interface ErasureOptions {
   write: WriteDatabase
   /** Resolves when the project's index file holds no byte of a removed vector. */
   scrubIndex: (projectId: number) => Promise<void>
+  /** Resolves when no page holds bytes of a cell that was moved away from it. */
+  sweepPages: () => Promise<unknown>
   /** The promise: nothing is left this long after the answer to a DELETE. */
   eraseWithinMs: number
   now: () => number
@@ -63,6 +65,7 @@ export class Erasure {
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'call').map((row) => row.projectId))) {
       await this.#mergeWords(callWords(projectId))
     }
+    await this.#options.sweepPages()
     await this.#emptyLog()
     await this.#markDone(open)
   }

@@ -11,6 +11,8 @@ export interface OpenDatabase {
   readonly store: StoreOf
   /** See Reader.dataVersion. */
   dataVersion(): number
+  /** See stale-cells.ts. */
+  clearStalePages(pages: number[]): Promise<void>
   /** The database file, for workers that open a reader of their own. */
   readonly file: string
   close(): Promise<void>
@@ -27,6 +29,7 @@ export async function openDatabase(file: string): Promise<OpenDatabase> {
     return {
       ...store,
       store: () => store,
+      clearStalePages: writer.clearStalePages,
       dataVersion: () => reader.dataVersion(),
       file,
       close: async () => {

@@ -1,12 +1,13 @@
 import type { InStatement, InValue, Replicated, ResultSet, Row } from '@libsql/client'
 
-/** What the writer's proxy asks of its worker; each is one method of `@libsql/client`. */
+/** What the writer's proxy asks of its worker; each is one method of `@libsql/client`, but for one. */
 export type WriterCall =
   | { method: 'execute'; statement: InStatement }
   | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
   | { method: 'sync' }
+  | { method: 'clearStalePages'; pages: number[] }
   | { method: 'close' }
 
 export type WriterValue = PlainResult | PlainResult[] | Replicated | null

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Client, createClient, LibsqlError } from '@libsql/client'
+import { clearStalePages } from './stale-cells.ts'
 import {
   meansLock,
   toPlainResult,
@@ -69,6 +70,9 @@ async function run(call: WriterCall) {
       return null
     case 'sync':
       return (await client.sync()) ?? null
+    case 'clearStalePages':
+      await clearStalePages(client, call.pages)
+      return null
     case 'close':
       client.close()
       return null

@@ -28,6 +28,8 @@ export type WriteDatabase = LibSQLDatabase
 export interface Writer {
   readonly db: WriteDatabase
   readonly client: Client
+  /** See stale-cells.ts. */
+  clearStalePages(pages: number[]): Promise<void>
   /** Finishes what is queued, closes the connection and ends the worker. */
   close(): Promise<void>
 }
@@ -35,7 +37,12 @@ export interface Writer {
 /** Starts the worker that owns the only connection that writes to the database at `url`. */
 export function openWriter(url: string): Writer {
   const client = new WorkerClient(url)
-  return { db: drizzle(client), client, close: () => client.shutdown() }
+  return {
+    db: drizzle(client),
+    client,
+    clearStalePages: (pages) => client.clearStalePages(pages),
+    close: () => client.shutdown(),
+  }
 }
 
 interface Waiting {
@@ -85,6 +92,10 @@ class WorkerClient implements Client {
 
   async sync(): Promise<Replicated> {
     return (await this.#send({ method: 'sync' })) as Replicated
+  }
+
+  async clearStalePages(pages: number[]): Promise<void> {
+    await this.#send({ method: 'clearStalePages', pages })
   }
 
   async transaction(): Promise<never> {

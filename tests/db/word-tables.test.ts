@@ -98,6 +98,7 @@ describe('an erasure', () => {
   const erasure = () =>
     new Erasure({
       ...database,
+      sweepPages: async () => undefined,
       scrubIndex: async () => {},
       eraseWithinMs: 5_000,
       now: Date.now,

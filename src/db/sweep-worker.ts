@@ -1,0 +1,51 @@
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { sql } from 'drizzle-orm'
+import { openReader } from './reader.ts'
+import { findStalePages } from './stale-cells.ts'
+
+/** Looks through the database's pages on a thread of its own: hundreds of megabytes are read each time. */
+
+export interface SweepReply {
+  /** Numbers of the pages to be cleared. */
+  stale: number[]
+  /** Where to go on; null at the end of the file. */
+  next: number | null
+  error?: string
+}
+
+const pagesPerRead = 256
+const niceness = 10
+
+const port = parentPort
+if (!port) throw new Error('sweep-worker.ts runs as a worker thread only')
+const { db } = openReader(workerData.file)
+lowerPriority()
+
+port.on('message', async (from: number) => {
+  try {
+    port.postMessage(await sweep(from))
+  } catch (error) {
+    port.postMessage({ stale: [], next: null, error: String(error) } satisfies SweepReply)
+  }
+})
+
+async function sweep(from: number): Promise<SweepReply> {
+  const [size] = await db.all<{ page_count: number }>(sql`pragma page_count`)
+  const pages = size?.page_count ?? 0
+  for (let first = from; first <= pages; first += pagesPerRead) {
+    const stale = await findStalePages(db, first, first + pagesPerRead - 1)
+    if (stale.length > 0) return { stale, next: first + pagesPerRead }
+  }
+  return { stale: [], next: null }
+}
+
+/** On Linux a thread has a priority of its own: requests go before sweeping. */
+function lowerPriority(): void {
+  try {
+    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), niceness)
+  } catch {
+    // Not on Linux, or not allowed: sweeping then competes on equal terms.
+  }
+}
