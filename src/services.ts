@@ -23,6 +23,8 @@ import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Projects } from './projects/projects.ts'
 
+const ownerWaitMs = 2_000
+
 export interface Services {
   readonly config: Config
   readonly log: Log
@@ -72,7 +74,7 @@ export async function openServices({
     )
   }
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
-  const lock = takesFolder ? FolderLock.tryAcquire(config.dataDir, 'owner') : null
+  const lock = takesFolder ? await takeFolder(config.dataDir) : null
   const database = await openDatabase(config.databaseFile).catch((error) => {
     lock?.release()
     throw error
@@ -106,6 +108,11 @@ export async function openServices({
   const scheduleErasure = () => {
     if (lock) erasure.schedule()
   }
+  /** An index that is starting again reads the rows when it is up. */
+  const reconcileLater = (projectId: number, error: unknown) => {
+    log.warn({ error, projectId }, 'The vector index did not take a change; it is made equal to the rows')
+    follower.distrust(projectId)
+  }
   const indexer = new Indexer({
     store,
     embedder,
@@ -113,7 +120,7 @@ export async function openServices({
       // A command does not search; the service finds its vectors in the rows.
       if (role === 'command') return
       follower.noteOwnChange(projectId)
-      await index.add(projectId, labels)
+      await index.add(projectId, labels).catch((error) => reconcileLater(projectId, error))
     },
     now,
     random: Math.random,
@@ -123,8 +130,11 @@ export async function openServices({
   const follower = new Follower({
     read,
     write,
-    reconcile: (projectId) => index.reconcile(projectId),
-    rebuild: (projectId) => index.rebuild(projectId),
+    reconcile: async (projectId) => {
+      await indexer.adoptSpace(projectId)
+      await index.reconcile(projectId)
+    },
+    rebuild: lock ? (projectId) => index.rebuild(projectId) : null,
     wakeIndexer: (projectId) => indexer.wake(projectId),
     scheduleErasure,
     onFailure: (error) => log.error({ error }, 'Following the database failed'),
@@ -154,7 +164,8 @@ export async function openServices({
       settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
       forget: (projectId, labels) => {
         follower.noteOwnChange(projectId)
-        return index.remove(projectId, labels)
+        // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
+        return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
       },
       scheduleErasure,
       textBytesMax: config.knowledgeTextBytesMax,
@@ -199,6 +210,16 @@ export async function openServices({
       await database.close()
       lock?.release()
     },
+  }
+}
+
+/** A command may hold the folder for a moment; a service that holds it does not let go. */
+async function takeFolder(folder: string): Promise<FolderLock | null> {
+  try {
+    return await FolderLock.acquire(folder, 'owner', ownerWaitMs)
+  } catch {
+    // Another process owns it: this one serves, and leaves files and erasures to that one.
+    return null
   }
 }
 

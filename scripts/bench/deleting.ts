@@ -15,7 +15,9 @@ const readsPerSecond = 200
 const writesPerSecond = 20
 const idleSeconds = 10
 const secondsMax = 60
-const erasedWithinMs = 60_000
+/** The default of ERASE_WITHIN_MS. */
+const erasedAfterMsMax = 5_000
+const waitedForMs = 30_000
 const p99MsMax = 30
 
 /** DELETE of items of 10 chunks out of 50,000, and what other requests notice of the erasure behind it. */
@@ -57,9 +59,8 @@ export async function benchDeleting(texts: Texts, { main }: Options): Promise<Ro
       },
       {
         what: '  from a DELETE to the erasure that it asked for',
-        measured: erasureTimes(dataset),
-        target: 'reported',
-        isMet: null,
+        ...erasureTimes(dataset),
+        target: `≤ ${erasedAfterMsMax / 1_000} s`,
       },
     ]
   } finally {
@@ -109,18 +110,20 @@ function startWaiting(seconds: number): Promise<void> {
 
 async function untilErased({ databaseFile }: Dataset, deleted: Promise<unknown>): Promise<void> {
   await deleted
-  const deadline = performance.now() + erasedWithinMs
+  const deadline = performance.now() + waitedForMs
   while (performance.now() < deadline) {
     await startWaiting(0.5)
     if (read(databaseFile, 'select count(*) as value from erasures where done_at is null') === 0) return
   }
-  throw new Error(`Deletions are still not erased after ${erasedWithinMs} ms`)
 }
 
-function erasureTimes({ databaseFile }: Dataset): string {
+function erasureTimes({ databaseFile }: Dataset): { measured: string; isMet: boolean } {
   const longest = read(databaseFile, 'select max(done_at - requested_at) as value from erasures')
+  const open = read(databaseFile, 'select count(*) as value from erasures where done_at is null')
+  if (open > 0) return { measured: `${open} are open ${waitedForMs / 1_000} s after the last`, isMet: false }
   const mean = read(databaseFile, 'select avg(done_at - requested_at) as value from erasures')
-  return `${(mean / 1_000).toFixed(1)} s on average, ${(longest / 1_000).toFixed(1)} s at most`
+  const measured = `${(mean / 1_000).toFixed(1)} s on average, ${(longest / 1_000).toFixed(1)} s at most`
+  return { measured, isMet: longest <= erasedAfterMsMax }
 }
 
 /** Items spread evenly over the project. */

@@ -32,10 +32,16 @@ async function main(): Promise<void> {
   process.stdout.write(`Bun ${Bun.version}, ${by}, ${connections} connections, ${texts.origin}\n\n`)
   for (const [name, run] of casesOf(texts, options)) {
     if (options.only === null ? name === 'scale' && !options.scale : options.only !== name) continue
-    for (const row of await run()) printRow(row)
+    for (const row of await run().catch((error) => [failedRow(name, error)])) printRow(row)
   }
   const isIndexWanted = options.only === null ? !options.skipIndex : options.only === 'index'
   if (isIndexWanted) printIndexFigures()
+}
+
+/** The other cases still tell something. */
+function failedRow(name: CaseName, error: unknown): Row {
+  const measured = error instanceof Error ? error.message : String(error)
+  return { what: name, measured, target: 'to be measured', isMet: false }
 }
 
 function casesOf(texts: Texts, options: Options): [CaseName, () => Promise<Row[]>][] {

@@ -37,7 +37,7 @@ const usage = `Usage: bun run bench [options]
 
   --data PATH     folder with calls.jsonl and knowledge/ (default: ../shared/data when it is there, else made up)
   --only NAME     one case: ${caseNames.join(', ')}, index
-  --scale         also the pages of 1,000,000 calls (several minutes and 4 GB of disk at first)
+  --scale         also the pages of 1,000,000 calls (two minutes and 2.4 GB of disk at first)
   --fresh         remove what earlier runs have built
   --skip-index    leave out scripts/bench/vector-index.ts
   --rounds N      rounds of service and ceiling (default 7)

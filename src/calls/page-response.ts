@@ -30,7 +30,7 @@ export function toPageResponse({ total, documents }: CallPage, { limit, offset }
   const head = '{"data":['
   const tail = `],"pagination":{"total":${total},"limit":${limit},"offset":${offset}}}`
   const body = Array.isArray(documents)
-    ? new Blob([head, ...documents, tail])
+    ? Buffer.concat([Buffer.from(head), ...documents, Buffer.from(tail)])
     : streamOf(head, documents, tail)
   return new Response(body, { headers: jsonHeaders })
 }

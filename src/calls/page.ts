@@ -6,10 +6,11 @@ import { preparedQueries } from '../db/store.ts'
 import { DayCounts } from './day-counts.ts'
 import type { JsonBytes } from './document.ts'
 
-/** A page up to this many characters is joined inside the database and read as one value. */
-const joinedCharsMax = 524_288
-/** A heavier page is read in slices of about this many: a larger value costs more than the reading of it. */
-const sliceCharsMax = 262_144
+/**
+ * Documents are joined in the database up to about this many characters. A value of over 128 KiB is mapped and
+ * unmapped by the allocator at each copy, which costs several times what the reading does.
+ */
+const sliceCharsMax = 50_000
 /** Slices of a page up to this size are answered together, a still heavier page one after the other. */
 const answeredAtOnceCharsMax = 8_388_608
 /** Rounds of finding a page's first call before it is counted out, because the calls keep changing. */
@@ -62,7 +63,7 @@ const queries = preparedQueries((db: ReadDatabase) => {
   const weight = db
     .$with('weight')
     .as(db.select({ total: sql<number>`coalesce(sum(chars), 0)`.as('total') }).from(page))
-  const isLight = sql`weight.total <= ${sql.raw(`${joinedCharsMax}`)}`
+  const isLight = sql`weight.total <= ${sql.raw(`${sliceCharsMax}`)}`
   return {
     page: db
       .with(page, weight)

@@ -6,7 +6,9 @@ import { callWords, chunkWords } from './word-tables.ts'
 import type { WriteDatabase } from './writer.ts'
 
 /** Pages one merge step writes: some ten milliseconds, so that other writes get in between. */
-const mergePages = 256
+const mergePages = 64
+/** Segments of a level that FTS5 merges by itself, unless told otherwise. */
+const automergeDefault = 4
 /** Row of FTS5's data table in which an index's segments are listed. */
 const structureId = 10
 const mergeStepsMax = 100_000
@@ -59,11 +61,11 @@ export class Erasure {
     const open = await this.#readOpen()
     if (open.length === 0) return
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'item').map((row) => row.projectId))) {
-      await this.#mergeWords(chunkWords(projectId))
+      await this.#rewriteWords(chunkWords(projectId))
       await this.#options.scrubIndex(projectId)
     }
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'call').map((row) => row.projectId))) {
-      await this.#mergeWords(callWords(projectId))
+      await this.#rewriteWords(callWords(projectId))
     }
     await this.#options.sweepPages()
     await this.#emptyLog()
@@ -98,6 +100,25 @@ export class Erasure {
       .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
       .from(erasures)
       .where(isNull(erasures.doneAt))
+  }
+
+  /**
+   * FTS5 would go on with our merge in the commit of every other write, which then takes 200 ms; so it does not
+   * merge by itself meanwhile.
+   */
+  async #rewriteWords(table: SQL): Promise<void> {
+    await this.#setAutomerge(table, 0)
+    try {
+      await this.#mergeWords(table)
+    } finally {
+      await this.#setAutomerge(table, automergeDefault)
+    }
+  }
+
+  async #setAutomerge(table: SQL, segments: number): Promise<void> {
+    // Bound as a parameter it would be a double, which FTS5 refuses here.
+    const literal = sql.raw(String(segments))
+    await this.#options.write.run(sql`insert into ${table} (${table}, rank) values ('automerge', ${literal})`)
   }
 
   /**

@@ -37,8 +37,26 @@ export function openReader(file: string): Reader {
   const version = connection.prepare('PRAGMA data_version').raw()
   return {
     db: asAwaited(db),
-    dataVersion: () => firstOf(version.get([])),
+    dataVersion: oncePerTurn(() => firstOf(version.get([]))),
     close: () => connection.close(),
+  }
+}
+
+/**
+ * Reads a value once for all that is done in one turn of the event loop: the requests handled in it had arrived
+ * before it began.
+ */
+function oncePerTurn(read: () => number): () => number {
+  let value: number | undefined
+  const forget = () => {
+    value = undefined
+  }
+  return () => {
+    if (value === undefined) {
+      value = read()
+      setImmediate(forget)
+    }
+    return value
   }
 }
 

@@ -11,7 +11,8 @@ interface FollowerOptions {
   read: ReadDatabase
   write: WriteDatabase
   reconcile: (projectId: number) => Promise<unknown>
-  rebuild: (projectId: number) => Promise<unknown>
+  /** Null in a process that does not save index files: another answers requests for a rebuild. */
+  rebuild: ((projectId: number) => Promise<unknown>) | null
   /** Chunks may be pending that another process wrote. */
   wakeIndexer: (projectId: number) => void
   /** Deletions may be open that another process committed. */
@@ -42,6 +43,12 @@ export class Follower {
     this.#ownChanges.set(projectId, (this.#ownChanges.get(projectId) ?? 0) + 1)
   }
 
+  /** The index may lack a change of the project: compare it with the rows soon. */
+  distrust(projectId: number): void {
+    this.#versions.set(projectId, -1)
+    this.#suspects.add(projectId)
+  }
+
   /** To be called before the indexes are reconciled at start: what changes from then on is news. */
   async start(): Promise<void> {
     for (const { id, version } of await this.#readVersions()) this.#versions.set(id, version)
@@ -69,30 +76,39 @@ export class Follower {
     if (dataVersion === this.#dataVersion && this.#suspects.size === 0) return
     this.#dataVersion = dataVersion
     for (const { id, version } of await this.#readVersions()) await this.#compare(id, version)
+    for (const projectId of await this.#readPendingProjects()) this.#options.wakeIndexer(projectId)
     await this.#answerRebuildRequests()
     this.#options.scheduleErasure()
   }
 
   /** A difference counts when it is there twice: an own commit may be seen before it is noted. */
   async #compare(projectId: number, version: number): Promise<void> {
-    this.#options.wakeIndexer(projectId)
     const expected = (this.#versions.get(projectId) ?? 0) + (this.#ownChanges.get(projectId) ?? 0)
     const isForeign = version !== expected
     if (isForeign && !this.#suspects.has(projectId)) {
       this.#suspects.add(projectId)
       return
     }
+    // Remembered only when it is done: what fails is tried again at the next look.
+    if (isForeign) await this.#options.reconcile(projectId)
     this.#suspects.delete(projectId)
     this.#versions.set(projectId, version)
     this.#ownChanges.delete(projectId)
-    if (isForeign) await this.#options.reconcile(projectId)
   }
 
   async #answerRebuildRequests(): Promise<void> {
+    if (!this.#options.rebuild) return
     for (const name of (await readMeta(this.#options.read, rebuildRequestPrefix)).keys()) {
       await this.#options.rebuild(Number(name.slice(rebuildRequestPrefix.length)))
       await removeMeta(this.#options.write, name)
     }
+  }
+
+  async #readPendingProjects(): Promise<number[]> {
+    const rows = await this.#options.read.all<{ id: number }>(
+      sql`select distinct project_id as id from chunks where embedding_space is null`,
+    )
+    return rows.map(({ id }) => id)
   }
 
   async #readDataVersion(): Promise<number> {

