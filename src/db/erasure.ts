@@ -52,8 +52,8 @@ export class Erasure {
   /** To be called after each committed deletion. Deletions close together are scrubbed together. */
   schedule(): void {
     if (this.#timer || this.#isClosed) return
-    // A fifth of the time gathers deletions; the rest is for the work itself.
-    this.#timer = setTimeout(() => this.#start(), this.#options.eraseWithinMs / 5)
+    // A tenth of the time gathers deletions; the rest is for the work itself, maybe behind a round under way.
+    this.#timer = setTimeout(() => this.#start(), this.#options.eraseWithinMs / 10)
   }
 
   /** Finishes every erasure that is open now. */

@@ -20,10 +20,11 @@ const zeroes = Buffer.alloc(pageBytesMax)
  * @returns the pages' numbers, from `first` to `last`
  */
 export async function findStalePages(db: ReadDatabase, first: number, last: number): Promise<number[]> {
-  // Any other page begins with a page number, whose first byte is 0 or 1 in a file of less than 128 GiB.
+  // Page by page, since `sqlite_dbpage` goes through the whole file to find a range. Pages that are no b-tree's
+  // begin with a page number, whose first byte is 0 or 1 in a file of less than 128 GiB.
   const rows = await db.all<{ pgno: number; data: ArrayBuffer | Uint8Array }>(
-    sql`select pgno, data from sqlite_dbpage where pgno between ${first} and ${last}
-      and (pgno = 1 or substr(data, 1, 1) in (x'02', x'05', x'0a', x'0d'))`,
+    sql`select pgno, data from generate_series(${first}, ${last}) cross join sqlite_dbpage on pgno = value
+      where pgno = 1 or substr(data, 1, 1) in (x'02', x'05', x'0a', x'0d')`,
   )
   return rows
     .filter(({ pgno, data }) => withoutStaleCells(pgno, new Uint8Array(data)) !== null)

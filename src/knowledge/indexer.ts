@@ -4,8 +4,6 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { embeddedText } from './chunks.ts'
 import { type Embedder, EmbeddingError } from './embedding/embedder.ts'
 
-/** Batches of one pass that are at the embedder at the same time. */
-const batchesAtOnce = 4
 const retryDelayMsMin = 1_000
 const retryDelayMsMax = 300_000
 const errorCharsMax = 500
@@ -160,7 +158,8 @@ export class Indexer {
   }
 
   async #readDue(projectId: number): Promise<PendingChunk[]> {
-    const limit = this.#options.embedder.batchTextsMax * batchesAtOnce
+    const { batchTextsMax, batchesAtOnce } = this.#options.embedder
+    const limit = batchTextsMax * batchesAtOnce
     return await queries(this.#options.store(projectId).read).due.all({
       projectId,
       now: this.#options.now(),

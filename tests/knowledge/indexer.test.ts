@@ -443,7 +443,7 @@ function wrap(
   const { space, dimensions, destination } = builtin
   const embed: Embedder['embed'] = async (texts, kind, signal) =>
     builtin.embed(await through(texts), kind, signal)
-  return { space, dimensions, destination, batchTextsMax: 32, embed }
+  return { space, dimensions, destination, batchTextsMax: 32, batchesAtOnce: 4, embed }
 }
 
 async function rowsOf(projectId: number) {

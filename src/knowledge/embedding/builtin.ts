@@ -5,7 +5,7 @@ import { FeatureTable } from './feature-table.ts'
 import { collectFeatures, foldText } from './lexical-features.ts'
 
 const dimensions = 384
-const batchTextsMax = 64
+const batchTextsMax = 32
 /** What lies beyond in a text does not count; chunks and queries are far shorter. */
 const textCharsMax = 16_000
 /** Others get their turn after this time, and the little work that cannot be divided. */
@@ -22,6 +22,7 @@ export function createBuiltinEmbedder(): Embedder {
     dimensions,
     destination: 'this process (builtin, lexical)',
     batchTextsMax,
+    batchesAtOnce: 1,
     embed: (texts, _kind, signal) => embedAll(texts, signal),
   }
 }

@@ -14,6 +14,8 @@ export interface Embedder {
   readonly destination: string
   /** How many texts one call takes at most. */
   readonly batchTextsMax: number
+  /** How many calls for documents are worth having under way: one where this process does the work itself. */
+  readonly batchesAtOnce: number
   embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]>
 }
 

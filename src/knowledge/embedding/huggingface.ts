@@ -43,6 +43,7 @@ class HuggingFaceEmbedder implements Embedder {
   readonly space: string
   readonly destination: string
   readonly batchTextsMax = batchTextsMax
+  readonly batchesAtOnce = 4
   private readonly traits: ModelTraits
   private readonly extraction: FeatureExtraction
   private readonly circuit: Circuit
