@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { Keys } from './auth/keys.ts'
@@ -74,6 +74,7 @@ export async function openServices({
     )
   }
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
+  keepToOwner(config.dataDir)
   const lock = takesFolder ? await takeFolder(config.dataDir) : null
   const database = await openDatabase(config.databaseFile).catch((error) => {
     lock?.release()
@@ -212,6 +213,15 @@ export async function openServices({
       await database.close()
       lock?.release()
     },
+  }
+}
+
+/** The folder holds secrets and people's words; one that was there before may be open to others. */
+function keepToOwner(folder: string): void {
+  try {
+    chmodSync(folder, 0o700)
+  } catch {
+    // Somebody else's folder, such as a mounted volume: its owner decides, and our files are 0600 all the same.
   }
 }
 
