@@ -19,6 +19,7 @@ import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-inde
 import { Indexer } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search.ts'
+import { TextWork } from './knowledge/text-work.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Projects } from './projects/projects.ts'
@@ -86,7 +87,8 @@ export async function openServices({
     pendingChunks: () => countPending(database),
     indexTotals: () => totals(index),
   })
-  const embedder = await createEmbedder(config, metrics, database)
+  const textWork = new TextWork()
+  const embedder = await createEmbedder({ config, metrics, database, textWork })
   const index = openVectorIndex({
     databaseFile: database.file,
     folder: join(config.dataDir, 'indexes'),
@@ -162,6 +164,7 @@ export async function openServices({
     knowledge: new Knowledge({
       store,
       recordHash,
+      toChunkRows: (text) => textWork.toChunkRows(text),
       settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
       forget: (projectId, labels) => {
         follower.noteOwnChange(projectId)
@@ -207,6 +210,7 @@ export async function openServices({
       follower.close()
       metrics.close()
       await indexer.close()
+      await textWork.close()
       await erasure.close()
       await sweeper.close()
       await index.close()
@@ -235,12 +239,22 @@ async function takeFolder(folder: string): Promise<FolderLock | null> {
   }
 }
 
-async function createEmbedder(
-  { embedding }: Config,
-  metrics: Metrics,
-  database: OpenDatabase,
-): Promise<Embedder> {
-  if (embedding.provider === 'builtin') return createBuiltinEmbedder()
+interface EmbedderParts {
+  config: Config
+  metrics: Metrics
+  database: OpenDatabase
+  textWork: TextWork
+}
+
+async function createEmbedder({
+  config: { embedding },
+  metrics,
+  database,
+  textWork,
+}: EmbedderParts): Promise<Embedder> {
+  if (embedding.provider === 'builtin') {
+    return createBuiltinEmbedder({ embedDocuments: (texts) => textWork.embed(texts) })
+  }
   const create = (dimensions: number | null) =>
     createHuggingFaceEmbedder({
       model: embedding.model,

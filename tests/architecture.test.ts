@@ -85,7 +85,7 @@ describe('who may import whom', () => {
   })
 
   test('domain files rest on the database, the errors, the ids, the validation and the metrics, and know no HTTP', () => {
-    const below = ['db', 'observability', 'errors', 'ids', 'validation']
+    const below = ['db', 'observability', 'errors', 'ids', 'validation', 'thread-priority']
     expect(
       breaches(domain, (target, { path }) => {
         const part = partOf(target)
@@ -125,7 +125,7 @@ describe('who may import whom', () => {
     expect(
       breaches(below, (target, { path }) => {
         const part = partOf(target)
-        return part !== null && part !== partOf(path) && part !== 'errors'
+        return part !== null && part !== partOf(path) && !['errors', 'thread-priority'].includes(part)
       }),
     ).toEqual([])
   })

@@ -1,7 +1,6 @@
-import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { sql } from 'drizzle-orm'
+import { lowerPriority } from '../thread-priority.ts'
 import { openReader } from './reader.ts'
 import { findStalePages } from './stale-cells.ts'
 
@@ -21,7 +20,7 @@ const niceness = 10
 const port = parentPort
 if (!port) throw new Error('sweep-worker.ts runs as a worker thread only')
 const { db } = openReader(workerData.file)
-lowerPriority()
+lowerPriority(niceness)
 
 port.on('message', async (from: number) => {
   try {
@@ -39,13 +38,4 @@ async function sweep(from: number): Promise<SweepReply> {
     if (stale.length > 0) return { stale, next: first + pagesPerRead }
   }
   return { stale: [], next: null }
-}
-
-/** On Linux a thread has a priority of its own: requests go before sweeping. */
-function lowerPriority(): void {
-  try {
-    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), niceness)
-  } catch {
-    // Not on Linux, or not allowed: sweeping then competes on equal terms.
-  }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
@@ -8,7 +7,7 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { type Chunk, splitIntoChunks } from './chunks.ts'
+import { sha256 } from './chunk-rows.ts'
 import type { Item, NewItem } from './schemas.ts'
 
 /** The list of items is read in slices of about this many characters of text. */
@@ -17,6 +16,8 @@ const sliceCharsMax = 2_097_152
 interface KnowledgeOptions {
   store: StoreOf
   recordHash: RecordHash
+  /** Cuts a text up: see chunk-rows.ts. */
+  toChunkRows: (text: string) => Promise<string>
   /** Embeds and indexes chunks that were just committed; true when search finds them by vector. */
   settle: (projectId: number, labels: readonly number[]) => Promise<boolean>
   /** Takes vectors out of the index in memory; resolves when search no longer returns them. */
@@ -92,7 +93,7 @@ export class Knowledge {
     this.#checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
-    const labels = await this.#insert(projectId, item, splitIntoChunks(item.text), createdAt)
+    const labels = await this.#insert(projectId, item, await this.#options.toChunkRows(item.text), createdAt)
     return { item, labels }
   }
 
@@ -156,17 +157,10 @@ export class Knowledge {
     return { id, deleted: true }
   }
 
-  async #insert(projectId: number, item: Item, pieces: Chunk[], createdAt: number): Promise<number[]> {
+  async #insert(projectId: number, item: Item, chunkRows: string, createdAt: number): Promise<number[]> {
     const { write } = this.#options.store(projectId)
     const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
     const itemSeq = sql`(select seq from ${knowledgeItems} where ${isThisItem})`
-    const rows = pieces.map((piece) => [
-      piece.position,
-      piece.heading,
-      piece.text,
-      piece.overlapChars,
-      sha256(piece.text),
-    ])
     const results = await write.batch([
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
       write.run(sql`
@@ -176,7 +170,7 @@ export class Knowledge {
       write.all<{ label: number }>(sql`
         insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at)
         select ${projectId}, ${itemSeq}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${createdAt}
-        from json_each(${JSON.stringify(rows)}) returning label`),
+        from json_each(${chunkRows}) returning label`),
       write.run(sql`
         insert into ${chunkWords(projectId)} (rowid, heading, text)
         select label, ${item.name} || ' ' || coalesce(heading, ''), text from ${chunks} where item_seq = ${itemSeq}`),
@@ -201,10 +195,6 @@ async function readItems(db: ReadDatabase, seqs: number[]): Promise<Item[]> {
 
 function toItem({ id, name, description, text, createdAt }: ItemRow): Item {
   return { id, name, description, text, createdAt: new Date(createdAt).toISOString() }
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 function itemNotFound(): AppError {

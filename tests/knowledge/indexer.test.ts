@@ -7,6 +7,7 @@ import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, knowledgeItems } from '../../src/db/schema.ts'
 import { chunkWords } from '../../src/db/word-tables.ts'
+import { toChunkRows } from '../../src/knowledge/chunk-rows.ts'
 import { embeddedText } from '../../src/knowledge/chunks.ts'
 import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
 import { type Embedder, EmbeddingError } from '../../src/knowledge/embedding/embedder.ts'
@@ -390,6 +391,7 @@ async function build({ embedder, projectId, now, random = () => 1 }: BuildOption
   const knowledge = new Knowledge({
     store,
     recordHash: createRecordHash('key'),
+    toChunkRows: async (text) => toChunkRows(text),
     settle: (id, labels) => indexer.settle(id, labels, 10_000),
     forget: async () => {},
     scheduleErasure: () => {},

@@ -95,7 +95,7 @@ function sampleCalls(): Record<string, unknown>[] {
     id: `call-${i}`,
     status: i % 7 === 0 ? 'live' : 'completed',
     duration: i * 1.5,
-    callAnalysis: { order: i, nested: { at: [1e20, 0.1, -0, i] } },
+    callAnalysis: { order: i, nested: { at: [1e20, 0.1, -1.5, i] } },
     transcript: [{ role: 'user', content: `Grüezi 👋 ${i}\n"quoted"\u2028` }],
     createdAt: new Date(Date.UTC(2026, 0, 1) + i * 60_000).toISOString(),
   }))

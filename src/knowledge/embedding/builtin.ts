@@ -11,19 +11,27 @@ const textCharsMax = 16_000
 /** Others get their turn after this time, and the little work that cannot be divided. */
 const workSliceMs = 1
 
+interface BuiltinOptions {
+  /** Does the same for documents elsewhere, such as on another thread. */
+  embedDocuments?: (texts: readonly string[]) => Promise<Float32Array[]>
+}
+
 /**
  * An embedder without model, file or network. Its vectors are lexical: texts are near when they share words and
  * parts of words, not when they mean the same. Hashed words, stems and character n-grams, the same on every
  * machine: only integer arithmetic and the operations that IEEE 754 defines to the last bit.
  */
-export function createBuiltinEmbedder(): Embedder {
+export function createBuiltinEmbedder({ embedDocuments }: BuiltinOptions = {}): Embedder {
   return {
     space: `builtin:lexical-v1:${dimensions}:chunks-v${chunkerVersion}`,
     dimensions,
     destination: 'this process (builtin, lexical)',
     batchTextsMax,
     batchesAtOnce: 1,
-    embed: (texts, _kind, signal) => embedAll(texts, signal),
+    embed: async (texts, kind, signal) => {
+      throwIfCancelled(signal)
+      return kind === 'document' && embedDocuments ? embedDocuments(texts) : embedAll(texts, signal)
+    },
   }
 }
 

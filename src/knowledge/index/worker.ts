@@ -1,7 +1,6 @@
-import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openReader } from '../../db/reader.ts'
+import { lowerPriority } from '../../thread-priority.ts'
 import { loadAddon } from './addon.ts'
 import { Indexes } from './indexes.ts'
 import type { IndexReply, IndexRequest, IndexValue, IndexWorkerData } from './messages.ts'
@@ -13,7 +12,7 @@ const niceness = 5
 const port = parentPort
 if (!port) throw new Error('worker.ts runs as a worker thread only')
 
-lowerPriority()
+lowerPriority(niceness)
 const options: IndexWorkerData = workerData
 const addon = options.exact ? ({ hnswlib: null, reason: 'it is configured so' } as const) : loadAddon()
 const indexes: VectorIndex = new Indexes(
@@ -40,14 +39,4 @@ function call(method: IndexRequest['method'], args: IndexRequest['args']): Promi
 
 function reply(message: IndexReply): void {
   port?.postMessage(message)
-}
-
-/** On Linux a thread has a priority of its own: requests go before indexing. */
-function lowerPriority(): void {
-  try {
-    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
-    setPriority(thread, niceness)
-  } catch {
-    // Not on Linux, or not allowed: indexing then competes on equal terms.
-  }
 }

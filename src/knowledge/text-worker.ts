@@ -1,0 +1,33 @@
+import { parentPort } from 'node:worker_threads'
+import { lowerPriority } from '../thread-priority.ts'
+import { toChunkRows } from './chunk-rows.ts'
+import { createBuiltinEmbedder } from './embedding/builtin.ts'
+
+/** Work on long texts, on a thread of its own: see text-work.ts. */
+export type TextRequest = { id: number } & (
+  | { method: 'toChunkRows'; text: string }
+  | { method: 'embed'; texts: readonly string[] }
+)
+
+export type TextReply = { id: number } & ({ value: string | Float32Array[] } | { error: string })
+
+const niceness = 5
+const port = parentPort
+if (!port) throw new Error('text-worker.ts runs as a worker thread only')
+lowerPriority(niceness)
+const embedder = createBuiltinEmbedder()
+const never = new AbortController().signal
+
+port.on('message', async (request: TextRequest) => {
+  const { id } = request
+  try {
+    port.postMessage({ id, value: await run(request) } satisfies TextReply)
+  } catch (error) {
+    port.postMessage({ id, error: String(error) } satisfies TextReply)
+  }
+})
+
+async function run(request: TextRequest): Promise<string | Float32Array[]> {
+  if (request.method === 'toChunkRows') return toChunkRows(request.text)
+  return embedder.embed(request.texts, 'document', never)
+}

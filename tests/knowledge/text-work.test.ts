@@ -1,0 +1,36 @@
+import { afterAll, expect, test } from 'bun:test'
+import { toChunkRows } from '../../src/knowledge/chunk-rows.ts'
+import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
+import { TextWork } from '../../src/knowledge/text-work.ts'
+
+const work = new TextWork()
+afterAll(() => work.close())
+
+const long = Array.from(
+  { length: 400 },
+  (_, i) => `## Section ${i}\n\nWords of section ${i}, söme 👋.\n`,
+).join('\n')
+
+test('a long text is cut up by the worker as it is here', async () => {
+  expect(await work.toChunkRows(long)).toBe(toChunkRows(long))
+  expect(await work.toChunkRows('short')).toBe(toChunkRows('short'))
+})
+
+test('documents are embedded by the worker as they are here', async () => {
+  const texts = ['one text', 'another text', long]
+  const here = await createBuiltinEmbedder().embed(texts, 'document', new AbortController().signal)
+  expect(await work.embed(texts)).toEqual(here)
+})
+
+test('requests that come at once are each given their own answer', async () => {
+  const texts = Array.from({ length: 20 }, (_, i) => `${i} ${long}`)
+  expect(await Promise.all(texts.map((text) => work.toChunkRows(text)))).toEqual(texts.map(toChunkRows))
+})
+
+test('after it was closed, what is asked for starts another worker', async () => {
+  const other = new TextWork()
+  await other.embed(['a'])
+  await other.close()
+  expect(await other.embed(['a'])).toHaveLength(1)
+  await other.close()
+})
