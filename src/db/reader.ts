@@ -25,11 +25,12 @@ export interface Reader {
 /**
  * Opens a plain `libsql` connection to a database file. Drizzle's `.prepare()` keeps its statement here,
  * which `@libsql/client` does not: 7 us against 200 us for a call read by its id.
+ * @param options.mapsFile false for who reads all of the file: its pages would count as memory of the process
  */
-export function openReader(file: string): Reader {
+export function openReader(file: string, { mapsFile = true } = {}): Reader {
   const connection = new Database(file, { timeout: busyTimeoutMs })
   connection.exec('PRAGMA query_only = ON')
-  connection.exec(`PRAGMA mmap_size = ${mmapBytesMax}`)
+  connection.exec(`PRAGMA mmap_size = ${mapsFile ? mmapBytesMax : 0}`)
   connection.exec(`PRAGMA cache_size = -${cacheKib}`)
   const dialect = new SQLiteSyncDialect()
   const session = new ReadSession(connection, dialect)

@@ -19,7 +19,7 @@ const niceness = 10
 
 const port = parentPort
 if (!port) throw new Error('sweep-worker.ts runs as a worker thread only')
-const { db } = openReader(workerData.file)
+const { db } = openReader(workerData.file, { mapsFile: false })
 lowerPriority(niceness)
 
 port.on('message', async (from: number) => {
