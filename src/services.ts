@@ -18,7 +18,7 @@ import { Follower } from './knowledge/follower.ts'
 import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-index.ts'
 import { Indexer } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
-import { Search } from './knowledge/search.ts'
+import { Search } from './knowledge/search/search.ts'
 import { TextWork } from './knowledge/text-work.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
@@ -143,6 +143,14 @@ export async function openServices({
     onFailure: (error) => log.error({ error }, 'Following the database failed'),
   })
   const projects = new Projects({ read, write, now })
+  const search = new Search({
+    store,
+    embedder,
+    index,
+    now: () => performance.now(),
+    observe: (outcome) => metrics.observeSearch(outcome),
+    onDegraded: (error) => log.debug({ error }, 'Answered by keyword alone'),
+  })
   let isStarted = false
 
   return {
@@ -177,13 +185,7 @@ export async function openServices({
     }),
     indexer,
     index,
-    search: new Search({
-      store,
-      embedder,
-      index,
-      now: () => performance.now(),
-      onDegraded: (error) => log.debug({ error }, 'Answered by keyword alone'),
-    }),
+    search,
     ownsFolder: lock !== null,
     async start() {
       const all = await projects.list()
@@ -208,6 +210,7 @@ export async function openServices({
     },
     async close() {
       follower.close()
+      search.close()
       metrics.close()
       await indexer.close()
       await textWork.close()

@@ -1,4 +1,5 @@
 import { chunkCharsMax, cutSection } from './cuts.ts'
+import { withoutLinks } from './markdown/links.ts'
 import { createHeadingPaths, findSections, headingSeparator, type Section } from './markdown/sections.ts'
 
 /** One piece of a knowledge item's text: what is embedded, searched and answered with. */
@@ -12,7 +13,7 @@ export interface Chunk {
 }
 
 /** To be raised by whoever changes what chunk or embedded text comes out; part of every embedding space. */
-export const chunkerVersion = 1
+export const chunkerVersion = 2
 
 /** Smaller chunks are merged with a neighbour under the same parent heading. */
 export const chunkCharsMin = 200
@@ -38,9 +39,12 @@ export function splitIntoChunks(text: string): Chunk[] {
   }))
 }
 
-/** What is embedded for a chunk: the item's name and the heading path on a line of their own, then the text. */
+/**
+ * What is embedded for a chunk: the item's name and the heading path on a line of their own, then the text without
+ * its links.
+ */
 export function embeddedText(itemName: string, chunk: { heading: string | null; text: string }): string {
-  return `${contextLine(itemName.trim(), chunk.heading)}\n${chunk.text}`
+  return `${contextLine(itemName.trim(), chunk.heading)}\n${withoutLinks(chunk.text)}`
 }
 
 /** A chunk to be, by offsets: its own text from `start`, its overlap before that. */

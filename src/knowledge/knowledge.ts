@@ -7,8 +7,9 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { sha256 } from './chunk-rows.ts'
-import type { Item, NewItem } from './schemas.ts'
+import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunk-rows.ts'
+import type { ChunkPreview, Item, NewItem, Preview } from './schemas.ts'
+import { toIndexedWords } from './words.ts'
 
 /** The list of items is read in slices of about this many characters of text. */
 const sliceCharsMax = 2_097_152
@@ -17,7 +18,7 @@ interface KnowledgeOptions {
   store: StoreOf
   recordHash: RecordHash
   /** Cuts a text up: see chunk-rows.ts. */
-  toChunkRows: (text: string) => Promise<string>
+  toChunkRows: (text: string) => Promise<ChunkRows>
   /** Embeds and indexes chunks that were just committed; true when search finds them by vector. */
   settle: (projectId: number, labels: readonly number[]) => Promise<boolean>
   /** Takes vectors out of the index in memory; resolves when search no longer returns them. */
@@ -93,8 +94,16 @@ export class Knowledge {
     this.#checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
-    const labels = await this.#insert(projectId, item, await this.#options.toChunkRows(item.text), createdAt)
+    const rows = await this.#options.toChunkRows(item.text)
+    const labels = await this.#insert(projectId, item, rows, createdAt)
     return { item, labels }
+  }
+
+  /** The chunks that a text would be stored as. */
+  async preview(text: string): Promise<Preview> {
+    this.#checkSize(text)
+    const { rows } = await this.#options.toChunkRows(text)
+    return { data: readChunkRows(rows).map(toChunkPreview) }
   }
 
   /** Every item, newest first, as JSON texts in slices. An item deleted meanwhile is left out. */
@@ -157,7 +166,12 @@ export class Knowledge {
     return { id, deleted: true }
   }
 
-  async #insert(projectId: number, item: Item, chunkRows: string, createdAt: number): Promise<number[]> {
+  async #insert(
+    projectId: number,
+    item: Item,
+    { rows, words }: ChunkRows,
+    createdAt: number,
+  ): Promise<number[]> {
     const { write } = this.#options.store(projectId)
     const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
     const itemSeq = sql`(select seq from ${knowledgeItems} where ${isThisItem})`
@@ -170,10 +184,15 @@ export class Knowledge {
       write.all<{ label: number }>(sql`
         insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at)
         select ${projectId}, ${itemSeq}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${createdAt}
-        from json_each(${chunkRows}) returning label`),
+        from json_each(${rows}) returning label`),
+      // Materialised, or the JSON would be gone through once for each chunk.
       write.run(sql`
+        with words as materialized (
+          select cast(key as integer) as position, value ->> 0 as heading, value ->> 1 as text from json_each(${words}))
         insert into ${chunkWords(projectId)} (rowid, heading, text)
-        select label, ${item.name} || ' ' || coalesce(heading, ''), text from ${chunks} where item_seq = ${itemSeq}`),
+        select label, ${toIndexedWords(item.name)} || ' ' || coalesce(words.heading, chunks.heading, ''),
+          coalesce(words.text, chunks.text)
+        from ${chunks} left join words using (position) where item_seq = ${itemSeq}`),
     ])
     return results[2].map(({ label }) => label)
   }
@@ -195,6 +214,22 @@ async function readItems(db: ReadDatabase, seqs: number[]): Promise<Item[]> {
 
 function toItem({ id, name, description, text, createdAt }: ItemRow): Item {
   return { id, name, description, text, createdAt: new Date(createdAt).toISOString() }
+}
+
+function toChunkPreview([position, heading, text, overlapChars]: ChunkRow): ChunkPreview {
+  return {
+    position,
+    heading,
+    text,
+    characters: codePoints(text),
+    overlapCharacters: codePoints(text.slice(0, overlapChars)),
+  }
+}
+
+function codePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
 }
 
 function itemNotFound(): AppError {

@@ -5,8 +5,8 @@ import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from
 import { streamOf } from '../http/stream.ts'
 import { bodyOf } from '../validation.ts'
 import type { Knowledge } from './knowledge.ts'
-import { Item, ItemList, NewItem, SearchAnswer, SearchRequest } from './schemas.ts'
-import type { Search } from './search.ts'
+import { Item, ItemList, NewItem, Preview, PreviewRequest, SearchAnswer, SearchRequest } from './schemas.ts'
+import type { Search, TimeShares } from './search/search.ts'
 
 const tags = ['Knowledge']
 const security = [{ apiKey: [] }]
@@ -60,21 +60,54 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
         },
       },
     )
-    .post('/search', ({ caller, body }) => search.search(caller.projectId, body), {
+    .post('/preview', ({ body }) => knowledge.preview(body.text), {
       parse: 'json',
-      body: bodyOf(SearchRequest),
+      body: bodyOf(PreviewRequest),
       detail: {
         tags,
         security,
-        operationId: 'searchKnowledge',
-        summary: 'Find passages for an agent',
-        responses: keyedAnswers({ 200: jsonAnswer('Passages, best first.', SearchAnswer) }, [
+        operationId: 'previewKnowledge',
+        summary: 'See how a text would be cut up',
+        description: 'The chunks as they would be stored, searched and answered with. Nothing is stored.',
+        responses: keyedAnswers({ 200: jsonAnswer('The chunks in their order.', Preview) }, [
           'invalid_request',
           'payload_too_large',
           'unsupported_media_type',
         ]),
       },
     })
+    .post(
+      '/search',
+      ({ caller, body, set }) => {
+        const report = (shares: TimeShares) => {
+          set.headers['server-timing'] = toServerTiming(shares)
+        }
+        return search.search(caller.projectId, body, report)
+      },
+      {
+        parse: 'json',
+        body: bodyOf(SearchRequest),
+        detail: {
+          tags,
+          security,
+          operationId: 'searchKnowledge',
+          summary: 'Find passages for an agent',
+          responses: keyedAnswers(
+            {
+              200: jsonAnswer('Passages, best first.', SearchAnswer, {
+                headers: {
+                  'Server-Timing': headerOf(
+                    'Where the time went, in milliseconds; keyword and vector go on side by side.',
+                    'keyword;dur=1.2, vector;dur=1.9, fusion;dur=0.3, total;dur=2.4',
+                  ),
+                },
+              }),
+            },
+            ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
+          ),
+        },
+      },
+    )
     .get('/:id', ({ caller, params }) => knowledge.get(caller.projectId, params.id), {
       detail: {
         tags,
@@ -98,6 +131,13 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
         ]),
       },
     })
+}
+
+/** https://www.w3.org/TR/server-timing */
+function toServerTiming(shares: TimeShares): string {
+  return Object.entries(shares)
+    .map(([name, durationMs]) => `${name};dur=${durationMs.toFixed(2)}`)
+    .join(', ')
 }
 
 /** The first slice is read before the answer begins, so that a failure is still a problem answer. */

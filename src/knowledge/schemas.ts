@@ -22,6 +22,30 @@ export type Item = Static<typeof Item>
 
 export const ItemList = Type.Array(Item)
 
+/** A text to be cut up as an item's would be. */
+export const PreviewRequest = Type.Object({ text: NewItem.properties.text })
+export type PreviewRequest = Static<typeof PreviewRequest>
+
+export const ChunkPreview = Type.Object({
+  position: Type.Integer({ description: "0 for the text's first chunk." }),
+  heading: Type.Unsafe<string | null>({
+    type: 'string',
+    nullable: true,
+    description: 'Titles of the section it starts in and of those above it.',
+    example: 'Orders › Refunds',
+  }),
+  text: Type.String({ example: '## Refunds\n\nWe refund any order within 30 days.' }),
+  characters: Type.Integer({ description: 'Length of `text` in code points.', example: 46 }),
+  overlapCharacters: Type.Integer({
+    description: 'How many of the first ones repeat the end of the chunk before.',
+    example: 0,
+  }),
+})
+export type ChunkPreview = Static<typeof ChunkPreview>
+
+export const Preview = Type.Object({ data: Type.Array(ChunkPreview) })
+export type Preview = Static<typeof Preview>
+
 export const searchLimitMax = 50
 const searchMode = { type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
 
@@ -33,7 +57,12 @@ export const SearchRequest = Type.Object({
   ),
   mode: Type.Optional(Type.Unsafe<SearchMode>({ ...searchMode, default: 'hybrid' })),
   timeoutMs: Type.Optional(
-    Type.Integer({ minimum: 10, maximum: 10_000, default: 300, description: 'For the whole search.' }),
+    Type.Integer({
+      minimum: 10,
+      maximum: 10_000,
+      default: 300,
+      description: 'For the whole search: what is found by keyword is answered when it is over.',
+    }),
   ),
 })
 export type SearchRequest = Static<typeof SearchRequest>
@@ -43,9 +72,15 @@ export const SearchHit = Type.Object({
   itemId: Type.String({ example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738' }),
   name: Type.String({ example: 'Refund policy' }),
   heading: Type.Unsafe<string | null>({ type: 'string', nullable: true, example: 'Refunds' }),
-  text: Type.String({ example: 'We refund any order within 30 days.' }),
-  position: Type.Integer({ description: "0 for the item's first chunk." }),
-  score: Type.Number({ description: '0 to 1; 1 is first in every list that was used.' }),
+  text: Type.String({
+    description: 'One chunk, or up to three of one section that follow each other.',
+    example: 'We refund any order within 30 days.',
+  }),
+  position: Type.Integer({ description: "Of its first chunk; 0 for the item's first." }),
+  score: Type.Number({
+    description: '0 to 1: 1 is first in every list that was used. To be compared within one answer only.',
+    example: 1,
+  }),
 })
 export type SearchHit = Static<typeof SearchHit>
 

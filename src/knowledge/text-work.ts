@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { toChunkRows } from './chunk-rows.ts'
+import { type ChunkRows, toChunkRows } from './chunk-rows.ts'
 import type { TextReply, TextRequest } from './text-worker.ts'
 
 /** A shorter text is cut up where it is: that takes less time than sending it. */
@@ -22,9 +22,9 @@ export class TextWork {
   #lastId = 0
 
   /** See chunk-rows.ts. */
-  async toChunkRows(text: string): Promise<string> {
+  async toChunkRows(text: string): Promise<ChunkRows> {
     if (text.length <= inlineCharsMax) return toChunkRows(text)
-    return this.#ask<string>({ method: 'toChunkRows', text })
+    return this.#ask<ChunkRows>({ method: 'toChunkRows', text })
   }
 
   /** What the built-in embedder makes of documents. */

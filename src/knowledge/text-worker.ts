@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { lowerPriority } from '../thread-priority.ts'
-import { toChunkRows } from './chunk-rows.ts'
+import { type ChunkRows, toChunkRows } from './chunk-rows.ts'
 import { createBuiltinEmbedder } from './embedding/builtin.ts'
 
 /** Work on long texts, on a thread of its own: see text-work.ts. */
@@ -9,7 +9,7 @@ export type TextRequest = { id: number } & (
   | { method: 'embed'; texts: readonly string[] }
 )
 
-export type TextReply = { id: number } & ({ value: string | Float32Array[] } | { error: string })
+export type TextReply = { id: number } & ({ value: ChunkRows | Float32Array[] } | { error: string })
 
 const niceness = 5
 const port = parentPort
@@ -27,7 +27,7 @@ port.on('message', async (request: TextRequest) => {
   }
 })
 
-async function run(request: TextRequest): Promise<string | Float32Array[]> {
+async function run(request: TextRequest): Promise<ChunkRows | Float32Array[]> {
   if (request.method === 'toChunkRows') return toChunkRows(request.text)
   return embedder.embed(request.texts, 'document', never)
 }

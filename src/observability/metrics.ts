@@ -29,6 +29,13 @@ export class Metrics {
     help: 'Calls to the embedding provider that failed.',
     registers: [this.#registry],
   })
+  readonly #searches = new Histogram({
+    name: 'callbook_search_duration_seconds',
+    help: 'Time of a search for knowledge, by what it really used.',
+    labelNames: ['mode'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [this.#registry],
+  })
   readonly #lag = new Gauge({
     name: 'callbook_event_loop_lag_seconds',
     help: 'Longest delay of the event loop since the last scrape.',
@@ -50,6 +57,10 @@ export class Metrics {
   observeEmbedding({ durationMs, error }: { durationMs: number; error: string | null }): void {
     this.#embeddings.observe(durationMs / 1000)
     if (error !== null) this.#embeddingFailures.inc()
+  }
+
+  observeSearch({ mode, tookMs }: { mode: string; tookMs: number }): void {
+    this.#searches.observe({ mode }, tookMs / 1000)
   }
 
   /** The Prometheus text format, version 0.0.4. */

@@ -129,6 +129,7 @@ describe('a key is judged before anything else about a request', () => {
       'GET /v1/knowledge',
       'GET /v1/knowledge/some-id',
       'POST /v1/knowledge',
+      'POST /v1/knowledge/preview',
       'POST /v1/knowledge/search',
       'PUT /ingest/calls/some-id',
     ])

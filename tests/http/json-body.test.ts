@@ -18,6 +18,7 @@ afterAll(() => service.stop())
 
 const routes = [
   ['POST', '/v1/knowledge'],
+  ['POST', '/v1/knowledge/preview'],
   ['POST', '/v1/knowledge/search'],
   ['PUT', '/ingest/calls/some-id'],
 ] as const

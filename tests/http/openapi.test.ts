@@ -41,6 +41,7 @@ const expectedStatuses: Record<string, string> = {
   'POST /v1/knowledge': `201 400 413 415 507 ${keyed}`,
   'GET /v1/knowledge/{id}': `200 404 ${keyed}`,
   'DELETE /v1/knowledge/{id}': `200 404 507 ${keyed}`,
+  'POST /v1/knowledge/preview': `200 400 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 400 413 415 ${keyed}`,
   'PUT /ingest/calls/{id}': `200 201 400 409 410 413 415 507 ${keyed}`,
 }
@@ -194,6 +195,7 @@ describe('real answers', () => {
     await check('createKnowledge', created)
     await check('listKnowledge', await project.fetch('/v1/knowledge'))
     await check('getKnowledge', await project.fetch(path))
+    await check('previewKnowledge', await project.send('POST', '/v1/knowledge/preview', { text: 'words' }))
     await check('searchKnowledge', await project.send('POST', '/v1/knowledge/search', { query: 'words' }))
     await check('deleteKnowledge', await project.fetch(path, { method: 'DELETE' }))
     await check('deleteCall', await project.fetch('/v1/calls/full', { method: 'DELETE' }))
@@ -215,6 +217,7 @@ describe('real answers', () => {
     await check('deleteKnowledge', await project.fetch('/v1/knowledge/nothing', { method: 'DELETE' }))
     for (const [operationId, method, path] of [
       ['createKnowledge', 'POST', '/v1/knowledge'],
+      ['previewKnowledge', 'POST', '/v1/knowledge/preview'],
       ['searchKnowledge', 'POST', '/v1/knowledge/search'],
       ['ingestCall', 'PUT', '/ingest/calls/some-id'],
     ] as const) {

@@ -91,6 +91,7 @@ const methodsByPath: Record<string, string> = {
   '/v1/calls': 'GET, HEAD',
   '/v1/calls/some-id': 'DELETE, GET, HEAD',
   '/v1/knowledge': 'GET, HEAD, POST',
+  '/v1/knowledge/preview': 'POST',
   '/v1/knowledge/search': 'POST',
   '/v1/knowledge/some-id': 'DELETE, GET, HEAD',
   '/ingest/calls/some-id': 'PUT',

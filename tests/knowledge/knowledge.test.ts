@@ -162,7 +162,10 @@ describe('POST /v1/knowledge', () => {
     const same = { name: 'Same', text: 'The same text.' }
     const [one, two] = [await create(project, same), await create(project, same)]
     expect(one.id).not.toBe(two.id)
-    expect((await find(project, 'same')).toSorted()).toEqual([one.id, two.id])
+    for (const { id } of [one, two]) {
+      const answer = await project.send('POST', '/v1/knowledge/search', { query: 'same', itemIds: [id] })
+      expect(await answer.json()).toMatchObject({ data: [{ itemId: id }] })
+    }
   })
 
   test('is 507 when the disk is full, stores nothing, and goes on when there is room again', async () => {

@@ -1,11 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { chunkerVersion } from '../chunks.ts'
+import { foldText } from '../words.ts'
 import { type Embedder, EmbeddingError } from './embedder.ts'
 import { FeatureTable } from './feature-table.ts'
-import { collectFeatures, foldText } from './lexical-features.ts'
+import { collectFeatures } from './lexical-features.ts'
 
 const dimensions = 384
 const batchTextsMax = 32
+/** Lexical vectors tell little that the words themselves have not told. */
+const rankWeight = 0.05
 /** What lies beyond in a text does not count; chunks and queries are far shorter. */
 const textCharsMax = 16_000
 /** Others get their turn after this time, and the little work that cannot be divided. */
@@ -25,6 +28,7 @@ export function createBuiltinEmbedder({ embedDocuments }: BuiltinOptions = {}): 
   return {
     space: `builtin:lexical-v1:${dimensions}:chunks-v${chunkerVersion}`,
     dimensions,
+    rankWeight,
     destination: 'this process (builtin, lexical)',
     batchTextsMax,
     batchesAtOnce: 1,

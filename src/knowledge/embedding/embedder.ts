@@ -10,6 +10,11 @@ export interface Embedder {
   readonly space: string
   /** Length of every vector; null until the first answer of a model that is not in our table. */
   readonly dimensions: number | null
+  /**
+   * How much the order of its vectors counts in hybrid search, where the order by words counts 1: less than 1 where
+   * vectors know no more than the words.
+   */
+  readonly rankWeight: number
   /** For people: where texts are sent, e.g. `this process (builtin)` or `https://router.huggingface.co/…`. */
   readonly destination: string
   /** How many texts one call takes at most. */

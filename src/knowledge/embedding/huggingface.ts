@@ -44,6 +44,7 @@ class HuggingFaceEmbedder implements Embedder {
   readonly destination: string
   readonly batchTextsMax = batchTextsMax
   readonly batchesAtOnce = 4
+  readonly rankWeight = 1
   private readonly traits: ModelTraits
   private readonly extraction: FeatureExtraction
   private readonly circuit: Circuit

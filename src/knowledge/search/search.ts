@@ -1,0 +1,153 @@
+import { setImmediate } from 'node:timers/promises'
+import type { StoreOf } from '../../db/store.ts'
+import type { Embedder } from '../embedding/embedder.ts'
+import type { VectorIndex } from '../index/vector-index.ts'
+import type { SearchAnswer, SearchHit, SearchMode, SearchRequest } from '../schemas.ts'
+import { fuseRanks, type RankedList } from './fusion.ts'
+import { KeywordSearch } from './keyword.ts'
+import { mergePassages } from './merge-passages.ts'
+import { labelsOfItems, type Passage, readPassages } from './passages.ts'
+import { QueryVectors } from './query-vectors.ts'
+
+const limitDefault = 5
+const timeoutMsDefault = 300
+/** Kept for putting the answer together when the vectors have not come in time. */
+const answeringMs = 5
+/** Hits taken from the vector index before the lists are fused. */
+const vectorCandidates = 50
+/** Fused passages that are read for the answer, as some become one and some are left out. */
+const readBeyondLimit = 10
+
+interface SearchOptions {
+  store: StoreOf
+  embedder: Embedder
+  index: VectorIndex
+  /** Milliseconds of a monotonic clock. */
+  now: () => number
+  /** Told of every search that was answered, never of its words. */
+  observe: (outcome: { mode: SearchMode; tookMs: number }) => void
+  /** Told when a list had to be left out of an answer. */
+  onDegraded: (error: unknown) => void
+}
+
+/** Where a search's time went, in milliseconds; `vector` and `keyword` go on side by side. */
+export interface TimeShares {
+  keyword: number
+  vector: number
+  fusion: number
+  total: number
+}
+
+/** What an agent asks during a call: passages by meaning and by words, within a deadline. */
+export class Search {
+  readonly #options: SearchOptions
+  readonly #keyword: KeywordSearch
+  readonly #queryVectors: QueryVectors
+
+  constructor(options: SearchOptions) {
+    this.#options = options
+    this.#keyword = new KeywordSearch({ store: options.store, now: options.now })
+    this.#queryVectors = new QueryVectors(options.embedder)
+  }
+
+  /** @param report told where the time went */
+  async search(
+    projectId: number,
+    request: SearchRequest,
+    report?: (shares: TimeShares) => void,
+  ): Promise<SearchAnswer> {
+    const { now, observe, store } = this.#options
+    const startedAt = now()
+    const { read } = store(projectId)
+    const wanted = request.mode ?? 'hybrid'
+    const limit = request.limit ?? limitDefault
+    const shares = { keyword: 0, vector: 0, fusion: 0, total: 0 }
+    const labels = request.itemIds && (await labelsOfItems(read, projectId, request.itemIds))
+
+    const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, request, labels)
+    const byKeyword = async () => {
+      const from = now()
+      const passages = await this.#keyword.search(projectId, request.query, labels)
+      shares.keyword = now() - from
+      return passages
+    }
+    // Requests that arrived with this one set their deadlines and ask for their vectors first.
+    if (byVector) await setImmediate()
+    const early = wanted === 'vector' ? null : await byKeyword()
+    const nearest = byVector && (await byVector)
+    shares.vector = nearest?.tookMs ?? 0
+    const passages = early ?? (nearest ? [] : await byKeyword())
+
+    const fusingFrom = now()
+    const lists: RankedList[] = []
+    if (nearest) lists.push({ labels: nearest.labels, weight: wanted === 'vector' ? 1 : this.#vectorWeight })
+    if (passages.length > 0) lists.push({ labels: passages.map(({ label }) => label), weight: 1 })
+    const data = await this.#answer(projectId, lists, passages, limit)
+    shares.fusion = now() - fusingFrom
+    shares.total = now() - startedAt
+    const mode = nearest ? wanted : 'keyword'
+    observe({ mode, tookMs: shares.total })
+    report?.(shares)
+    return { data, mode, tookMs: shares.total }
+  }
+
+  close(): void {
+    this.#queryVectors.close()
+  }
+
+  get #vectorWeight(): number {
+    return this.#options.embedder.rankWeight
+  }
+
+  /** Labels best first; null when they are not there in time. */
+  async #byVector(
+    projectId: number,
+    { query, timeoutMs = timeoutMsDefault }: SearchRequest,
+    labels: number[] | undefined,
+  ): Promise<{ labels: number[]; tookMs: number } | null> {
+    const { index, now, onDegraded } = this.#options
+    const startedAt = now()
+    const find = async () => {
+      const vector = await this.#queryVectors.of(query)
+      const hits = await index.search(projectId, vector, vectorCandidates, labels)
+      return { labels: hits.map(({ label }) => label), tookMs: now() - startedAt }
+    }
+    try {
+      return await within(Math.max(1, timeoutMs - answeringMs), find())
+    } catch (error) {
+      // Keyword search answers alone, on time, and `mode` says so.
+      onDegraded(error)
+      return null
+    }
+  }
+
+  async #answer(
+    projectId: number,
+    lists: readonly RankedList[],
+    known: readonly Passage[],
+    limit: number,
+  ): Promise<SearchHit[]> {
+    const ranked = fuseRanks(lists).slice(0, limit + readBeyondLimit)
+    const byLabel = new Map(known.map((passage) => [passage.label, passage]))
+    const missing = ranked.flatMap(({ label }) => (byLabel.has(label) ? [] : label))
+    const { read } = this.#options.store(projectId)
+    for (const passage of await readPassages(read, projectId, missing)) byLabel.set(passage.label, passage)
+    const scored = ranked.flatMap(({ label, score }) => {
+      const passage = byLabel.get(label)
+      return passage ? { passage, score } : []
+    })
+    return mergePassages(scored, limit).map(({ passage, score }) => toHit(passage, score))
+  }
+}
+
+/** Rejects when the work takes longer; the work itself goes on. */
+function within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`Not there within ${timeoutMs} ms`)), timeoutMs)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+function toHit({ itemId, name, heading, text, position }: Passage, score: number): SearchHit {
+  return { itemId, name, heading, text, position, score }
+}

@@ -1,0 +1,216 @@
+import { foldText, pairsOf, scripts, separator, spaced, unspaced } from '../words.ts'
+import { stemOf, type Term } from './query.ts'
+
+/** Where a text mentions a query's terms. */
+export interface Mentions {
+  /** How many words the text has. */
+  words: number
+  /** For each mention the word's place in the text, ascending, and which term it is. */
+  places: number[]
+  terms: number[]
+  /** How often each term is mentioned. */
+  counts: number[]
+  /** Which terms stand there as in the query to the letter, capitals included, as bits. */
+  cased: number
+  /** For each term, how alike its most similar other word is, 0 to 1: another form of it, or a slip of the pen. */
+  likeness: number[]
+}
+
+/** Terms that fit into the bits of an integer. */
+export const matchedTermsMax = 31
+const trigramSlotBits = 13
+const wordSlotBits = 10
+const likeCharsMin = 4
+const stemCharsMin = 3
+const UNDERSCORE = 0x5f
+
+/**
+ * Finds a query's terms in passages, in one pass over the characters. Words are compared by their trigrams (Dice's
+ * coefficient), of which a table knows the terms that have them, so that a word like none costs nothing more.
+ */
+export class TermMatcher {
+  readonly #terms: readonly Term[]
+  readonly #byFolded = new Map<string, number>()
+  /** The term, counted from 1, by the hash of its folded form. */
+  readonly #termOfWord = new Uint8Array(1 << wordSlotBits)
+  /** Terms that have a trigram, as bits, by the trigram's hash. */
+  readonly #termsOfTrigram = new Int32Array(1 << trigramSlotBits)
+  readonly #trigramsOfTerm: number[] = []
+  readonly #shared: Int32Array
+  readonly #stems = new Map<string, string>()
+
+  /**
+   * @param terms at most `matchedTermsMax`
+   * @param isCommon whether a term is looked for only in the very form of the query
+   */
+  constructor(terms: readonly Term[], isCommon: (index: number) => boolean) {
+    this.#terms = terms
+    this.#shared = new Int32Array(terms.length)
+    for (const [index, { folded }] of terms.entries()) {
+      this.#byFolded.set(folded, index)
+      this.#termOfWord[wordSlotOf(folded)] = index + 1
+      const slots = isCommon(index) ? [] : trigramSlotsOf(folded)
+      this.#trigramsOfTerm.push(folded.length)
+      for (const slot of slots) this.#termsOfTrigram[slot] = (this.#termsOfTrigram[slot] ?? 0) | (1 << index)
+    }
+  }
+
+  read(text: string): Mentions {
+    const folded = foldText(text)
+    // Folding that changes the length loses what stood where, and with it the capitals.
+    const original = folded.length === text.length ? text : folded
+    const zeros = () => new Array<number>(this.#terms.length).fill(0)
+    const mentions = { words: 0, places: [], terms: [], counts: zeros(), cased: 0, likeness: zeros() }
+    for (let at = 0; at < folded.length; ) {
+      const script = scripts[folded.charCodeAt(at)]
+      if (script === separator) at++
+      else if (script === unspaced) at = this.#readPairs(folded, at, mentions)
+      else at = this.#readWord(folded, at, original, mentions)
+    }
+    return mentions
+  }
+
+  /** Answers where the word ends. */
+  #readWord(folded: string, start: number, original: string, mentions: Mentions): number {
+    const termsOfTrigram = this.#termsOfTrigram
+    const first = folded.charCodeAt(start)
+    let hash = nextHash(wordSeed, first)
+    let trigram = nextTrigram(UNDERSCORE, first)
+    let touched = 0
+    let at = start + 1
+    for (; at < folded.length; at++) {
+      const code = folded.charCodeAt(at)
+      if (scripts[code] !== spaced) break
+      hash = nextHash(hash, code)
+      trigram = nextTrigram(trigram, code)
+      const terms = termsOfTrigram[slotOf(trigram)] ?? 0
+      if (terms !== 0) touched |= this.#share(terms)
+    }
+    const last = termsOfTrigram[slotOf(nextTrigram(trigram, UNDERSCORE))] ?? 0
+    if (last !== 0) touched |= this.#share(last)
+    const exact = this.#exactTerm(hash, folded, start, at)
+    if (exact >= 0) {
+      this.#mention(exact, mentions)
+      if (original.startsWith(this.#terms[exact]?.text ?? '', start)) mentions.cased |= 1 << exact
+    }
+    if (touched !== 0) this.#compare(touched, exact, folded, start, at, mentions)
+    mentions.words++
+    return at
+  }
+
+  /** Counts a trigram for the terms that have it. */
+  #share(terms: number): number {
+    for (let rest = terms; rest !== 0; rest &= rest - 1) {
+      const index = 31 - Math.clz32(rest & -rest)
+      this.#shared[index] = (this.#shared[index] ?? 0) + 1
+    }
+    return terms
+  }
+
+  #exactTerm(hash: number, folded: string, start: number, end: number): number {
+    const index = (this.#termOfWord[wordSlot(hash)] ?? 0) - 1
+    if (index < 0) return -1
+    const term = this.#terms[index]?.folded ?? ''
+    if (term.length === end - start && folded.startsWith(term, start)) return index
+    // Another term of the same slot may have taken its place.
+    return this.#byFolded.get(folded.slice(start, end)) ?? -1
+  }
+
+  #compare(
+    touched: number,
+    exact: number,
+    folded: string,
+    start: number,
+    end: number,
+    mentions: Mentions,
+  ): void {
+    const length = end - start
+    for (let rest = touched; rest !== 0; rest &= rest - 1) {
+      const index = 31 - Math.clz32(rest & -rest)
+      const shared = this.#shared[index] ?? 0
+      this.#shared[index] = 0
+      const term = this.#terms[index]
+      if (!term || exact >= 0) continue
+      if (this.#hasStem(term, folded, start, end)) this.#mention(index, mentions)
+      else if (length >= likeCharsMin && term.folded.length >= likeCharsMin) {
+        const likeness = (2 * shared) / ((this.#trigramsOfTerm[index] ?? 0) + length)
+        if (likeness > (mentions.likeness[index] ?? 0)) mentions.likeness[index] = Math.min(likeness, 1)
+      }
+    }
+  }
+
+  #hasStem(term: Term, folded: string, start: number, end: number): boolean {
+    // Stems are beginnings: what begins otherwise has another.
+    const beginning = Math.min(stemCharsMin, term.folded.length, end - start)
+    for (let at = 0; at < beginning; at++) {
+      if (folded.charCodeAt(start + at) !== term.folded.charCodeAt(at)) return false
+    }
+    const word = folded.slice(start, end)
+    let stem = this.#stems.get(word)
+    if (stem === undefined) {
+      stem = stemOf(word)
+      this.#stems.set(word, stem)
+    }
+    return stem === term.stem
+  }
+
+  /** Answers where the run of a script without spaces ends. */
+  #readPairs(folded: string, start: number, mentions: Mentions): number {
+    let end = start
+    while (end < folded.length && scripts[folded.charCodeAt(end)] === unspaced) end++
+    for (const pair of pairsOf(folded.slice(start, end))) {
+      const index = this.#byFolded.get(pair) ?? this.#byFolded.get(firstOf(pair))
+      if (index !== undefined) this.#mention(index, mentions)
+      mentions.words++
+    }
+    return end
+  }
+
+  #mention(index: number, mentions: Mentions): void {
+    mentions.places.push(mentions.words)
+    mentions.terms.push(index)
+    mentions.counts[index] = (mentions.counts[index] ?? 0) + 1
+  }
+}
+
+/** A query of a single character means any pair that begins with it. */
+function firstOf(pair: string): string {
+  return String.fromCodePoint(pair.codePointAt(0) ?? 0)
+}
+
+/** Places in the table of the trigrams of `_word_`, of which a word has as many as characters. */
+function trigramSlotsOf(word: string): Set<number> {
+  const slots = new Set<number>()
+  let trigram = nextTrigram(UNDERSCORE, word.charCodeAt(0))
+  for (let at = 1; at <= word.length; at++) {
+    trigram = nextTrigram(trigram, at < word.length ? word.charCodeAt(at) : UNDERSCORE)
+    slots.add(slotOf(trigram))
+  }
+  return slots
+}
+
+/** Ten bits for each of the last three code units; of those beyond Latin what overlaps is mixed. */
+function nextTrigram(trigram: number, code: number): number {
+  return ((trigram << 10) ^ code) & 0x3fffffff
+}
+
+function slotOf(trigram: number): number {
+  return Math.imul(trigram, 0x9e3779b1) >>> (32 - trigramSlotBits)
+}
+
+const wordSeed = 0x811c9dc5 | 0
+
+/** FNV-1a over code units. */
+function nextHash(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x01000193)
+}
+
+function wordSlot(hash: number): number {
+  return (hash ^ (hash >>> 15)) & ((1 << wordSlotBits) - 1)
+}
+
+function wordSlotOf(word: string): number {
+  let hash = wordSeed
+  for (let at = 0; at < word.length; at++) hash = nextHash(hash, word.charCodeAt(at))
+  return wordSlot(hash)
+}
