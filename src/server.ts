@@ -10,6 +10,7 @@ import { FactsByRequest } from './http/facts.ts'
 import { jsonBody } from './http/json-body.ts'
 import { openApi } from './http/openapi.ts'
 import { problems } from './http/problems.ts'
+import type { Protocol } from './http/protocol.ts'
 import { RateLimiter } from './http/rate-limit.ts'
 import { type RequestRecord, requestLog } from './http/request-log.ts'
 import { RouteTable } from './http/route-table.ts'
@@ -25,6 +26,7 @@ export function createServer(
 ) {
   const { config, log, metrics } = services
   const facts = new FactsByRequest()
+  const protocols: Protocol[] = []
   let table: RouteTable | undefined
   const routes = () => {
     table ??= new RouteTable(app.routes)
@@ -42,6 +44,7 @@ export function createServer(
       problems({
         facts,
         routes,
+        protocols,
         onUnexpected: (error, requestId) => log.error({ error, requestId }, 'internal'),
       }),
     )
@@ -49,6 +52,7 @@ export function createServer(
       authenticate({
         keys: services.keys,
         facts,
+        protocols,
         peerAddress,
         trustedProxies: config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null,
         rateLimiter:
@@ -58,7 +62,13 @@ export function createServer(
       }),
     )
     .use(jsonBody(config.bodyBytesMax))
-    .use(openApi({ version: packageJson.version, scriptPath: docsScriptPath }))
+    .use(
+      openApi({
+        version: packageJson.version,
+        scriptPath: docsScriptPath,
+        securitySchemes: {},
+      }),
+    )
     .use(docsRoutes(facts))
     .use(
       serviceRoutes({
