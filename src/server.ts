@@ -10,11 +10,11 @@ import { FactsByRequest } from './http/facts.ts'
 import { jsonBody } from './http/json-body.ts'
 import { openApi } from './http/openapi.ts'
 import { problems } from './http/problems.ts'
-import type { Protocol } from './http/protocol.ts'
 import { RateLimiter } from './http/rate-limit.ts'
 import { type RequestRecord, requestLog } from './http/request-log.ts'
 import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
+import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import type { Services } from './services.ts'
 
@@ -26,7 +26,7 @@ export function createServer(
 ) {
   const { config, log, metrics } = services
   const facts = new FactsByRequest()
-  const protocols: Protocol[] = []
+  const protocols = [vapiProtocol]
   let table: RouteTable | undefined
   const routes = () => {
     table ??= new RouteTable(app.routes)
@@ -66,7 +66,7 @@ export function createServer(
       openApi({
         version: packageJson.version,
         scriptPath: docsScriptPath,
-        securitySchemes: {},
+        securitySchemes: vapiSecuritySchemes,
       }),
     )
     .use(docsRoutes(facts))
@@ -80,6 +80,13 @@ export function createServer(
     )
     .use(callRoutes(services.calls))
     .use(knowledgeRoutes(services.knowledge, services.search))
+    .use(
+      vapiRoutes({
+        search: services.search,
+        onFailure: (error, request) =>
+          log.error({ error, requestId: facts.of(request).requestId }, 'A search for Vapi failed'),
+      }),
+    )
     .use(ingestRoutes(services.ingest))
     .use(consoleRoutes())
   return app
