@@ -14,6 +14,7 @@ import { RateLimiter } from './http/rate-limit.ts'
 import { type RequestRecord, requestLog } from './http/request-log.ts'
 import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
+import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import type { Services } from './services.ts'
@@ -26,7 +27,7 @@ export function createServer(
 ) {
   const { config, log, metrics } = services
   const facts = new FactsByRequest()
-  const protocols = [vapiProtocol]
+  const protocols = [vapiProtocol, difyProtocol]
   let table: RouteTable | undefined
   const routes = () => {
     table ??= new RouteTable(app.routes)
@@ -85,6 +86,13 @@ export function createServer(
         search: services.search,
         onFailure: (error, request) =>
           log.error({ error, requestId: facts.of(request).requestId }, 'A search for Vapi failed'),
+      }),
+    )
+    .use(
+      difyRoutes({
+        search: services.search,
+        knowledge: services.knowledge,
+        project: (projectId) => services.projects.get(projectId),
       }),
     )
     .use(ingestRoutes(services.ingest))

@@ -44,6 +44,7 @@ const expectedStatuses: Record<string, string> = {
   'POST /v1/knowledge/search': `200 400 413 415 ${keyed}`,
   'POST /integrations/vapi/knowledge': `200 400 413 415 ${keyed}`,
   'POST /integrations/vapi/tool': `200 400 413 415 ${keyed}`,
+  'POST /integrations/dify/retrieval': `200 400 404 413 415 ${keyed}`,
   'PUT /ingest/calls/{id}': `200 201 400 409 410 413 415 507 ${keyed}`,
 }
 
@@ -204,6 +205,7 @@ describe('real answers', () => {
     await check('getKnowledge', await project.fetch(path))
     await check('searchKnowledge', await project.send('POST', '/v1/knowledge/search', { query: 'words' }))
     const turns = { type: 'knowledge-base-request', messages: [{ role: 'user', content: 'words' }] }
+    const retrieval = { knowledge_id: project.id, query: 'words', retrieval_setting: { top_k: 1 } }
     await check(
       'answerVapiKnowledge',
       await project.send('POST', '/integrations/vapi/knowledge', { message: turns }),
@@ -212,6 +214,7 @@ describe('real answers', () => {
       'answerVapiToolCalls',
       await project.send('POST', '/integrations/vapi/tool', { message: { toolCallList: [] } }),
     )
+    await check('retrieveForDify', await project.send('POST', '/integrations/dify/retrieval', retrieval))
     await check('deleteKnowledge', await project.fetch(path, { method: 'DELETE' }))
     await check('deleteCall', await project.fetch('/v1/calls/full', { method: 'DELETE' }))
     await check('getHealth', await fetch(`${service.url}/health`))
@@ -236,6 +239,7 @@ describe('real answers', () => {
       ['ingestCall', 'PUT', '/ingest/calls/some-id'],
       ['answerVapiKnowledge', 'POST', '/integrations/vapi/knowledge'],
       ['answerVapiToolCalls', 'POST', '/integrations/vapi/tool'],
+      ['retrieveForDify', 'POST', '/integrations/dify/retrieval'],
     ] as const) {
       await check(operationId, await project.send(method, path, big))
       await check(operationId, await project.send(method, path, []))
@@ -243,6 +247,8 @@ describe('real answers', () => {
       await check(operationId, await project.fetch(path, { method, headers: { authorization: 'Bearer x' } }))
     }
     await check('ingestCall', await project.send('PUT', '/ingest/calls/gone', {}))
+    const elsewhere = { knowledge_id: 'nowhere', query: 'q', retrieval_setting: {} }
+    await check('retrieveForDify', await project.send('POST', '/integrations/dify/retrieval', elsewhere))
     const gap = { appendTranscript: { at: 5, turns: [] } }
     await check('ingestCall', await project.send('PUT', '/ingest/calls/gap', gap))
     await check('getMetrics', await fetch(`${service.url}/metrics`))
