@@ -14,6 +14,8 @@ import { RateLimiter } from './http/rate-limit.ts'
 import { type RequestRecord, requestLog } from './http/request-log.ts'
 import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
+import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
+import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import type { Services } from './services.ts'
 
@@ -25,6 +27,7 @@ export function createServer(
 ) {
   const { config, log, metrics } = services
   const facts = new FactsByRequest()
+  const protocols = [vapiProtocol, difyProtocol]
   let table: RouteTable | undefined
   const routes = () => {
     table ??= new RouteTable(app.routes)
@@ -42,6 +45,7 @@ export function createServer(
       problems({
         facts,
         routes,
+        protocols,
         onUnexpected: (error, requestId) => log.error({ error, requestId }, 'internal'),
       }),
     )
@@ -49,6 +53,7 @@ export function createServer(
       authenticate({
         keys: services.keys,
         facts,
+        protocols,
         peerAddress,
         trustedProxies: config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null,
         rateLimiter:
@@ -58,7 +63,13 @@ export function createServer(
       }),
     )
     .use(jsonBody(config.bodyBytesMax))
-    .use(openApi({ version: packageJson.version, scriptPath: docsScriptPath }))
+    .use(
+      openApi({
+        version: packageJson.version,
+        scriptPath: docsScriptPath,
+        securitySchemes: vapiSecuritySchemes,
+      }),
+    )
     .use(docsRoutes(facts))
     .use(
       serviceRoutes({
@@ -70,6 +81,20 @@ export function createServer(
     )
     .use(callRoutes(services.calls))
     .use(knowledgeRoutes(services.knowledge, services.search))
+    .use(
+      vapiRoutes({
+        search: services.search,
+        onFailure: (error, request) =>
+          log.error({ error, requestId: facts.of(request).requestId }, 'A search for Vapi failed'),
+      }),
+    )
+    .use(
+      difyRoutes({
+        search: services.search,
+        knowledge: services.knowledge,
+        project: (projectId) => services.projects.get(projectId),
+      }),
+    )
     .use(ingestRoutes(services.ingest))
     .use(consoleRoutes())
   return app

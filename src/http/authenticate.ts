@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts'
 import { callerContext } from './caller.ts'
 import { clientAddress } from './client-address.ts'
 import type { FactsByRequest } from './facts.ts'
+import { isUnder, type Protocol, protocolAt } from './protocol.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 /** The socket's other end, which only the runtime's server knows; null when there is no socket. */
@@ -14,6 +15,8 @@ export type PeerAddress = (request: Request) => string | null
 interface AuthenticateOptions {
   keys: Keys
   facts: FactsByRequest
+  /** Where the key may come by another way than the Authorization header. */
+  protocols: readonly Protocol[]
   peerAddress: PeerAddress
   trustedProxies: IpRules | null
   /** Null when there is no limit. */
@@ -21,16 +24,24 @@ interface AuthenticateOptions {
 }
 
 /**
- * Judges the key of every request under /v1 and /ingest. In `onRequest`, the only hook that runs before the
+ * Judges the key of every request whose path asks for one. In `onRequest`, the only hook that runs before the
  * body is read: a bad key is 401 even when the body is malformed or the path unknown.
  */
-export function authenticate({ keys, facts, peerAddress, trustedProxies, rateLimiter }: AuthenticateOptions) {
+export function authenticate({
+  keys,
+  facts,
+  protocols,
+  peerAddress,
+  trustedProxies,
+  rateLimiter,
+}: AuthenticateOptions) {
   return new Elysia({ name: 'authenticate' }).use(callerContext()).onRequest(async (context) => {
     const { request } = context
     const known = facts.of(request)
     const kind = kindOf(known.path)
     if (!kind) return
-    const caller = await keys.verify(kind, request.headers.get('authorization'), () =>
+    const authorizationOf = protocolAt(protocols, known.path)?.authorizationOf ?? authorizationHeader
+    const caller = await keys.verify(kind, authorizationOf(request.headers), () =>
       clientAddress({
         peer: peerAddress(request),
         forwardedFor: request.headers.get('x-forwarded-for'),
@@ -48,9 +59,13 @@ export function authenticate({ keys, facts, peerAddress, trustedProxies, rateLim
 
 /** The kind of key a path asks for; null for a path that asks for none. */
 function kindOf(path: string): KeyKind | null {
-  if (path.startsWith('/v1/') || path === '/v1') return 'live'
-  if (path.startsWith('/ingest/') || path === '/ingest') return 'ingest'
+  if (isUnder(path, '/v1') || isUnder(path, '/integrations')) return 'live'
+  if (isUnder(path, '/ingest')) return 'ingest'
   return null
+}
+
+function authorizationHeader(headers: Headers): string | null {
+  return headers.get('authorization')
 }
 
 function tooManyRequests(retryAfterSeconds: number | undefined): AppError {

@@ -110,7 +110,8 @@ function errorsPage(): string {
 </style>
 <h1>Errors</h1>
 <p>Every error is <code>application/problem+json</code> (RFC 9457). Its <code>type</code> leads to a row of this table;
-its <code>requestId</code> is also in the <code>X-Request-Id</code> header and in the service's log.</p>
+its <code>requestId</code> is also in the <code>X-Request-Id</code> header and in the service's log. Under
+<code>/integrations</code> the statuses are the same, and the body is the one that the protocol prescribes.</p>
 <table><thead><tr><th>code</th><th>status</th><th>meaning</th></tr></thead><tbody>
 ${rows.join('\n')}
 </tbody></table>

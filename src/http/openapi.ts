@@ -50,9 +50,20 @@ export function keyedAnswers(success: Answers, errors: ErrorCode[]): Answers {
   return { ...success, ...problemAnswers([...keyedErrors, ...errors]) }
 }
 
+/** The same for a protocol whose errors have a form of their own. */
+export function protocolAnswers(success: Answers, errors: ErrorCode[], errorBody: TSchema): Answers {
+  const toAnswer = (status: number) =>
+    jsonAnswer(status === 400 ? 'The request is not valid.' : describe(status), errorBody)
+  return { ...success, ...errorAnswers([...keyedErrors, ...errors], toAnswer) }
+}
+
 export function problemAnswers(errors: ErrorCode[]): Answers {
+  return errorAnswers(errors, problemAnswer)
+}
+
+function errorAnswers(errors: ErrorCode[], toAnswer: (status: number) => Answer): Answers {
   const statuses = [...new Set(errors.map((code) => errorStatus[code]))].sort()
-  return Object.fromEntries(statuses.map((status) => [status, problemAnswer(status)]))
+  return Object.fromEntries(statuses.map((status) => [status, toAnswer(status)]))
 }
 
 /** A success that is JSON of this schema. */
@@ -90,8 +101,15 @@ const viewerSettings: object = {
   mcp: { disabled: true },
 }
 
+interface OpenApiOptions {
+  version: string
+  scriptPath: string
+  /** Other ways to send a key than those of every route, by name. */
+  securitySchemes: Record<string, OpenAPIV3.SecuritySchemeObject>
+}
+
 /** The OpenAPI document at /docs/json and the page that shows it, whose script is served by us. */
-export function openApi({ version, scriptPath }: { version: string; scriptPath: string }) {
+export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions) {
   return swagger({
     path: '/docs',
     scalarCDN: scriptPath,
@@ -109,6 +127,7 @@ export function openApi({ version, scriptPath }: { version: string; scriptPath: 
       tags: [
         { name: 'Calls', description: 'Records of the calls that agents handled.' },
         { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
+        { name: 'Integrations', description: 'Protocols that agent platforms speak already.' },
         { name: 'Ingest', description: 'How platforms bring calls in.' },
         { name: 'Service', description: 'Health and metrics.' },
       ],
@@ -121,6 +140,7 @@ export function openApi({ version, scriptPath }: { version: string; scriptPath: 
             scheme: 'bearer',
             description: 'METRICS_TOKEN, when one is configured.',
           },
+          ...securitySchemes,
         },
         schemas: { Problem: asOpenApi(Problem) },
       },
@@ -128,9 +148,13 @@ export function openApi({ version, scriptPath }: { version: string; scriptPath: 
   })
 }
 
+function describe(status: number): string {
+  return errorDescriptions[status] ?? 'Error'
+}
+
 function problemAnswer(status: number): Answer {
   return {
-    description: errorDescriptions[status] ?? 'Error',
+    description: describe(status),
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   }
 }

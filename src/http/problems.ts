@@ -1,32 +1,41 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../errors.ts'
 import type { FactsByRequest } from './facts.ts'
+import { type Protocol, protocolAt } from './protocol.ts'
 import type { RouteTable } from './route-table.ts'
 
 interface ProblemsOptions {
   facts: FactsByRequest
   routes: () => RouteTable
+  /** Where errors have a form of their own. */
+  protocols: readonly Protocol[]
   /** Told of everything that is answered as an internal error. */
   onUnexpected: (error: unknown, requestId: string) => void
 }
 
-/** Every error of every route becomes one shape: application/problem+json (RFC 9457). */
-export function problems({ facts, routes, onUnexpected }: ProblemsOptions) {
+/** Every error becomes one shape, application/problem+json (RFC 9457), or that of the protocol of its path. */
+export function problems({ facts, routes, protocols, onUnexpected }: ProblemsOptions) {
   return new Elysia({ name: 'problems' }).onError({ as: 'global' }, ({ error, code, request }) => {
-    const { requestId } = facts.of(request)
+    const { requestId, path } = facts.of(request)
     const problem = code === 'NOT_FOUND' ? noSuchPath() : asAppError(error)
     const known = problem?.code === 'not_found' ? (wrongMethod(request, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)
-    return toProblem(known ?? internal(), requestId)
+    return toAnswer(known ?? internal(), requestId, protocolAt(protocols, path))
   })
 }
 
 /** @param requestId the id that the answer's `X-Request-Id` bears */
-export function toProblem(error: AppError, requestId: string): Response {
-  const headers: Record<string, string> = { ...error.headers, 'Content-Type': 'application/problem+json' }
+function toAnswer(error: AppError, requestId: string, protocol: Protocol | undefined): Response {
+  const type = protocol ? 'application/json' : 'application/problem+json'
+  const headers: Record<string, string> = { ...error.headers, 'Content-Type': type }
   if (error.retryAfterSeconds !== undefined)
     headers['Retry-After'] = String(Math.ceil(error.retryAfterSeconds))
-  const problem = {
+  const body = protocol ? protocol.errorBody(error) : toProblem(error, requestId)
+  return new Response(JSON.stringify(body), { status: error.status, headers })
+}
+
+function toProblem(error: AppError, requestId: string): object {
+  return {
     type: `/docs/errors#${error.code}`,
     title: error.title,
     status: error.status,
@@ -35,7 +44,6 @@ export function toProblem(error: AppError, requestId: string): Response {
     requestId,
     errors: error.errors,
   }
-  return new Response(JSON.stringify(problem), { status: error.status, headers })
 }
 
 /** Elysia wraps what a body parser throws, so the error itself may be the cause. */

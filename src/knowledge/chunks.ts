@@ -84,7 +84,8 @@ function charsOf(piece: Piece): number {
   return piece.end - piece.start + piece.overlapChars
 }
 
-function contextLine(name: string, heading: string | null): string {
+/** Where a chunk stands: the item's name and the heading path, without saying the same twice. */
+export function contextLine(name: string, heading: string | null): string {
   if (heading === null) return name
   const [first = ''] = heading.split(headingSeparator, 1)
   const repeats = name === '' || fold(first) === fold(name) || fold(heading) === fold(name)

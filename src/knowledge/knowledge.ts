@@ -28,25 +28,47 @@ interface KnowledgeOptions {
   now: () => number
 }
 
-interface ItemRow {
+/** What an item is called, without its text. */
+export interface ItemHead {
   id: string
   name: string
   description: string
-  text: string
+  /** Milliseconds since 1970. */
   createdAt: number
 }
 
-const itemColumns = {
+interface ItemRow extends ItemHead {
+  text: string
+}
+
+const headColumns = {
   id: knowledgeItems.id,
   name: knowledgeItems.name,
   description: knowledgeItems.description,
-  text: knowledgeItems.text,
   createdAt: knowledgeItems.createdAt,
 }
+
+const itemColumns = { ...headColumns, text: knowledgeItems.text }
 
 const queries = preparedQueries((db) => ({
   byId: db
     .select({ ...itemColumns, seq: knowledgeItems.seq })
+    .from(knowledgeItems)
+    .where(
+      and(
+        eq(knowledgeItems.projectId, sql.placeholder('projectId')),
+        eq(knowledgeItems.id, sql.placeholder('id')),
+      ),
+    )
+    .prepare(),
+  heads: db
+    .select(headColumns)
+    .from(knowledgeItems)
+    .where(eq(knowledgeItems.projectId, sql.placeholder('projectId')))
+    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
+    .prepare(),
+  headById: db
+    .select(headColumns)
     .from(knowledgeItems)
     .where(
       and(
@@ -120,6 +142,16 @@ export class Knowledge {
   /** What tells whether an item is there already: the name and the SHA-256 of the text of each. */
   async contents(projectId: number): Promise<{ name: string; textHash: string }[]> {
     return await queries(this.#options.store(projectId).read).contents.all({ projectId })
+  }
+
+  /** Every item without its text, newest first. */
+  async heads(projectId: number): Promise<ItemHead[]> {
+    return await queries(this.#options.store(projectId).read).heads.all({ projectId })
+  }
+
+  /** One item without its text; null when it is not this project's. */
+  async head(projectId: number, id: string): Promise<ItemHead | null> {
+    return (await queries(this.#options.store(projectId).read).headById.get({ projectId, id })) ?? null
   }
 
   async get(projectId: number, id: string): Promise<Item> {

@@ -53,6 +53,13 @@ export class Projects {
     return await this.#read.select(columns).from(projects).orderBy(projects.id)
   }
 
+  /** @param projectId of a project that there is, such as that of a key */
+  async get(projectId: number): Promise<Project> {
+    const [found] = await this.#read.select(columns).from(projects).where(eq(projects.id, projectId))
+    if (!found) throw new Error('A key belongs to a project')
+    return found
+  }
+
   /** @param idOrName an id wins over a name that looks like it. */
   async find(idOrName: string): Promise<Project> {
     const found = await this.#read

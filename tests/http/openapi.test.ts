@@ -43,6 +43,9 @@ const expectedStatuses: Record<string, string> = {
   'DELETE /v1/knowledge/{id}': `200 404 507 ${keyed}`,
   'POST /v1/knowledge/preview': `200 400 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 400 413 415 ${keyed}`,
+  'POST /integrations/vapi/knowledge': `200 400 413 415 ${keyed}`,
+  'POST /integrations/vapi/tool': `200 400 413 415 ${keyed}`,
+  'POST /integrations/dify/retrieval': `200 400 404 413 415 ${keyed}`,
   'PUT /ingest/calls/{id}': `200 201 400 409 410 413 415 507 ${keyed}`,
 }
 
@@ -83,15 +86,20 @@ describe('the OpenAPI document', () => {
         ? [{ apiKey: [] }]
         : operation.path.startsWith('/ingest')
           ? [{ ingestKey: [] }]
-          : operation.path === '/metrics'
-            ? [{ metricsToken: [] }, {}]
-            : []
+          : operation.path.startsWith('/integrations/vapi')
+            ? [{ apiKey: [] }, { vapiSecret: [] }]
+            : operation.path.startsWith('/integrations')
+              ? [{ apiKey: [] }]
+              : operation.path === '/metrics'
+                ? [{ metricsToken: [] }, {}]
+                : []
       expect<unknown>([operation.path, operation.security]).toEqual([operation.path, scheme])
     }
     expect(Object.keys(document.components?.securitySchemes ?? {})).toEqual([
       'apiKey',
       'ingestKey',
       'metricsToken',
+      'vapiSecret',
     ])
   })
 
@@ -102,24 +110,25 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('offers only JSON where only JSON is served, and problem+json for every error', () => {
+  test('offers only JSON where only JSON is served, and problem+json for every error but those of protocols', () => {
     for (const operation of operations) {
       const takesBody = operation.method === 'POST' || operation.method === 'PUT'
       expect(Object.keys(requestContentOf(operation))).toEqual(takesBody ? ['application/json'] : [])
       for (const status of Object.keys(operation.responses)) {
         const types = Object.keys(contentOf(operation, status))
         const success = operation.path === '/metrics' ? 'text/plain' : 'application/json'
+        const failure = operation.path.startsWith('/integrations') ? success : 'application/problem+json'
         expect([operation.path, status, types]).toEqual([
           operation.path,
           status,
-          [status < '300' ? success : 'application/problem+json'],
+          [status < '300' ? success : failure],
         ])
       }
     }
   })
 
   test('gives examples, and each is valid by the schema it is an example of', () => {
-    for (const operation of operations.filter(({ path }) => /^\/(v1|ingest)/.test(path))) {
+    for (const operation of operations.filter(({ path }) => /^\/(v1|ingest|integrations)/.test(path))) {
       const success = Object.keys(operation.responses).filter((status) => status < '300')
       const shown = [requestContentOf(operation), ...success.map((status) => contentOf(operation, status))]
       for (const content of shown.filter((content) => Object.keys(content).length > 0)) {
@@ -197,6 +206,17 @@ describe('real answers', () => {
     await check('getKnowledge', await project.fetch(path))
     await check('previewKnowledge', await project.send('POST', '/v1/knowledge/preview', { text: 'words' }))
     await check('searchKnowledge', await project.send('POST', '/v1/knowledge/search', { query: 'words' }))
+    const turns = { type: 'knowledge-base-request', messages: [{ role: 'user', content: 'words' }] }
+    const retrieval = { knowledge_id: project.id, query: 'words', retrieval_setting: { top_k: 1 } }
+    await check(
+      'answerVapiKnowledge',
+      await project.send('POST', '/integrations/vapi/knowledge', { message: turns }),
+    )
+    await check(
+      'answerVapiToolCalls',
+      await project.send('POST', '/integrations/vapi/tool', { message: { toolCallList: [] } }),
+    )
+    await check('retrieveForDify', await project.send('POST', '/integrations/dify/retrieval', retrieval))
     await check('deleteKnowledge', await project.fetch(path, { method: 'DELETE' }))
     await check('deleteCall', await project.fetch('/v1/calls/full', { method: 'DELETE' }))
     await check('getHealth', await fetch(`${service.url}/health`))
@@ -220,6 +240,9 @@ describe('real answers', () => {
       ['previewKnowledge', 'POST', '/v1/knowledge/preview'],
       ['searchKnowledge', 'POST', '/v1/knowledge/search'],
       ['ingestCall', 'PUT', '/ingest/calls/some-id'],
+      ['answerVapiKnowledge', 'POST', '/integrations/vapi/knowledge'],
+      ['answerVapiToolCalls', 'POST', '/integrations/vapi/tool'],
+      ['retrieveForDify', 'POST', '/integrations/dify/retrieval'],
     ] as const) {
       await check(operationId, await project.send(method, path, big))
       await check(operationId, await project.send(method, path, []))
@@ -227,12 +250,21 @@ describe('real answers', () => {
       await check(operationId, await project.fetch(path, { method, headers: { authorization: 'Bearer x' } }))
     }
     await check('ingestCall', await project.send('PUT', '/ingest/calls/gone', {}))
+    const elsewhere = { knowledge_id: 'nowhere', query: 'q', retrieval_setting: {} }
+    await check('retrieveForDify', await project.send('POST', '/integrations/dify/retrieval', elsewhere))
     const gap = { appendTranscript: { at: 5, turns: [] } }
     await check('ingestCall', await project.send('PUT', '/ingest/calls/gap', gap))
     await check('getMetrics', await fetch(`${service.url}/metrics`))
   })
 
   test('examples of request bodies are accepted', async () => {
+    const named = await service.services.projects.create('default')
+    const { key } = await service.services.keys.create(named.projectId, {
+      name: 'default',
+      kind: 'live',
+      allowedIps: [],
+      expiresAt: null,
+    })
     for (const operation of operations) {
       const schema = requestContentOf(operation)['application/json']?.schema as
         | OpenAPIV3.SchemaObject
@@ -243,7 +275,15 @@ describe('real answers', () => {
           'example' in property ? [[name, property.example]] : [],
         ),
       )
-      const answer = await project.send(operation.method, operation.path.replace('{id}', 'example'), body)
+      const path = operation.path.replace('{id}', 'example')
+      const answer = await project.fetch(path, {
+        method: operation.method,
+        body: JSON.stringify(body),
+        headers: {
+          'content-type': 'application/json',
+          ...(path.startsWith('/integrations') ? { authorization: `Bearer ${key}` } : {}),
+        },
+      })
       expect([operation.operationId, answer.status < 300]).toEqual([operation.operationId, true])
     }
   })

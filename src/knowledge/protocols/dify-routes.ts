@@ -1,0 +1,73 @@
+import { Elysia } from 'elysia'
+import { callerContext } from '../../http/caller.ts'
+import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
+import type { Protocol } from '../../http/protocol.ts'
+import { bodyOf } from '../../validation.ts'
+import type { ItemHead, Knowledge } from '../knowledge.ts'
+import type { Search } from '../search.ts'
+import { limitOf, toErrorBody, toRecords, UnknownKnowledge } from './dify.ts'
+import { itemFilterOf } from './dify-conditions.ts'
+import { DifyAnswer, DifyError, DifyRequest } from './dify-schemas.ts'
+
+interface DifyRoutesOptions {
+  search: Pick<Search, 'search'>
+  knowledge: Pick<Knowledge, 'head' | 'heads'>
+  /** What people call the caller's project. */
+  project: (projectId: number) => Promise<{ id: string; name: string }>
+}
+
+const prefix = '/integrations/dify'
+
+export const difyProtocol: Protocol = { prefix, errorBody: toErrorBody }
+
+/** /integrations/dify: the knowledge as an external knowledge base. */
+export function difyRoutes(options: DifyRoutesOptions) {
+  return new Elysia({ prefix })
+    .use(callerContext())
+    .post('/retrieval', ({ caller, body }) => retrieve(options, caller.projectId, body), {
+      parse: 'json',
+      body: bodyOf(DifyRequest),
+      detail: {
+        tags: ['Integrations'],
+        security: [{ apiKey: [] }],
+        operationId: 'retrieveForDify',
+        summary: "Be one of Dify's external knowledge bases",
+        responses: protocolAnswers(
+          { 200: jsonAnswer('Passages, best first.', DifyAnswer) },
+          ['invalid_request', 'not_found', 'payload_too_large', 'unsupported_media_type'],
+          DifyError,
+        ),
+      },
+    })
+}
+
+async function retrieve(
+  options: DifyRoutesOptions,
+  projectId: number,
+  { knowledge_id, query, retrieval_setting, metadata_condition }: DifyRequest,
+): Promise<DifyAnswer> {
+  const filter = itemFilterOf(metadata_condition)
+  const item = await findItem(options, projectId, knowledge_id)
+  const items = item ? [item] : filter && (await options.knowledge.heads(projectId))
+  const itemIds = items?.filter(filter ?? (() => true)).map(({ id }) => id)
+  const limit = limitOf(retrieval_setting)
+  const { data } = await options.search.search(projectId, {
+    query,
+    ...(limit ? { limit } : {}),
+    ...(itemIds ? { itemIds } : {}),
+  })
+  return { records: toRecords(data, retrieval_setting) }
+}
+
+/** The item that is meant; null when it is the whole project. @throws UnknownKnowledge when it is neither */
+async function findItem(
+  { knowledge, project }: DifyRoutesOptions,
+  projectId: number,
+  knowledgeId: string,
+): Promise<ItemHead | null> {
+  const { id, name } = await project(projectId)
+  if (knowledgeId === id || knowledgeId === name) return null
+  const item = await knowledge.head(projectId, knowledgeId)
+  if (item) return item
+  throw new UnknownKnowledge()
+}

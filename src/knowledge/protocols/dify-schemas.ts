@@ -1,0 +1,98 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { SearchRequest } from '../schemas.ts'
+
+/** Of https://docs.dify.ai/en/self-host/use-dify/knowledge/external-knowledge-api, as are all schemas here. */
+export const comparisonOperators = [
+  'contains',
+  'not contains',
+  'start with',
+  'end with',
+  'is',
+  'is not',
+  'in',
+  'not in',
+  'empty',
+  'not empty',
+  '=',
+  '≠',
+  '>',
+  '<',
+  '≥',
+  '≤',
+  'before',
+  'after',
+] as const
+export type ComparisonOperator = (typeof comparisonOperators)[number]
+
+export const DifyCondition = Type.Object({
+  name: Type.String({ description: '`name`, `description`, `document_id` or `created_at`.' }),
+  comparison_operator: Type.Unsafe<ComparisonOperator>({ type: 'string', enum: [...comparisonOperators] }),
+  value: Type.Optional(Type.Unknown({ description: 'A text, a number or a list of texts.' })),
+})
+export type DifyCondition = Static<typeof DifyCondition>
+
+interface MetadataCondition {
+  logical_operator?: 'and' | 'or' | null
+  conditions?: DifyCondition[] | null
+}
+
+// Dify itself writes null for what is not set.
+const MetadataCondition = Type.Unsafe<MetadataCondition | null>({
+  type: 'object',
+  nullable: true,
+  description: 'Only passages of items that fit.',
+  properties: {
+    logical_operator: { type: 'string', nullable: true, enum: ['and', 'or', null] },
+    conditions: { type: 'array', nullable: true, maxItems: 100, items: DifyCondition },
+  },
+})
+
+export const DifyRequest = Type.Object({
+  knowledge_id: Type.String({
+    description: "The id or the name of the key's project, or the id of one of its items.",
+    example: 'default',
+  }),
+  query: Type.Index(SearchRequest, ['query']),
+  retrieval_setting: Type.Object(
+    {
+      top_k: Type.Optional(
+        Type.Unsafe<number | null>({ type: 'integer', nullable: true, description: 'At most 50.' }),
+      ),
+      score_threshold: Type.Optional(
+        Type.Unsafe<number | null>({ type: 'number', nullable: true, minimum: 0, maximum: 1 }),
+      ),
+    },
+    { example: { top_k: 3, score_threshold: 0.5 } },
+  ),
+  metadata_condition: Type.Optional(MetadataCondition),
+})
+export type DifyRequest = Static<typeof DifyRequest>
+
+export const DifyRecord = Type.Object({
+  content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
+  score: Type.Number({ description: '0 to 1.', example: 1 }),
+  title: Type.String({ description: "The item's name.", example: 'Returns' }),
+  metadata: Type.Object(
+    {
+      document_id: Type.String({ description: "The item's id." }),
+      heading: Type.String({ description: 'Empty where there is none.' }),
+      position: Type.Integer(),
+    },
+    { example: { document_id: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', heading: 'Refunds', position: 0 } },
+  ),
+})
+export type DifyRecord = Static<typeof DifyRecord>
+
+export const DifyAnswer = Type.Object({ records: Type.Array(DifyRecord) })
+export type DifyAnswer = Static<typeof DifyAnswer>
+
+export const DifyError = Type.Object({
+  error_code: Type.Integer({
+    description: '1001, 1002 and 2001 as Dify suggests; else the HTTP status.',
+    example: 1002,
+  }),
+  error_msg: Type.String({
+    example: 'Invalid API key: The key is not known, or it has been revoked.',
+  }),
+})
+export type DifyError = Static<typeof DifyError>

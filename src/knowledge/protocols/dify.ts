@@ -1,0 +1,51 @@
+import { AppError, type ErrorCode } from '../../errors.ts'
+import { embeddedText } from '../chunks.ts'
+import { type SearchHit, searchLimitMax } from '../schemas.ts'
+import type { DifyError, DifyRecord, DifyRequest } from './dify-schemas.ts'
+import { errorSentence } from './error-sentence.ts'
+
+/** Nothing of this name in the key's project, whether it is another project's or nobody's. */
+export class UnknownKnowledge extends AppError {
+  constructor() {
+    super('not_found', 'Knowledge not found', {
+      detail: "knowledge_id is neither the key's project, by id or name, nor an item of it.",
+    })
+  }
+}
+
+const errorCodes: Partial<Record<ErrorCode, number>> = {
+  missing_authorization: 1001,
+  invalid_api_key_format: 1002,
+  invalid_api_key: 1002,
+  api_key_expired: 1002,
+  ip_address_not_allowed: 1002,
+  forbidden: 1002,
+}
+
+/** Dify asks for as many records as its user has set; we give from 1 to 50. */
+export function limitOf({ top_k: wanted }: DifyRequest['retrieval_setting']): number | undefined {
+  return wanted == null ? undefined : Math.min(Math.max(wanted, 1), searchLimitMax)
+}
+
+export function toRecords(
+  hits: SearchHit[],
+  { score_threshold }: DifyRequest['retrieval_setting'],
+): DifyRecord[] {
+  return hits.filter(({ score }) => score >= (score_threshold ?? 0)).map(toRecord)
+}
+
+/** Only `content` reaches the model, so it says where it stands; Dify 1.13 fails without a `document_id`. */
+function toRecord(hit: SearchHit): DifyRecord {
+  return {
+    content: embeddedText(hit.name, hit),
+    score: hit.score,
+    title: hit.name,
+    metadata: { document_id: hit.itemId, heading: hit.heading ?? '', position: hit.position },
+  }
+}
+
+/** Dify suggests three codes and leaves the others to us: they are the HTTP status. */
+export function toErrorBody(error: AppError): DifyError {
+  const code = error instanceof UnknownKnowledge ? 2001 : (errorCodes[error.code] ?? error.status)
+  return { error_code: code, error_msg: errorSentence(error) }
+}

@@ -1,0 +1,144 @@
+import { Elysia } from 'elysia'
+import type { OpenAPIV3 } from 'openapi-types'
+import { AppError } from '../../errors.ts'
+import { callerContext } from '../../http/caller.ts'
+import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
+import type { Protocol } from '../../http/protocol.ts'
+import { bodyOf } from '../../validation.ts'
+import type { Search } from '../search.ts'
+import { errorSentence } from './error-sentence.ts'
+import { parametersOf, queryOf, type ToolCall, toDocument, toFailure, toolCallsOf, toResult } from './vapi.ts'
+import {
+  VapiError,
+  VapiKnowledgeAnswer,
+  VapiKnowledgeRequest,
+  VapiToolAnswer,
+  VapiToolRequest,
+  type VapiToolResult,
+} from './vapi-schemas.ts'
+
+interface VapiRoutesOptions {
+  search: Pick<Search, 'search'>
+  /** Told of every search that failed; its request is answered all the same. */
+  onFailure: (error: unknown, request: Request) => void
+}
+
+const prefix = '/integrations/vapi'
+const tags = ['Integrations']
+const security: OpenAPIV3.SecurityRequirementObject[] = [{ apiKey: [] }, { vapiSecret: [] }]
+const badBody = ['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const
+
+export const vapiSecuritySchemes: Record<string, OpenAPIV3.SecuritySchemeObject> = {
+  vapiSecret: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Vapi-Secret',
+    description: 'An API key, `ck_live_…`, where there is no Authorization header.',
+  },
+}
+
+/** Vapi's own servers answer an error as `{error}` in their examples; `message` would be spoken to the caller. */
+export const vapiProtocol: Protocol = {
+  prefix,
+  // Authorization wins, however bad: the secret may be one of the whole organisation, meant for another server.
+  authorizationOf(headers) {
+    const secret = headers.get('x-vapi-secret')
+    return headers.get('authorization') || (secret && withScheme(secret))
+  },
+  errorBody: (error): VapiError => ({ error: errorSentence(error) }),
+}
+
+function withScheme(secret: string): string {
+  return /^bearer\s/i.test(secret) ? secret : `Bearer ${secret}`
+}
+
+/** /integrations/vapi: the knowledge as a custom knowledge base and as a tool. */
+export function vapiRoutes(options: VapiRoutesOptions) {
+  return new Elysia({ prefix })
+    .use(callerContext())
+    .post(
+      '/knowledge',
+      ({ caller, body, request }) => findDocuments(options, caller.projectId, body, request),
+      {
+        parse: 'json',
+        body: bodyOf(VapiKnowledgeRequest),
+        detail: {
+          tags,
+          security,
+          operationId: 'answerVapiKnowledge',
+          summary: "Be a Vapi assistant's custom knowledge base",
+          description: "Searches for the user's last turn. When the search fails there are no documents.",
+          responses: protocolAnswers(
+            { 200: jsonAnswer('Passages, best first.', VapiKnowledgeAnswer) },
+            [...badBody],
+            VapiError,
+          ),
+        },
+      },
+    )
+    .post('/tool', ({ caller, body, request }) => answerCalls(options, caller.projectId, body, request), {
+      parse: 'json',
+      body: bodyOf(VapiToolRequest),
+      detail: {
+        tags,
+        security,
+        operationId: 'answerVapiToolCalls',
+        summary: 'Be a function tool of a Vapi assistant',
+        description: 'Each call is a search by its parameters `query`, `limit` and `itemIds`.',
+        responses: protocolAnswers(
+          { 200: jsonAnswer('One result or error for each call.', VapiToolAnswer) },
+          [...badBody],
+          VapiError,
+        ),
+      },
+    })
+}
+
+async function findDocuments(
+  { search, onFailure }: VapiRoutesOptions,
+  projectId: number,
+  body: VapiKnowledgeRequest,
+  request: Request,
+): Promise<VapiKnowledgeAnswer> {
+  const query = queryOf(body)
+  if (query === null) return { documents: [] }
+  try {
+    const { data } = await search.search(projectId, { query })
+    return { documents: data.map(toDocument) }
+  } catch (error) {
+    // The phone call goes on: the model answers from what it knows.
+    onFailure(error, request)
+    return { documents: [] }
+  }
+}
+
+/** All at once: there are few of them, and somebody waits on the phone for the last. */
+async function answerCalls(
+  options: VapiRoutesOptions,
+  projectId: number,
+  body: VapiToolRequest,
+  request: Request,
+): Promise<VapiToolAnswer> {
+  const calls = toolCallsOf(body)
+  return { results: await Promise.all(calls.map((call) => answerCall(options, projectId, call, request))) }
+}
+
+async function answerCall(
+  { search, onFailure }: VapiRoutesOptions,
+  projectId: number,
+  call: ToolCall,
+  request: Request,
+): Promise<VapiToolResult> {
+  try {
+    const { data } = await search.search(projectId, parametersOf(call))
+    return toResult(call, data)
+  } catch (error) {
+    // Vapi reads results of a 200 only, and the other calls of the list have theirs.
+    if (!isInvalid(error)) onFailure(error, request)
+    return toFailure(call, error)
+  }
+}
+
+function isInvalid(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'invalid_request'
+}

@@ -1,0 +1,95 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { SearchRequest } from '../schemas.ts'
+
+/** Longer lists are refused, so this is also how many searches one request can run at once. */
+export const toolCallsMax = 16
+
+const turns = { description: 'The conversation so far; turns of others than the user are passed over.' }
+
+/** https://docs.vapi.ai/knowledge-base/custom-knowledge-base; `messages` is optional in Vapi's own SDKs. */
+export const VapiKnowledgeRequest = Type.Object({
+  message: Type.Object(
+    {
+      type: Type.Unsafe<'knowledge-base-request'>({ type: 'string', enum: ['knowledge-base-request'] }),
+      messages: Type.Optional(Type.Array(Type.Unknown(), turns)),
+      messagesOpenAIFormatted: Type.Optional(Type.Array(Type.Unknown(), turns)),
+    },
+    {
+      example: {
+        type: 'knowledge-base-request',
+        messages: [
+          { role: 'user', content: 'What is your return policy?' },
+          { role: 'assistant', content: "I'll help you with information about our return policy." },
+          { role: 'user', content: 'How long do I have to return items?' },
+        ],
+      },
+    },
+  ),
+})
+export type VapiKnowledgeRequest = Static<typeof VapiKnowledgeRequest>
+
+export const VapiDocument = Type.Object({
+  content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
+  similarity: Type.Number({ description: "The search's score, 0 to 1.", example: 1 }),
+  uuid: Type.String({
+    description: "The item's id and the passage's position.",
+    example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738:0',
+  }),
+})
+export type VapiDocument = Static<typeof VapiDocument>
+
+export const VapiKnowledgeAnswer = Type.Object({ documents: Type.Array(VapiDocument) })
+export type VapiKnowledgeAnswer = Static<typeof VapiKnowledgeAnswer>
+
+const calls = {
+  maxItems: toolCallsMax,
+  description: 'Each `{id, name, parameters}`, or `{id, function: {name, arguments}}`.',
+}
+
+/** https://docs.vapi.ai/server-url/events and https://docs.vapi.ai/tools/custom-tools: one list, three names for it. */
+export const VapiToolRequest = Type.Object({
+  message: Type.Object(
+    {
+      type: Type.Optional(Type.String({ description: 'Vapi says `tool-calls`.' })),
+      toolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
+      toolCalls: Type.Optional(Type.Array(Type.Unknown(), calls)),
+      toolWithToolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
+    },
+    {
+      example: {
+        type: 'tool-calls',
+        toolCallList: [
+          { id: 'abc123', name: 'search_knowledge', parameters: { query: 'Can I still return my order?' } },
+        ],
+      },
+    },
+  ),
+})
+export type VapiToolRequest = Static<typeof VapiToolRequest>
+
+/** What a model may say in one call of the tool; `mode` and the deadline are not its to choose. */
+export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemIds'])
+export type ToolParameters = Static<typeof ToolParameters>
+
+export const VapiToolResult = Type.Object({
+  name: Type.Optional(Type.String({ example: 'search_knowledge' })),
+  toolCallId: Type.Optional(Type.String({ example: 'abc123' })),
+  result: Type.Optional(
+    Type.String({
+      description: 'The passages, best first, in one line.',
+      example: '(1) Returns › Refunds: We refund any order within 30 days.',
+    }),
+  ),
+  error: Type.Optional(
+    Type.String({ description: 'Instead of `result`, in one line.', example: 'query: is required' }),
+  ),
+})
+export type VapiToolResult = Static<typeof VapiToolResult>
+
+export const VapiToolAnswer = Type.Object({ results: Type.Array(VapiToolResult) })
+export type VapiToolAnswer = Static<typeof VapiToolAnswer>
+
+export const VapiError = Type.Object({
+  error: Type.String({ example: 'Invalid API key: The key is not known, or it has been revoked.' }),
+})
+export type VapiError = Static<typeof VapiError>

@@ -1,0 +1,157 @@
+import { AppError, invalidRequest } from '../../errors.ts'
+import { compileCheck } from '../../validation.ts'
+import { contextLine, embeddedText } from '../chunks.ts'
+import type { SearchHit } from '../schemas.ts'
+import { faultsSentence } from './error-sentence.ts'
+import {
+  ToolParameters,
+  type VapiDocument,
+  type VapiKnowledgeRequest,
+  type VapiToolRequest,
+  type VapiToolResult,
+} from './vapi-schemas.ts'
+
+const queryCharsMax = 2_000
+/** A shorter turn ("yes", "how much?") says too little alone, so the ones before it are added. */
+const queryWordsMin = 4
+const queryTurnsMax = 3
+
+/** One call of a tool, whichever way it was written; nothing of it is checked. */
+export interface ToolCall {
+  id: string | undefined
+  name: string | undefined
+  parameters: unknown
+}
+
+/**
+ * What the caller asks: the user's last turn, with up to two before it while they have fewer than four words.
+ * The end of a text that is too long, since that is where the question is. Null when the user said nothing yet.
+ * @throws invalid_request when there is no conversation at all
+ */
+export function queryOf({ message }: VapiKnowledgeRequest): string | null {
+  const messages = message.messages ?? message.messagesOpenAIFormatted
+  if (!messages) throw invalidRequest([{ field: 'message.messages', message: 'is required' }])
+  let query = ''
+  let turns = 0
+  for (let at = messages.length - 1; at >= 0 && turns < queryTurnsMax && isShort(query); at--) {
+    const turn = userTurn(messages[at])
+    if (turn === '') continue
+    query = query === '' ? turn : `${turn} ${query}`
+    turns++
+  }
+  return query === '' ? null : lastCharacters(query, queryCharsMax)
+}
+
+/** A passage as a document, headed by where it stands, so that the model knows what it is about. */
+export function toDocument(hit: SearchHit): VapiDocument {
+  return {
+    content: embeddedText(hit.name, hit),
+    similarity: hit.score,
+    uuid: `${hit.itemId}:${hit.position}`,
+  }
+}
+
+/** @throws invalid_request when there is no list of calls */
+export function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
+  const lists = [message.toolCallList, message.toolCalls, message.toolWithToolCallList?.map(withoutTool)]
+  const given = lists.filter((list) => list !== undefined)
+  if (given.length === 0) throw invalidRequest([{ field: 'message.toolCallList', message: 'is required' }])
+  return (given.find((list) => list.length > 0) ?? []).map(toToolCall)
+}
+
+/** @throws invalid_request naming each bad parameter */
+export function parametersOf({ parameters }: ToolCall): ToolParameters {
+  const given = asObject(typeof parameters === 'string' ? parse(parameters) : parameters) ?? {}
+  // A model bound to a strict schema writes null for a parameter it leaves out.
+  const meant = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+  const { query, limit, itemIds } = checkParameters(meant)
+  // What a model wrote inside a JSON string has not been judged with the body.
+  if (!query.isWellFormed() || query.includes('\0'))
+    throw invalidRequest([{ field: 'query', message: 'must be Unicode text without U+0000' }])
+  return { query, ...(limit ? { limit } : {}), ...(itemIds ? { itemIds } : {}) }
+}
+
+/** Vapi cannot read a result of several lines: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
+export function toResult({ id, name }: ToolCall, hits: SearchHit[]): VapiToolResult {
+  const passages = hits.map((hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${hit.text}`)
+  return { name, toolCallId: id, result: inOneLine(passages.join(' ')) || 'Nothing was found.' }
+}
+
+/** @param error what the model is told of is only what is its to mend */
+export function toFailure({ id, name }: ToolCall, error: unknown): VapiToolResult {
+  const faults = error instanceof AppError ? error.errors : undefined
+  return { name, toolCallId: id, error: faults ? inOneLine(faultsSentence(faults)) : 'The search failed.' }
+}
+
+/** What the user said in one message of either of Vapi's forms; empty for every other message. */
+function userTurn(message: unknown): string {
+  const { role, content, message: text } = asObject(message) ?? {}
+  if (role !== 'user') return ''
+  return (textOf(content) || textOf(text)).trim()
+}
+
+/** A text, or the texts among parts such as `{type: 'text', text}`. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  const texts = content.map((part) => asObject(part)?.text)
+  return texts.filter((text) => typeof text === 'string').join(' ')
+}
+
+function isShort(text: string): boolean {
+  let words = 0
+  for (const { isWordLike } of wordSegmenter.segment(text.slice(-queryCharsMax))) {
+    if (isWordLike) words++
+    if (words >= queryWordsMin) return false
+  }
+  return true
+}
+
+// Also counts words of languages that put no spaces between them.
+const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' })
+
+/** The last code points of a well-formed text. */
+function lastCharacters(text: string, charsMax: number): string {
+  // A code point has at most two units, so this holds enough of them even without a half at its start.
+  return [...text.slice(-2 * charsMax)].slice(-charsMax).join('').trim()
+}
+
+/** `toolWithToolCallList` has each call inside its tool, whose own `parameters` are a schema. */
+function withoutTool(entry: unknown): unknown {
+  const tool = asObject(entry)
+  const call = asObject(tool?.toolCall)
+  return call && { name: tool?.name ?? asObject(tool?.function)?.name, ...call }
+}
+
+function toToolCall(entry: unknown): ToolCall {
+  const call = asObject(entry) ?? {}
+  const { name, parameters, arguments: written } = asObject(call.function) ?? {}
+  return {
+    id: asText(call.id),
+    name: asText(call.name ?? name),
+    parameters: call.parameters ?? call.arguments ?? parameters ?? written,
+  }
+}
+
+const checkParameters = compileCheck(ToolParameters)
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidRequest([{ field: 'arguments', message: 'must be valid JSON' }])
+  }
+}
+
+function asObject(value: unknown): Record<string, unknown> | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as Record<string, unknown>) : undefined
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+}
