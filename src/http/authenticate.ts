@@ -21,7 +21,7 @@ interface AuthenticateOptions {
 }
 
 /**
- * Judges the key of every request under /v1 and /ingest. In `onRequest`, the only hook that runs before the
+ * Judges the key of every request under /v1, /ingest and /mcp. In `onRequest`, the only hook that runs before the
  * body is read: a bad key is 401 even when the body is malformed or the path unknown.
  */
 export function authenticate({ keys, facts, peerAddress, trustedProxies, rateLimiter }: AuthenticateOptions) {
@@ -49,6 +49,7 @@ export function authenticate({ keys, facts, peerAddress, trustedProxies, rateLim
 /** The kind of key a path asks for; null for a path that asks for none. */
 function kindOf(path: string): KeyKind | null {
   if (path.startsWith('/v1/') || path === '/v1') return 'live'
+  if (path.startsWith('/mcp/') || path === '/mcp') return 'live'
   if (path.startsWith('/ingest/') || path === '/ingest') return 'ingest'
   return null
 }
