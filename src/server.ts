@@ -15,6 +15,7 @@ import { type RequestRecord, requestLog } from './http/request-log.ts'
 import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
+import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import type { Services } from './services.ts'
@@ -37,18 +38,12 @@ export function createServer(
     metrics.observeRequest(request)
     recordRequest(request)
   }
+  const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .wrap(requestLog({ facts, routes, record, now: () => performance.now() }))
-    .use(
-      problems({
-        facts,
-        routes,
-        protocols,
-        onUnexpected: (error, requestId) => log.error({ error, requestId }, 'internal'),
-      }),
-    )
+    .use(problems({ facts, routes, protocols, onUnexpected }))
     .use(
       authenticate({
         keys: services.keys,
@@ -60,6 +55,18 @@ export function createServer(
           config.rateLimitPerMinute > 0
             ? new RateLimiter({ perMinute: config.rateLimitPerMinute, now: Date.now })
             : null,
+      }),
+    )
+    // Before jsonBody, which it does without: a bad body has an answer of JSON-RPC's own.
+    .use(
+      mcpRoutes({
+        knowledge: services.knowledge,
+        search: services.search,
+        version: packageJson.version,
+        publicUrl: config.publicUrl,
+        bodyBytesMax: config.bodyBytesMax,
+        facts,
+        onUnexpected,
       }),
     )
     .use(jsonBody(config.bodyBytesMax))

@@ -151,6 +151,11 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
+  test("only the protocols know the SDK of the models' protocol", () => {
+    const others = source.filter(({ path }) => !path.startsWith('src/knowledge/protocols/'))
+    expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
+  })
+
   test('there is no cycle', () => {
     const importsOf = new Map(source.map(({ path, imports }) => [path, imports]))
     const done = new Set<string>()

@@ -28,12 +28,19 @@ export class ReadSession extends BetterSQLiteSession<Values, never> {
     const prepared = super.prepareQuery<Config>(...args)
     // Nested results and results of Drizzle's relations keep its own way.
     if (!fields || customResultMapper || fields.some(({ path }) => path.length !== 1)) return prepared
-    const statement: Statement = this.#connection.prepare(query.sql).raw()
+    const prepare = (): Statement => this.#connection.prepare(query.sql).raw()
     const bind = compileBinding(query.params)
     const read = compileReading(fields)
-    const all = (values?: Values) => statement.all(bind(values)).map(read)
+    const forAll = prepare()
+    const all = (values?: Values) => forAll.all(bind(values)).map(read)
+    // libsql binds no values to a statement on which an `all` ended or a `get` failed: the next `get` on it would be
+    // answered for the values before, which may be another tenant's. So `get` has its own, and another after a failure.
+    let forGet: Statement | null = null
     const get = (values?: Values) => {
+      const statement = forGet ?? prepare()
+      forGet = null
       const row = statement.get(bind(values))
+      forGet = statement
       return row ? read(row) : undefined
     }
     return Object.assign(prepared, { all, get })

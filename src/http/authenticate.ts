@@ -59,7 +59,7 @@ export function authenticate({
 
 /** The kind of key a path asks for; null for a path that asks for none. */
 function kindOf(path: string): KeyKind | null {
-  if (isUnder(path, '/v1') || isUnder(path, '/integrations')) return 'live'
+  if (['/v1', '/integrations', '/mcp'].some((prefix) => isUnder(path, prefix))) return 'live'
   if (isUnder(path, '/ingest')) return 'ingest'
   return null
 }

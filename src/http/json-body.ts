@@ -11,9 +11,14 @@ export function jsonBody(bytesMax: number) {
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request }) => {
     // Elysia reads a body for every method but GET and HEAD; on a DELETE whatever is sent is ignored.
     if (request.method === 'DELETE') return null
-    if (!isJson(request.headers.get('content-type'))) throw unsupportedMediaType()
-    return parseJson(await readBytes(request, bytesMax))
+    return await readJson(request, bytesMax)
   })
+}
+
+/** @throws unsupported_media_type, payload_too_large, or invalid_request naming the field. */
+export async function readJson(request: Request, bytesMax: number): Promise<unknown> {
+  if (!isJson(request.headers.get('content-type'))) throw unsupportedMediaType()
+  return parseJson(await readBytes(request, bytesMax))
 }
 
 /**

@@ -5,12 +5,14 @@ import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
-import { AppError } from '../errors.ts'
+import { AppError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunk-rows.ts'
-import type { ChunkPreview, Item, NewItem, Preview } from './schemas.ts'
+import { type ItemPlace, newestPlace, readCursor, writeCursor } from './item-cursor.ts'
+import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 import { toIndexedWords } from './words.ts'
 
+const pageLimitDefault = 20
 /** The list of items is read in slices of about this many characters of text. */
 const sliceCharsMax = 2_097_152
 
@@ -83,6 +85,24 @@ const queries = preparedQueries((db) => ({
     .where(eq(knowledgeItems.projectId, sql.placeholder('projectId')))
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
     .prepare(),
+  page: db
+    .select({
+      id: knowledgeItems.id,
+      name: knowledgeItems.name,
+      description: knowledgeItems.description,
+      createdAt: knowledgeItems.createdAt,
+      textBytes: sql<number>`octet_length(${knowledgeItems.text})`,
+    })
+    .from(knowledgeItems)
+    .where(
+      and(
+        eq(knowledgeItems.projectId, sql.placeholder('projectId')),
+        sql`(${knowledgeItems.createdAt}, ${knowledgeItems.id}) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,
+      ),
+    )
+    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
+    .limit(sql.placeholder('rows'))
+    .prepare(),
   contents: db
     .select({ name: knowledgeItems.name, textHash: knowledgeItems.textHash })
     .from(knowledgeItems)
@@ -136,6 +156,19 @@ export class Knowledge {
     for (const seqs of inSlices(sizes, sliceCharsMax)) {
       const items = await readItems(read, seqs)
       if (items.length > 0) yield items.map((item) => JSON.stringify(item)).join(',')
+    }
+  }
+
+  /** A page of items without their texts, newest first. */
+  async page(projectId: number, { limit = pageLimitDefault, cursor }: ItemPageRequest): Promise<ItemPage> {
+    const { read } = this.#options.store(projectId)
+    // One row more tells whether there is a next page.
+    const rows = await queries(read).page.all({ projectId, ...placeOf(cursor), rows: limit + 1 })
+    const shown = rows.slice(0, limit)
+    const last = shown.at(-1)
+    return {
+      data: shown.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() })),
+      nextCursor: last && rows.length > limit ? writeCursor(last) : null,
     }
   }
 
@@ -237,6 +270,12 @@ export class Knowledge {
       detail: `text has ${bytes} bytes of UTF-8; at most ${textBytesMax} are accepted. Split it into several items.`,
     })
   }
+}
+
+function placeOf(cursor: string | undefined): ItemPlace {
+  const place = cursor === undefined ? newestPlace : readCursor(cursor)
+  if (!place) throw invalidRequest([{ field: 'cursor', message: 'must be the nextCursor of another page' }])
+  return place
 }
 
 async function readItems(db: ReadDatabase, seqs: number[]): Promise<Item[]> {

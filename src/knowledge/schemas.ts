@@ -46,16 +46,54 @@ export type ChunkPreview = Static<typeof ChunkPreview>
 export const Preview = Type.Object({ data: Type.Array(ChunkPreview) })
 export type Preview = Static<typeof Preview>
 
+export const ItemPageRequest = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 200, description: 'nextCursor of the page before; the first page has none.' }),
+  ),
+})
+export type ItemPageRequest = Static<typeof ItemPageRequest>
+
+/** An item without its text. */
+export const ItemSummary = Type.Object({
+  ...Type.Omit(Item, ['text']).properties,
+  textBytes: Type.Integer({ description: 'Size of the text, as UTF-8.', example: 1_834 }),
+})
+export type ItemSummary = Static<typeof ItemSummary>
+
+export const ItemPage = Type.Object({
+  data: Type.Array(ItemSummary),
+  nextCursor: Type.Unsafe<string | null>({
+    type: 'string',
+    nullable: true,
+    description: 'null on the last page.',
+  }),
+})
+export type ItemPage = Static<typeof ItemPage>
+
 export const searchLimitMax = 50
 const searchMode = { type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
 
 export const SearchRequest = Type.Object({
-  query: Type.String({ ...notBlank, maxLength: 2_000, example: 'Can I still return my order?' }),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: searchLimitMax, default: 5 })),
+  query: Type.String({
+    ...notBlank,
+    maxLength: 2_000,
+    description: 'A question or keywords, in any language.',
+    example: 'Can I still return my order?',
+  }),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: searchLimitMax, default: 5, description: 'Passages at most.' }),
+  ),
   itemIds: Type.Optional(
     Type.Array(Type.String(), { maxItems: 10_000, description: 'Only chunks of these items.' }),
   ),
-  mode: Type.Optional(Type.Unsafe<SearchMode>({ ...searchMode, default: 'hybrid' })),
+  mode: Type.Optional(
+    Type.Unsafe<SearchMode>({
+      ...searchMode,
+      default: 'hybrid',
+      description: 'By meaning (vector), by words (keyword), or both.',
+    }),
+  ),
   timeoutMs: Type.Optional(
     Type.Integer({
       minimum: 10,

@@ -23,7 +23,7 @@ beforeAll(async () => {
   service = await startService({ now: () => clock.ms })
   project = await service.mintProject()
   keyed = createServer(service.services, () => null).routes.flatMap(({ method, path }) => {
-    const kind = /^\/v1\b/.test(path) ? 'live' : /^\/ingest\b/.test(path) ? 'ingest' : null
+    const kind = /^\/(v1|mcp)\b/.test(path) ? 'live' : /^\/ingest\b/.test(path) ? 'ingest' : null
     return kind ? [{ method, path: path.replace(':id', 'some-id'), kind }] : []
   })
 })
@@ -128,6 +128,7 @@ describe('a key is judged before anything else about a request', () => {
       'GET /v1/calls/some-id',
       'GET /v1/knowledge',
       'GET /v1/knowledge/some-id',
+      'POST /mcp',
       'POST /v1/knowledge',
       'POST /v1/knowledge/preview',
       'POST /v1/knowledge/search',
@@ -156,7 +157,17 @@ describe('a key is judged before anything else about a request', () => {
   })
 
   test('a path or a method that does not exist is 401 without a key, and only told to who has one', async () => {
-    const paths = ['/v1', '/v1/', '/v1/nope', '/v1/calls/a/b', '/v1//', '/ingest', '/ingest/', '/ingest/nope']
+    const paths = [
+      '/v1',
+      '/v1/',
+      '/v1/nope',
+      '/v1/calls/a/b',
+      '/v1//',
+      '/ingest',
+      '/ingest/',
+      '/ingest/nope',
+      '/mcp/nope',
+    ]
     for (const path of paths) {
       await expectProblem(await request(path, null), 'missing_authorization', missing[1])
       await expectProblem(await project.fetch(path), 'not_found', 'Not found')

@@ -5,7 +5,7 @@ import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/protocol.ts'
 import { bodyOf } from '../../validation.ts'
-import type { Search } from '../search.ts'
+import type { Search } from '../search/search.ts'
 import { errorSentence } from './error-sentence.ts'
 import { parametersOf, queryOf, type ToolCall, toDocument, toFailure, toolCallsOf, toResult } from './vapi.ts'
 import {

@@ -1,0 +1,42 @@
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  InitializeRequestSchema,
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
+  type JSONRPCRequest,
+  ListToolsRequestSchema,
+  PingRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { RpcError } from './rpc-error.ts'
+
+/** The requests that we answer. */
+const requestSchemas = [
+  InitializeRequestSchema,
+  PingRequestSchema,
+  ListToolsRequestSchema,
+  CallToolRequestSchema,
+]
+
+/** @throws RpcError for what is no message, or a request whose params are not what its method takes */
+export function toMessage(value: unknown): JSONRPCMessage {
+  // The protocol has had no batches since 2025-06-18, and a batch would be one request to the rate limit.
+  if (Array.isArray(value)) throw invalidRequest('send one message, not a batch')
+  const { success, data } = JSONRPCMessageSchema.safeParse(value)
+  if (!success) throw invalidRequest('this is not a message of JSON-RPC 2.0')
+  if ('method' in data && 'id' in data) checkParams(data)
+  return data
+}
+
+/** The SDK checks them as well, but answers an internal error in its validator's own words. */
+function checkParams(request: JSONRPCRequest): void {
+  const schema = requestSchemas.find(({ shape }) => shape.method.value === request.method)
+  const issue = schema?.safeParse(request).error?.issues[0]
+  if (!issue) return
+  const message = `Invalid params: ${issue.path.join('.')}: ${issue.message}`
+  throw new RpcError(ErrorCode.InvalidParams, message, { id: request.id })
+}
+
+function invalidRequest(why: string): RpcError {
+  return new RpcError(ErrorCode.InvalidRequest, `Invalid request: ${why}`, { status: 400 })
+}

@@ -1,0 +1,169 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { AppError } from '../../errors.ts'
+import { compileCheck } from '../../validation.ts'
+import type { Knowledge } from '../knowledge.ts'
+import {
+  Item,
+  ItemPage,
+  ItemPageRequest,
+  type ItemSummary,
+  SearchAnswer,
+  type SearchHit,
+  SearchRequest,
+} from '../schemas.ts'
+import type { Search } from '../search/search.ts'
+import { toJsonSchema } from './json-schema.ts'
+import { sliceOf } from './text-slice.ts'
+
+export interface McpTool {
+  readonly definition: Tool
+  /**
+   * What a model does wrong is a result that says so, for the model to read and try again.
+   * @throws what is no fault of the caller
+   */
+  call(projectId: number, input: unknown): Promise<CallToolResult>
+}
+
+const sliceCharsDefault = 20_000
+
+const ItemSliceRequest = Type.Object({
+  id: Type.String({
+    description: 'itemId of a passage, or id of a listed item.',
+    example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738',
+  }),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, default: 0, description: 'nextOffset of the part before.' }),
+  ),
+  maxChars: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: sliceCharsDefault,
+      description: 'Characters of text at most.',
+    }),
+  ),
+})
+
+const ItemSlice = Type.Object({
+  ...Item.properties,
+  text: Type.String({ description: 'This part of the text.' }),
+  offset: Type.Integer({ description: 'Where this part starts.' }),
+  totalChars: Type.Integer({ description: 'Length of the whole text.' }),
+  nextOffset: Type.Unsafe<number | null>({
+    type: 'integer',
+    nullable: true,
+    description: 'Where the next part starts; null at the end.',
+  }),
+})
+type ItemSlice = Static<typeof ItemSlice>
+
+/** What a model may do with the knowledge of a project: only read. */
+export function mcpTools(knowledge: Knowledge, search: Search): McpTool[] {
+  return [
+    toolOf({
+      name: 'search_knowledge',
+      title: 'Search knowledge',
+      description:
+        "Finds the passages of the organisation's knowledge that answer a question, best first. Use it before you answer " +
+        'anything about its products, policies or procedures.',
+      input: SearchRequest,
+      output: SearchAnswer,
+      run: (projectId, request) => search.search(projectId, request),
+      toTexts: ({ data }) =>
+        data.length > 0 ? data.map(passage) : ['No passage was found. Try other words.'],
+    }),
+    toolOf({
+      name: 'list_knowledge',
+      title: 'List knowledge',
+      description:
+        'Lists the items of knowledge there are, newest first, without their texts. Use it to see what is covered; to ' +
+        'find an answer, search_knowledge is quicker.',
+      input: ItemPageRequest,
+      output: ItemPage,
+      run: (projectId, request) => knowledge.page(projectId, request),
+      toTexts: ({ data, nextCursor }) => [
+        data.length > 0 ? data.map(summary).join('\n') : 'There are no items here.',
+        ...(nextCursor === null ? [] : [`There are more: call again with cursor ${nextCursor}`]),
+      ],
+    }),
+    toolOf({
+      name: 'get_knowledge',
+      title: 'Get a knowledge item',
+      description:
+        'Reads one item of knowledge: its name, its description and its text, a long text in parts. Use it when a passage ' +
+        'that was found is not enough.',
+      input: ItemSliceRequest,
+      output: ItemSlice,
+      run: async (projectId, { id, offset = 0, maxChars = sliceCharsDefault }) => {
+        const item = await knowledge.get(projectId, id)
+        return { ...item, ...sliceOf(item.text, offset, maxChars), totalChars: item.text.length }
+      },
+      toTexts: (item) => [document(item)],
+    }),
+  ]
+}
+
+interface ToolOptions<Input extends TObject, Output extends TObject> {
+  name: string
+  title: string
+  description: string
+  input: Input
+  output: Output
+  run: (projectId: number, input: Static<Input>) => Promise<Static<Output>>
+  /** The answer as a model reads it. */
+  toTexts: (answer: Static<Output>) => string[]
+}
+
+function toolOf<Input extends TObject, Output extends TObject>(options: ToolOptions<Input, Output>): McpTool {
+  const { name, title, description, input, output, run, toTexts } = options
+  const check = compileCheck(input)
+  return {
+    definition: {
+      name,
+      title,
+      description,
+      inputSchema: toJsonSchema(input),
+      outputSchema: toJsonSchema(output),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    async call(projectId, value) {
+      try {
+        const answer = await run(projectId, check(value))
+        return { content: toTexts(answer).map(toBlock), structuredContent: answer }
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        return { content: [toBlock(toSentence(error))], isError: true }
+      }
+    },
+  }
+}
+
+function toBlock(text: string): { type: 'text'; text: string } {
+  return { type: 'text', text }
+}
+
+function toSentence({ title, errors }: AppError): string {
+  if (!errors) return title
+  return `Invalid arguments: ${errors.map(({ field, message }) => `${field} ${message}`).join('; ')}`
+}
+
+function passage({ itemId, name, heading, text }: SearchHit): string {
+  return `${name}${heading === null ? '' : ` › ${heading}`} (item ${itemId})\n\n${text}`
+}
+
+function summary({ id, name, description, textBytes }: ItemSummary): string {
+  return `- ${name} (item ${id}, ${textBytes} bytes)${description === '' ? '' : `: ${description}`}`
+}
+
+function document({ name, description, text, offset, totalChars, nextOffset }: ItemSlice): string {
+  const end = offset + text.length
+  const isWhole = offset === 0 && nextOffset === null
+  const more = nextOffset === null ? '' : `; call again with offset ${nextOffset} for more`
+  return [
+    `# ${name}`,
+    ...(description === '' ? [] : [description]),
+    text,
+    ...(isWhole ? [] : [`(Characters ${offset} to ${end} of ${totalChars}${more})`]),
+  ].join('\n\n')
+}

@@ -1,0 +1,21 @@
+interface RpcErrorOptions {
+  /** The id of the request this answers; null when it is not known. */
+  id?: string | number | null
+  /** Of HTTP: 200 where the answer is to a well-made request. */
+  status?: number
+}
+
+/** An error as JSON-RPC 2.0 has it: https://www.jsonrpc.org/specification#error_object. */
+export class RpcError extends Error {
+  readonly code: number
+  readonly id: string | number | null
+  readonly status: number
+
+  constructor(code: number, message: string, { id = null, status = 200 }: RpcErrorOptions = {}) {
+    super(message)
+    this.name = 'RpcError'
+    this.code = code
+    this.id = id
+    this.status = status
+  }
+}

@@ -1,0 +1,9 @@
+/** What a promise is rejected with; fails when it is not. */
+export async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work
+  } catch (error) {
+    return error
+  }
+  throw new Error('It was expected to fail')
+}
