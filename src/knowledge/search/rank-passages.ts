@@ -1,27 +1,33 @@
 import { withoutLinks } from '../markdown/links.ts'
+import { scripts, spaced } from '../words.ts'
 import type { Passage } from './passages.ts'
 import type { Term } from './query.ts'
 import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'
 
 // BM25's own constants (Robertson and Zaragoza, 2009).
-const saturation = 1.2
+const saturation = 1.5
 const lengthNormalisation = 0.75
 
 // How much each kind of evidence counts beside BM25. Tuned by `bun run bench:retrieval`.
 const weights = {
-  cased: 0.75,
+  cased: 0.5,
   likeness: 1.5,
-  proximity: 2,
+  proximity: 1.5,
   window: 1,
   heading: 0.7,
   item: 0.35,
 }
 /** Rare words tell still more than BM25 says. */
-const rarityEmphasis = 1.3
-const likenessMin = 0.4
+const rarityEmphasis = 1.5
+const likenessMin = 0.45
 /** Terms of less rarity, which more than a third of the chunks have, are not looked for in other forms. */
 const commonRarity = 1
 const windowWords = 12
+/** A small project tells little of which words are common, so as many chunks are made up by the words' lengths. */
+const assumedChunks = 10
+/** Zipf's law of abbreviation, roughly as it is in English and Spanish. */
+const sharesByLength = [0, 0.9, 0.7, 0.5, 0.25, 0.1]
+const shareOfLongWords = 0.03
 const nearWordsMax = 8
 
 /** How many of the project's chunks there are, and how many have a term. */
@@ -41,7 +47,7 @@ export function rankPassages(
   counts: TermCounts,
 ): Passage[] {
   const rarest = queryTerms
-    .map((term) => ({ term, weight: rarity(counts.chunks, counts.chunksWith(term)) ** rarityEmphasis }))
+    .map((term) => ({ term, weight: rarityOf(term, counts) ** rarityEmphasis }))
     .toSorted((a, b) => b.weight - a.weight)
     .slice(0, matchedTermsMax)
   const terms = rarest.map(({ term }) => term)
@@ -86,9 +92,17 @@ function formOf(index: number, mentions: Mentions, headingCounts: readonly numbe
   return likeness >= likenessMin ? weights.likeness * likeness : 0
 }
 
-/** BM25's inverse document frequency, which is never negative. */
-function rarity(chunks: number, chunksWith: number): number {
-  return Math.log(1 + (Math.max(0, chunks - chunksWith) + 0.5) / (chunksWith + 0.5))
+/** BM25's inverse document frequency, which is never negative, as if a few chunks more had been looked at. */
+function rarityOf(term: Term, { chunks, chunksWith }: TermCounts): number {
+  const holders = chunksWith(term) + assumedChunks * assumedShare(term.folded)
+  const others = Math.max(0, chunks + assumedChunks - holders)
+  return Math.log(1 + (others + 0.5) / (holders + 0.5))
+}
+
+/** How many chunks have a word of this length: the shorter, the more frequent, in any language. */
+function assumedShare(word: string): number {
+  const isWord = scripts[word.charCodeAt(0)] === spaced && !/\p{N}/u.test(word)
+  return (isWord ? sharesByLength[word.length] : undefined) ?? shareOfLongWords
 }
 
 /** @param relativeLength the text's length as a multiple of the mean */
