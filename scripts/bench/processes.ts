@@ -101,7 +101,8 @@ async function untilReady(url: string): Promise<void> {
 /** A benchmark that fails or is interrupted leaves no service behind. */
 export function endWithThis(child: ChildProcess): void {
   const kill = () => child.kill('SIGKILL')
-  process.once('exit', kill)
+  // First, so that nothing writes any more into what others remove then.
+  process.prependOnceListener('exit', kill)
   child.once('exit', () => process.off('exit', kill))
 }
 

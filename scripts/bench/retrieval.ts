@@ -1,7 +1,14 @@
+import { removeCachedCorpora } from './retrieval/cached-corpus.ts'
+import { benchDeadline } from './retrieval/deadline.ts'
+import { benchIndexing } from './retrieval/indexing.ts'
+import { benchItems } from './retrieval/items.ts'
+import { benchLatency } from './retrieval/latency.ts'
 import { type CaseName, type Options, readOptions } from './retrieval/options.ts'
 import { benchQuality, type EmbedderChoice } from './retrieval/quality.ts'
 import { readQuestionSets } from './retrieval/sets.ts'
+import { removeTemporaryFolders } from './retrieval/temporary.ts'
 import { printRow, type Row } from './table.ts'
+import { readTexts } from './texts.ts'
 
 // Measures how well and how fast the service finds, over HTTP, against what we promise. Prints every figure,
 // also of a target that is missed.
@@ -9,8 +16,8 @@ import { printRow, type Row } from './table.ts'
 const builtin: EmbedderChoice = { name: 'builtin', environment: { EMBEDDING_PROVIDER: 'builtin' } }
 
 try {
-  process.once('SIGTERM', () => process.exit(1))
-  process.once('SIGINT', () => process.exit(1))
+  process.once('exit', removeTemporaryFolders)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
   await main()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
@@ -19,12 +26,18 @@ try {
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2))
-  process.stdout.write(`Bun ${Bun.version}, ${options.data ?? 'made-up texts'}\n\n`)
-  if (isWanted('quality', options)) await printQuality(options)
-}
-
-function isWanted(name: CaseName, { only }: Options): boolean {
-  return only === null || only === name
+  if (options.fresh) removeCachedCorpora()
+  const texts = readTexts(options.data)
+  process.stdout.write(`Bun ${Bun.version}, ${texts.origin}\n\n`)
+  const isWanted = (name: CaseName) => options.only === null || options.only === name
+  if (isWanted('quality')) await printQuality(options)
+  for (const [name, measure] of [
+    ['latency', benchLatency],
+    ['items', benchItems],
+    ['indexing', benchIndexing],
+    ['deadline', benchDeadline],
+  ] as const)
+    if (isWanted(name)) await printRows(name, () => measure(texts, options))
 }
 
 async function printQuality(options: Options): Promise<void> {

@@ -1,8 +1,8 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import Database from 'libsql'
 import { type Running, runCommand } from '../processes.ts'
+import { temporaryFolder } from './temporary.ts'
 
 const postsAtOnce = 4
 const indexedWithinMs = 180_000
@@ -21,7 +21,8 @@ export interface NewItem {
 }
 
 /** An empty one, made by the commands of the checkout under test: its tables, not ours. */
-export async function createProject(main: string, folder = temporaryFolder()): Promise<Project> {
+export async function createProject(main: string): Promise<Project> {
+  const folder = temporaryFolder()
   const callbook = (...args: string[]) =>
     runCommand([join(checkoutOf(main), 'scripts/callbook.ts'), ...args, '--json'], { DATA_DIR: folder })
   await callbook('project', 'create', 'bench')
@@ -29,6 +30,10 @@ export async function createProject(main: string, folder = temporaryFolder()): P
     await callbook('key', 'create', '--project', 'bench', '--name', 'bench'),
   )
   return { folder, databaseFile: join(folder, 'callbook.db'), key: printed.key }
+}
+
+export function removeProject({ folder }: Project): void {
+  rmSync(folder, { recursive: true, force: true })
 }
 
 /** The folder that `main` is `src/main.ts` of. */
@@ -91,8 +96,4 @@ async function untilIndexed(url: string, chunks: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
   throw new Error(`The index did not hold ${chunks} vectors within ${indexedWithinMs} ms`)
-}
-
-function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'callbook-bench-run-'))
 }

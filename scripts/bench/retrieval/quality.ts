@@ -1,11 +1,10 @@
-import { rmSync } from 'node:fs'
 import type { SearchMode } from '../../../src/knowledge/schemas.ts'
 import { latencyOf } from '../paced.ts'
 import { type Running, startService } from '../processes.ts'
 import type { Row } from '../table.ts'
 import type { Options } from './options.ts'
 import { searchByPlainBm25 } from './plain-bm25.ts'
-import { addItems, createProject, type Project } from './project.ts'
+import { addItems, createProject, type Project, removeProject } from './project.ts'
 import { type Quality, qualityOf, rankOf } from './ranks.ts'
 import { type SearchResult, startSearching } from './searching.ts'
 import type { QuestionSet } from './sets.ts'
@@ -51,7 +50,7 @@ export async function benchQuality(
       await service.stop()
     }
   } finally {
-    rmSync(project.folder, { recursive: true, force: true })
+    removeProject(project)
   }
 }
 

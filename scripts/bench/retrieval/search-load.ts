@@ -5,6 +5,8 @@ import { readServerTiming } from './server-timing.ts'
 // Asks in a closed loop: each connection sends its next search when the one before is answered. In a process of
 // its own, so that nothing of the benchmark delays it. Ends early with standard input.
 
+const warmUpMsMax = 5_000
+
 const [loadFile = '', resultFile = ''] = process.argv.slice(2)
 const load: SearchLoad = JSON.parse(readFileSync(loadFile, 'utf8'))
 const headers = { authorization: `Bearer ${load.key}`, 'content-type': 'application/json' }
@@ -15,23 +17,30 @@ process.stdin.on('end', () => {
 })
 process.stdin.resume()
 
-for (const search of load.warmUp) await send(JSON.stringify(search))
+const warmUntil = performance.now() + warmUpMsMax
+await forEach(load.warmUp, async (body) => {
+  if (performance.now() < warmUntil) await send(body)
+})
 const endAt = performance.now() + load.secondsMax * 1_000
-do for (const round of load.rounds) await askAll(round)
+do for (const round of load.rounds) await forEach(round, measure)
 while (load.repeats && !isOver())
 writeFileSync(resultFile, JSON.stringify(result), { mode: 0o600 })
 process.exit(0)
 
-async function askAll(searches: SearchLoad['rounds'][number]): Promise<void> {
+async function forEach(
+  searches: SearchLoad['warmUp'],
+  ask: (body: string, index: number) => Promise<void>,
+): Promise<void> {
   let next = 0
-  const ask = async () => {
-    for (let index = next++; index < searches.length && !isOver(); index = next++)
-      await measure(JSON.stringify(searches[index]), index)
+  const askInTurn = async () => {
+    for (let index = next++; index < searches.length; index = next++)
+      await ask(JSON.stringify(searches[index]), index)
   }
-  await Promise.all(Array.from({ length: load.concurrency }, ask))
+  await Promise.all(Array.from({ length: load.concurrency }, askInTurn))
 }
 
 async function measure(body: string, index: number): Promise<void> {
+  if (isOver()) return
   const sentAt = performance.now()
   try {
     const { response, text } = await send(body)

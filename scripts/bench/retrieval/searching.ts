@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { SearchHit, SearchRequest } from '../../../src/knowledge/schemas.ts'
 import { endWithThis } from '../processes.ts'
+import { temporaryFolder } from './temporary.ts'
 
 export interface SearchLoad {
   url: string
   key: string
-  /** Sent first, one after the other, and not measured. */
+  /** Sent first, as many at a time, for a few seconds at most, and not measured. */
   warmUp: SearchRequest[]
   /** Each round begins when the one before is answered. */
   rounds: SearchRequest[][]
@@ -48,7 +48,7 @@ const defaults = { warmUp: [], repeats: false, concurrency: 1, secondsMax: 120, 
 export function startSearching(
   load: Pick<SearchLoad, 'url' | 'key' | 'rounds'> & Partial<SearchLoad>,
 ): SearchRun {
-  const folder = mkdtempSync(join(tmpdir(), 'callbook-bench-load-'))
+  const folder = temporaryFolder()
   const [loadFile, resultFile] = [join(folder, 'load.json'), join(folder, 'result.json')]
   writeFileSync(loadFile, JSON.stringify({ ...defaults, ...load } satisfies SearchLoad), { mode: 0o600 })
   const child = spawn(process.execPath, [script, loadFile, resultFile], {
