@@ -1,4 +1,5 @@
-import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
+import { join } from 'node:path'
+import type { Embedder } from '../../../src/knowledge/embedding/embedder.ts'
 import { latencyOf } from '../paced.ts'
 import { startService } from '../processes.ts'
 import { createRandom } from '../random.ts'
@@ -6,7 +7,7 @@ import { formatLatency, type Row } from '../table.ts'
 import type { Texts } from '../texts.ts'
 import { cachedCorpus } from './cached-corpus.ts'
 import type { Options } from './options.ts'
-import { countChunks, type Project, readRows } from './project.ts'
+import { checkoutOf, countChunks, type Project, readRows } from './project.ts'
 import { readQuestions } from './questions.ts'
 import { type ChunkRow, recallOf } from './recall.ts'
 import { startSearching } from './searching.ts'
@@ -22,8 +23,8 @@ const atLeast = 0.98
 export async function benchItems(texts: Texts, { main, data }: Options): Promise<Row[]> {
   const project = await cachedCorpus(texts, main)
   const [space, chunksByItem] = [spaceOf(project), readChunks(project)]
-  const embedder = createBuiltinEmbedder()
-  if (space !== embedder.space) throw new Error(`Chunks are of ${space}, and ours is ${embedder.space}`)
+  const embedder = await embedderOf(main)
+  if (space !== embedder.space) throw new Error(`The chunks are of ${space}, not of ${embedder.space}`)
   const queries = readQuestions(data, texts).slice(0, queriesCount + warmUpCount)
   const searches = queries.map((query, index) => ({
     query,
@@ -74,6 +75,14 @@ function drawIds(ids: string[], seed: number): string[] {
   const drawn = new Set<string>()
   while (drawn.size < count) drawn.add(ids[Math.floor(random() * ids.length)] ?? '')
   return [...drawn]
+}
+
+/** The builtin one of the checkout under test. */
+async function embedderOf(main: string): Promise<Embedder> {
+  const file = join(checkoutOf(main), 'src/knowledge/embedding/builtin.ts')
+  const { createBuiltinEmbedder }: typeof import('../../../src/knowledge/embedding/builtin.ts') =
+    await import(file)
+  return createBuiltinEmbedder()
 }
 
 function spaceOf({ databaseFile }: Project): string | undefined {

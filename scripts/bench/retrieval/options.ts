@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { realDataIfAny, repository } from '../options.ts'
 
@@ -45,6 +45,6 @@ export function readOptions(args: string[]): Options {
   })
   const only = caseNames.find((name) => name === values.only) ?? null
   if (values.help || (values.only !== undefined && only === null)) throw new Error(usage)
-  const { main, fresh, titles } = values
-  return { data: values.data ?? realDataIfAny(), main, only, fresh, titles }
+  const { fresh, titles } = values
+  return { data: values.data ?? realDataIfAny(), main: resolve(values.main), only, fresh, titles }
 }
