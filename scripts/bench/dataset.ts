@@ -16,7 +16,7 @@ import { loadConfig } from '../../src/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { repository } from './options.ts'
 
-const cacheFolder = join(tmpdir(), 'callbook-bench')
+export const cacheFolder = join(tmpdir(), 'callbook-bench')
 const manifestName = 'bench.json'
 /** To be raised when what is built changes; a changed schema builds anew by itself. */
 const version = 3

@@ -1,9 +1,9 @@
-import { splitIntoChunks } from '../../src/knowledge/chunks.ts'
 import { randomCallPaths } from './by-id.ts'
 import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
 import { callsDataset } from './datasets.ts'
 import type { Options } from './options.ts'
 import { latencyOf, type PacedResult, startPaced } from './paced.ts'
+import { endlessDocuments, postChunks } from './posting.ts'
 import { type Running, startService } from './processes.ts'
 import { formatLatency, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
@@ -16,14 +16,13 @@ const turnsOfLoad = 4
 const idleSeconds = 6
 const requestsPerSecond = 500
 const secondsMax = 90
-const postsAtOnce = 4
 
 /** How long GET /v1/calls/:id takes while documents are being indexed, against idle; in turn. */
 export async function benchIndexing(texts: Texts, { main }: Options): Promise<Row[]> {
   const dataset = copyDataset(await callsDataset(texts))
   const service = await startService(main, dataset)
   try {
-    const documents = endless(texts)
+    const documents = endlessDocuments(texts)
     const idle: PacedResult[] = []
     const busy: PacedResult[] = []
     await Promise.all([
@@ -61,35 +60,4 @@ export async function benchIndexing(texts: Texts, { main }: Options): Promise<Ro
 function startReading({ url }: Running, { key }: Dataset, seconds: number) {
   const requests = randomCallPaths(20_000).map((path) => ({ method: 'GET', path }))
   return startPaced({ url, key, requests, repeats: 1_000, requestsPerSecond, secondsMax: seconds })
-}
-
-/** The documents again and again, each time under another name. */
-function* endless({ documents }: Texts): Generator<{ name: string; text: string }> {
-  for (let copy = 1; ; copy++) {
-    for (const { name, text } of documents) yield { name: `${name} (${copy})`.slice(-200), text }
-  }
-}
-
-/** Creates items until they have so many chunks; each request is answered when its chunks are indexed. */
-async function postChunks(
-  { url }: Running,
-  { key }: Dataset,
-  documents: Generator<{ name: string; text: string }>,
-  count: number,
-): Promise<void> {
-  let created = 0
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const post = async () => {
-    while (created < count) {
-      const document = documents.next().value
-      created += splitIntoChunks(document.text).length
-      const response = await fetch(`${url}/v1/knowledge`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(document),
-      })
-      if (response.status !== 201) throw new Error(`POST /v1/knowledge answered ${response.status}`)
-    }
-  }
-  await Promise.all(Array.from({ length: postsAtOnce }, post))
 }

@@ -74,7 +74,8 @@ export function readOptions(args: string[]): Options {
   }
 }
 
-function realDataIfAny(): string | null {
+/** The folder beside the repository; null when it is not there. */
+export function realDataIfAny(): string | null {
   const folder = join(repository, '../shared/data')
   return existsSync(join(folder, 'calls.jsonl')) ? folder : null
 }

@@ -18,7 +18,11 @@ export interface Running {
 }
 
 /** The real service as people run it, on a free port, logging JSON into a file. */
-export async function startService(main: string, { folder }: Dataset): Promise<Running> {
+export async function startService(
+  main: string,
+  { folder }: Pick<Dataset, 'folder'>,
+  environment: Record<string, string> = { EMBEDDING_PROVIDER: 'builtin' },
+): Promise<Running> {
   const logFile = `${folder}/bench.log`
   const log = openSync(logFile, 'w')
   const startedAt = performance.now()
@@ -30,10 +34,11 @@ export async function startService(main: string, { folder }: Dataset): Promise<R
       DATA_DIR: folder,
       PORT: '0',
       LOG_FORMAT: 'json',
-      EMBEDDING_PROVIDER: 'builtin',
+      ...environment,
     },
   })
   closeSync(log)
+  endWithThis(child)
   const url = await printed(child, /^\s*Callbook\s+(http\S+)/m)
   await untilReady(url)
   const readyInMs = performance.now() - startedAt
@@ -91,6 +96,14 @@ async function untilReady(url: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
   throw new Error(`The service was not ready within ${readyWithinMs} ms`)
+}
+
+/** A benchmark that fails or is interrupted leaves no service behind. */
+export function endWithThis(child: ChildProcess): void {
+  const kill = () => child.kill('SIGKILL')
+  // First, so that nothing writes any more into what others remove then.
+  process.prependOnceListener('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
 }
 
 async function end(child: ChildProcess): Promise<void> {

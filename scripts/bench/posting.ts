@@ -1,0 +1,37 @@
+import { splitIntoChunks } from '../../src/knowledge/chunks.ts'
+import type { Dataset } from './dataset.ts'
+import type { Running } from './processes.ts'
+import type { Document, Texts } from './texts.ts'
+
+const postsAtOnce = 4
+
+/** The documents again and again, each time under another name. */
+export function* endlessDocuments({ documents }: Texts): Generator<Document> {
+  for (let copy = 1; ; copy++) {
+    for (const { name, text } of documents) yield { name: `${name} (${copy})`.slice(-200), text }
+  }
+}
+
+/** Creates items until they have so many chunks; each request is answered when its chunks are indexed. */
+export async function postChunks(
+  { url }: Running,
+  { key }: Pick<Dataset, 'key'>,
+  documents: Generator<Document>,
+  count: number,
+): Promise<void> {
+  let created = 0
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const post = async () => {
+    while (created < count) {
+      const document = documents.next().value
+      created += splitIntoChunks(document.text).length
+      const response = await fetch(`${url}/v1/knowledge`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(document),
+      })
+      if (response.status !== 201) throw new Error(`POST /v1/knowledge answered ${response.status}`)
+    }
+  }
+  await Promise.all(Array.from({ length: postsAtOnce }, post))
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder } from '../dataset.ts'
+import { startService } from '../processes.ts'
+import type { Texts } from '../texts.ts'
+import { corpusOf } from './corpus.ts'
+import { addItems, checkoutOf, createProject, type Project } from './project.ts'
+import { temporaryFolder } from './temporary.ts'
+
+const chunksCount = 50_000
+const manifestName = 'bench.json'
+const prefix = 'retrieval-'
+/** To be raised when other items are made; what the service makes of them is told by its code. */
+const version = 1
+/** What decides which rows and vectors an item becomes. */
+const makesRows = [
+  'src/db/migrations',
+  'src/db/word-tables.ts',
+  'src/knowledge/chunk-rows.ts',
+  'src/knowledge/chunks.ts',
+  'src/knowledge/cuts.ts',
+  'src/knowledge/embedding/builtin.ts',
+  'src/knowledge/embedding/feature-table.ts',
+  'src/knowledge/embedding/lexical-features.ts',
+  'src/knowledge/knowledge.ts',
+  'src/knowledge/markdown',
+]
+
+/** 50,000 chunks, indexed by the service under test; from an earlier run where it would make the same again. */
+export async function cachedCorpus(texts: Texts, main: string): Promise<Project> {
+  const folder = join(cacheFolder, `${prefix}${chunksCount}-${texts.kind}-v${version}-${digestOf(main)}`)
+  if (!existsSync(join(folder, manifestName))) await build(folder, texts, main)
+  return described(folder)
+}
+
+/** A copy for a case that writes; to be removed by it. */
+export function copyProject(project: Project): Project {
+  const folder = temporaryFolder()
+  cpSync(project.folder, folder, { recursive: true })
+  return described(folder)
+}
+
+export function removeCachedCorpora(): void {
+  if (!existsSync(cacheFolder)) return
+  for (const name of readdirSync(cacheFolder).filter((each) => each.startsWith(prefix)))
+    rmSync(join(cacheFolder, name), { recursive: true })
+}
+
+async function build(folder: string, texts: Texts, main: string): Promise<void> {
+  process.stderr.write(`Building ${folder} …\n`)
+  const project = await createProject(main)
+  const service = await startService(main, project)
+  try {
+    await addItems(service, project, [...corpusOf(texts, chunksCount)])
+  } finally {
+    await service.stop()
+  }
+  writeFileSync(join(project.folder, manifestName), JSON.stringify({ key: project.key }), { mode: 0o600 })
+  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 })
+  renameSync(project.folder, folder)
+}
+
+function described(folder: string): Project {
+  const { key }: { key: string } = JSON.parse(readFileSync(join(folder, manifestName), 'utf8'))
+  return { folder, databaseFile: join(folder, 'callbook.db'), key }
+}
+
+function digestOf(main: string): string {
+  const hash = createHash('sha256')
+  for (const path of makesRows.map((each) => join(checkoutOf(main), each))) {
+    if (!existsSync(path)) continue
+    const names = statSync(path).isDirectory()
+      ? readdirSync(path, { recursive: true }).map(String).sort()
+      : ['']
+    for (const file of names.map((name) => join(path, name)))
+      if (statSync(file).isFile()) hash.update(readFileSync(file))
+  }
+  return hash.digest('hex').slice(0, 8)
+}

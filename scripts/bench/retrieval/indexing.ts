@@ -1,0 +1,64 @@
+import { latencyOf } from '../paced.ts'
+import { endlessDocuments, postChunks } from '../posting.ts'
+import { startService } from '../processes.ts'
+import { formatLatency, type Row } from '../table.ts'
+import type { Texts } from '../texts.ts'
+import { cachedCorpus, copyProject } from './cached-corpus.ts'
+import type { Options } from './options.ts'
+import { removeProject } from './project.ts'
+import { readQuestions } from './questions.ts'
+import { type SearchResult, startSearching } from './searching.ts'
+
+const atMost = 3
+const chunksCount = 5_000
+/** So that what is measured is indexing, not the compiling of code that runs for the first time. */
+const warmUpChunks = 500
+const turns = 4
+const idleSeconds = 5
+const secondsMax = 60
+
+/** How long searches take while documents are being indexed, against idle; in turn. */
+export async function benchIndexing(texts: Texts, { main, data }: Options): Promise<Row[]> {
+  const project = copyProject(await cachedCorpus(texts, main))
+  const service = await startService(main, project)
+  try {
+    const documents = endlessDocuments(texts)
+    const searches = readQuestions(data, texts).map((query) => ({ query }))
+    const startAsking = (seconds: number) =>
+      startSearching({
+        url: service.url,
+        key: project.key,
+        // The load's own code is compiled by then.
+        warmUp: searches.slice(0, 50),
+        rounds: [searches],
+        repeats: true,
+        secondsMax: seconds,
+      })
+    const idle: SearchResult[] = []
+    const busy: SearchResult[] = []
+    await Promise.all([startAsking(idleSeconds).done, postChunks(service, project, documents, warmUpChunks)])
+    let indexingMs = 0
+    for (let turn = 0; turn < turns; turn++) {
+      idle.push(await startAsking(idleSeconds).done)
+      const asking = startAsking(secondsMax)
+      const from = performance.now()
+      await postChunks(service, project, documents, chunksCount / turns)
+      indexingMs += performance.now() - from
+      busy.push(await asking.stop())
+    }
+    const [atRest, atWork] = [latencyOf(idle), latencyOf(busy)]
+    const ratio = atWork.p99 / atRest.p99
+    const perSecond = Math.round((chunksCount * 1_000) / indexingMs)
+    return [
+      {
+        what: `p99 of search while ${chunksCount.toLocaleString('en')} chunks are indexed`,
+        measured: `${ratio.toFixed(2)} ×: ${formatLatency(atWork)}; idle ${formatLatency(atRest)}; ${perSecond} chunks/s`,
+        target: `≤ ${atMost} × idle`,
+        isMet: ratio <= atMost && atWork.failed === 0,
+      },
+    ]
+  } finally {
+    await service.stop()
+    removeProject(project)
+  }
+}

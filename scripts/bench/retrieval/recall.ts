@@ -1,0 +1,39 @@
+import type { SearchHit } from '../../../src/knowledge/schemas.ts'
+
+export interface ChunkRow {
+  itemId: string
+  position: number
+  text: string
+  vector: Float32Array
+}
+
+/** Of equally near chunks either is right. */
+const tolerance = 1e-5
+
+/**
+ * The share of the nearest chunks that the hits hold. A hit may hold several chunks, joined: those whose text is
+ * within its own, from its position on.
+ */
+export function recallOf(
+  query: Float32Array,
+  { chunks, hits, neighbours }: { chunks: ChunkRow[]; hits: SearchHit[]; neighbours: number },
+): number {
+  const near = chunks.map((chunk) => ({ chunk, similarity: dot(query, chunk.vector) }))
+  near.sort((a, b) => b.similarity - a.similarity)
+  const wanted = Math.min(neighbours, near.length)
+  const farthest = near[wanted - 1]?.similarity ?? 1
+  const found = near.filter(
+    ({ chunk, similarity }) => similarity >= farthest - tolerance && hits.some((hit) => covers(hit, chunk)),
+  )
+  return Math.min(found.length, wanted) / wanted
+}
+
+function covers(hit: SearchHit, { itemId, position, text }: ChunkRow): boolean {
+  return hit.itemId === itemId && hit.position <= position && hit.text.includes(text)
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let index = 0; index < a.length; index++) sum += (a[index] ?? 0) * (b[index] ?? 0)
+  return sum
+}

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Passage {
+  doc_id: string
+  /** Empty where the set has none. */
+  title: string
+  text: string
+}
+
+export interface Question {
+  query: string
+  /** The passage that answers it. */
+  doc_id: string
+  /** Which part of the set it belongs to, where there are parts. */
+  set?: string
+}
+
+/** Passages and the questions that are asked about them. */
+export interface QuestionSet {
+  name: string
+  passages: Passage[]
+  questions: Question[]
+}
+
+/** The sets of the data folder; none where it holds none. */
+export function readQuestionSets(data: string | null): QuestionSet[] {
+  if (data === null) return []
+  return ['squad', 'help'].flatMap((name) => {
+    const fileOf = (kind: string) => join(data, 'retrieval', `${name}-${kind}.jsonl`)
+    if (!existsSync(fileOf('passages'))) return []
+    return [{ name, passages: readLines(fileOf('passages')), questions: readLines(fileOf('queries')) }]
+  })
+}
+
+function readLines<Line>(file: string): Line[] {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { searchByPlainBm25 } from '../../../../scripts/bench/retrieval/plain-bm25.ts'
+
+const passages = [
+  { doc_id: 'ships', title: 'Harbour', text: 'The ships are sailing to the harbour.' },
+  { doc_id: 'bread', title: 'Bakery', text: 'We bake bread and "NEAR(" cakes.' },
+]
+
+test('finds by any word, stemmed, and takes syntax for text', () => {
+  const questions = ['Which ship sails?', 'NEAR( bread* OR', 'harbour bakery'].map((query) => ({
+    query,
+    doc_id: '',
+  }))
+  const { found, latenciesMs } = searchByPlainBm25({ name: 'made up', passages, questions }, false)
+  expect(found).toEqual([['ships'], ['bread'], ['ships']])
+  expect(latenciesMs).toHaveLength(3)
+})
+
+test('titles count when they are wanted', () => {
+  const questions = [{ query: 'bakery', doc_id: '' }]
+  expect(searchByPlainBm25({ name: 'made up', passages, questions }, true).found).toEqual([['bread']])
+})
