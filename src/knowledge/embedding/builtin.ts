@@ -8,7 +8,7 @@ import { collectFeatures } from './lexical-features.ts'
 const dimensions = 384
 const batchTextsMax = 32
 /** Lexical vectors tell little that the words themselves have not told. */
-const rankWeight = 0.05
+const rankWeight = 0.07
 /** What lies beyond in a text does not count; chunks and queries are far shorter. */
 const textCharsMax = 16_000
 /** Others get their turn after this time, and the little work that cannot be divided. */

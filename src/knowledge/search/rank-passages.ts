@@ -13,7 +13,7 @@ const weights = {
   cased: 0.5,
   likeness: 1.5,
   proximity: 1.5,
-  window: 1,
+  window: 1.5,
   heading: 0.7,
   item: 0.35,
 }
