@@ -24,10 +24,10 @@ const likenessMin = 0.45
 const commonRarity = 1
 const windowWords = 12
 /** A small project tells little of which words are common, so as many chunks are made up by the words' lengths. */
-const assumedChunks = 10
+const assumedChunks = 100
 /** Zipf's law of abbreviation, roughly as it is in English and Spanish. */
-const sharesByLength = [0, 0.9, 0.7, 0.5, 0.25, 0.1]
-const shareOfLongWords = 0.03
+const sharesByLength = [0, 0.9, 0.6, 0.3, 0.1, 0.04]
+const shareOfLongWords = 0.01
 const nearWordsMax = 8
 
 /** How many of the project's chunks there are, and how many have a term. */
