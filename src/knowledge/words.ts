@@ -12,7 +12,8 @@ export function toIndexedWords(text: string): string {
 
 /** Lower case without compatibility forms and diacritics: `Ｃafé` becomes `cafe`. */
 export function foldText(text: string): string {
-  if (!/[^\x00-\x7f]/.test(text)) return text.toLowerCase()
+  // Dashes and curly quotation marks, which many texts have, separate words like any others.
+  if (!/[^\x00-\x7f\u2010-\u205e]/.test(text)) return text.toLowerCase()
   const marks = /[\u0300-\u036f]+/g
   return text.toLowerCase().normalize('NFKD').replace(marks, '').normalize('NFC')
 }

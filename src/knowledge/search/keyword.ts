@@ -13,13 +13,13 @@ const rankedRowsMax = 1_000
 /** The same for a query that has nothing rarer to offer. */
 const rankedAloneRowsMax = 4_000
 /** Passages that the rare terms choose. */
-const passagesMax = 50
+const passagesMax = 40
 /** Passages that common terms fill up to; in no order, so there are more for the right ones to be among them. */
 const filledPassagesMax = 200
 /** A term's rows are counted up to here; beyond, their number is estimated from how densely they lie. */
 const countedRowsMax = rankedRowsMax + 1
 const cachedCountsMax = 20_000
-const cachedForMs = 60_000
+const cachedForMs = 300_000
 const cachedProjectsMax = 200
 
 interface KeywordSearchOptions {
