@@ -8,16 +8,41 @@ import { type Passage, readPassages } from './passages.ts'
 import { readTerms, type Term } from './query.ts'
 import { rankPassages } from './rank-passages.ts'
 
-/** Rows that the terms of a ranked query may have together: FTS5 takes 1.2 us for each. */
-const rankedRowsMax = 1_000
-/** The same for a query that has nothing rarer to offer. */
-const rankedAloneRowsMax = 4_000
-/** Passages that the rare terms choose. */
-const passagesMax = 40
-/** Passages that common terms fill up to; in no order, so there are more for the right ones to be among them. */
-const filledPassagesMax = 200
+/** How much a search may look at. */
+interface Effort {
+  /** Terms of a ranked query: each is looked up in every segment of the keyword index, in 50 us altogether. */
+  rankedTermsMax: number
+  /** Rows that the terms of a ranked query may have together: FTS5 takes 1.2 us for each. */
+  rankedRowsMax: number
+  /** The same for a query that has nothing rarer to offer. */
+  rankedAloneRowsMax: number
+  /** Passages that the rare terms choose, to be put in order by all that they say. */
+  passagesMax: number
+  /** Passages that common terms fill up to; in no order, so there are more for the right ones to be among them. */
+  filledPassagesMax: number
+  /** Whether common terms are looked up although rare ones have found something. */
+  supplements: boolean
+}
+
+const wholeEffort: Effort = {
+  rankedTermsMax: 64,
+  rankedRowsMax: 1_000,
+  rankedAloneRowsMax: 4_000,
+  passagesMax: 40,
+  filledPassagesMax: 80,
+  supplements: true,
+}
+/** A quarter of the time, when much of it went by before the search could begin. */
+const hurriedEffort: Effort = {
+  rankedTermsMax: 4,
+  rankedRowsMax: 200,
+  rankedAloneRowsMax: 500,
+  passagesMax: 12,
+  filledPassagesMax: 12,
+  supplements: false,
+}
 /** A term's rows are counted up to here; beyond, their number is estimated from how densely they lie. */
-const countedRowsMax = rankedRowsMax + 1
+const countedRowsMax = wholeEffort.rankedRowsMax + 1
 const cachedCountsMax = 20_000
 const cachedForMs = 300_000
 const cachedProjectsMax = 200
@@ -46,8 +71,16 @@ export class KeywordSearch {
     this.#counts = new LRUCache({ max: cachedCountsMax, ...fresh })
   }
 
-  /** Passages best first, of these labels only if there are any given. */
-  async search(projectId: number, query: string, labels: readonly number[] | undefined): Promise<Passage[]> {
+  /**
+   * Passages best first.
+   * @param labels the only ones to look at, if given
+   * @param inHurry looks at fewer passages
+   */
+  async search(
+    projectId: number,
+    query: string,
+    { labels, inHurry }: { labels: readonly number[] | undefined; inHurry: boolean },
+  ): Promise<Passage[]> {
     const { read } = this.#options.store(projectId)
     const terms = readTerms(query)
     if (terms.length === 0 || labels?.length === 0) return []
@@ -57,19 +90,24 @@ export class KeywordSearch {
     for (const term of terms) counted.set(term, await this.#count(projectId, term, queries, span))
     const chunksWith = (term: Term) => counted.get(term) ?? 0
     const within = labels ? JSON.stringify(labels) : null
-    const found = await findLabels(queries, terms, { chunksWith, within })
+    const found = await findLabels(queries, terms, {
+      chunksWith,
+      within,
+      effort: inHurry ? hurriedEffort : wholeEffort,
+    })
     const passages = await readPassages(read, projectId, found)
     return rankPassages(terms, passages, { chunks: span.chunks, chunksWith })
   }
 
-  /** A count that is out of date changes what a query costs and how much its term weighs, never what is found. */
+  /** A count that is out of date changes what a query costs and how much its term weighs. */
   async #count(projectId: number, { match }: Term, queries: WordQueries, span: Span): Promise<number> {
     const key = `${projectId} ${match}`
     const cached = this.#counts.get(key)
     if (cached !== undefined) return cached
     const row = await queries.count.get({ match })
     const count = row ? estimate(row, span) : 0
-    this.#counts.set(key, count)
+    // What nothing has is not looked up, so the next search must see whether something has it by then.
+    if (count > 0) this.#counts.set(key, count)
     return count
   }
 
@@ -116,34 +154,36 @@ interface Choice {
   chunksWith: (term: Term) => number
   /** The labels to stay within, as JSON; null for all. */
   within: string | null
+  effort: Effort
 }
 
 /** Labels of the passages that are worth reading, those of rare terms first. */
 async function findLabels(queries: WordQueries, terms: readonly Term[], choice: Choice): Promise<number[]> {
-  const { chunksWith, within } = choice
-  const byRarity = terms.toSorted((a, b) => chunksWith(a) - chunksWith(b))
-  const rare = rarestOf(byRarity, chunksWith)
+  const { chunksWith, within, effort } = choice
+  const byRarity = terms.filter((term) => chunksWith(term) > 0).sort((a, b) => chunksWith(a) - chunksWith(b))
+  const rare = rarestOf(byRarity, choice)
   const common = byRarity.slice(rare.length)
   const found = new Set<number>()
   if (rare.length > 0) {
-    const rows = await queries.ranked(anyOf(rare), within, passagesMax)
+    const rows = await queries.ranked(anyOf(rare), within, effort.passagesMax)
     for (const { label } of rows) found.add(label)
   }
-  if (common.length === 0) return [...found]
+  if (common.length === 0 || (found.size > 0 && !effort.supplements)) return [...found]
   for (const match of fillingMatches(common, found.size > 0 && within === null)) {
-    if (found.size >= passagesMax) break
-    for (const { label } of await queries.unranked(match, within, filledPassagesMax)) found.add(label)
+    if (found.size >= effort.passagesMax) break
+    const rows = await queries.unranked(match, within, effort.filledPassagesMax)
+    for (const { label } of rows) found.add(label)
   }
   return [...found]
 }
 
 /** As many of the rarest terms as a ranked query may have. */
-function rarestOf(byRarity: readonly Term[], chunksWith: (term: Term) => number): Term[] {
+function rarestOf(byRarity: readonly Term[], { chunksWith, effort }: Choice): Term[] {
   let rows = 0
   const rare: Term[] = []
-  for (const term of byRarity) {
+  for (const term of byRarity.slice(0, effort.rankedTermsMax)) {
     rows += chunksWith(term)
-    if (rows > (rare.length === 0 ? rankedAloneRowsMax : rankedRowsMax)) break
+    if (rows > (rare.length === 0 ? effort.rankedAloneRowsMax : effort.rankedRowsMax)) break
     rare.push(term)
   }
   return rare

@@ -63,6 +63,7 @@ function saysTheSame(better: Group, other: Group): boolean {
   const [a, b] = [textOf(better), textOf(other)]
   if (a === b) return true
   if (Math.min(a.length, b.length) < likenessMin * Math.max(a.length, b.length)) return false
+  if (!haveLikeLetters(a, b)) return false
   better.shingles ??= shinglesOf(a)
   other.shingles ??= shinglesOf(b)
   let shared = 0
@@ -73,6 +74,20 @@ function saysTheSame(better: Group, other: Group): boolean {
 
 function textOf({ passages }: Group): string {
   return passages.map(({ text }) => text).join('\n')
+}
+
+/** Far cheaper than comparing words, and false for nearly all that do not say the same. */
+function haveLikeLetters(a: string, b: string): boolean {
+  const surplus = new Int32Array(64)
+  for (let at = 0; at < a.length; at++) bump(surplus, a.charCodeAt(at), 1)
+  for (let at = 0; at < b.length; at++) bump(surplus, b.charCodeAt(at), -1)
+  let differing = 0
+  for (const count of surplus) differing += Math.abs(count)
+  return differing <= 2 * (1 - likenessMin) * Math.max(a.length, b.length)
+}
+
+function bump(counts: Int32Array, code: number, by: number): void {
+  counts[code & 63] = (counts[code & 63] ?? 0) + by
 }
 
 function shinglesOf(text: string): Set<string> {

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { type Embedder, EmbeddingError } from '../embedding/embedder.ts'
 
 const cachedVectorsMax = 2_000
-/** Queries being embedded at once; of more, the embedder could not keep up with anyway. */
-const underWayMax = 256
+/** Queries under way at once: of more, the last would wait longer than an agent can. */
+const underWayMax = 64
 /** How long a query's vector is waited for when the search that asked for it has been answered without. */
 const embeddingMsMax = 10_000
 

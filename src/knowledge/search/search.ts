@@ -11,6 +11,8 @@ import { QueryVectors } from './query-vectors.ts'
 
 const limitDefault = 5
 const timeoutMsDefault = 300
+/** Share of its time after which a search that has not begun, since many came at once, looks at less. */
+const hurriedShare = 0.1
 /** Kept for putting the answer together when the vectors have not come in time. */
 const answeringMs = 5
 /** Hits taken from the vector index before the lists are fused. */
@@ -67,12 +69,13 @@ export class Search {
     const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, request, labels)
     const byKeyword = async () => {
       const from = now()
-      const passages = await this.#keyword.search(projectId, request.query, labels)
+      const inHurry = from - startedAt > hurriedShare * (request.timeoutMs ?? timeoutMsDefault)
+      const passages = await this.#keyword.search(projectId, request.query, { labels, inHurry })
       shares.keyword = now() - from
       return passages
     }
     // Requests that arrived with this one set their deadlines and ask for their vectors first.
-    if (byVector) await setImmediate()
+    await setImmediate()
     const early = wanted === 'vector' ? null : await byKeyword()
     const nearest = byVector && (await byVector)
     shares.vector = nearest?.tookMs ?? 0
