@@ -34,6 +34,10 @@ test("the README's tour runs as it stands, and every answer is what it says", as
   expect(stdout).toContain('"pagination":{"total":1,"limit":10,"offset":0}')
   expect(stdout).toContain('Callbook-Index: ready'.toLowerCase())
   expect(stdout).toContain('"heading":"Refunds"')
+  expect(stdout).toContain('"heading":"Holidays"')
+  for (const answer of ['"structuredContent":', '"documents":[{', '"toolCallId":"abc123"', '"records":[{']) {
+    expect(stdout).toContain(answer)
+  }
   expect(stdout.match(/"deleted":true/g)).toHaveLength(2)
 })
 
