@@ -34,7 +34,7 @@ test("the README's tour runs as it stands, and every answer is what it says", as
   expect(stdout).toContain('"pagination":{"total":1,"limit":10,"offset":0}')
   expect(stdout).toContain('Callbook-Index: ready'.toLowerCase())
   expect(stdout).toContain('"heading":"Refunds"')
-  expect(stdout).toContain('"heading":"Holidays"')
+  expect(stdout).toContain('"heading":"Opening hours"')
   for (const answer of ['"structuredContent":', '"documents":[{', '"toolCallId":"abc123"', '"records":[{']) {
     expect(stdout).toContain(answer)
   }

@@ -91,7 +91,7 @@ export class Search {
     const mode = nearest ? wanted : 'keyword'
     observe({ mode, tookMs: shares.total })
     report?.(shares)
-    return { data, mode, tookMs: shares.total }
+    return { data, mode, tookMs: Math.round(shares.total * 100) / 100 }
   }
 
   close(): void {
