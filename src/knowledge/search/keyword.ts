@@ -73,13 +73,18 @@ export class KeywordSearch {
 
   /**
    * Passages best first.
-   * @param labels the only ones to look at, if given
-   * @param inHurry looks at fewer passages
+   * @param choice.labels the only ones to look at, if given
+   * @param choice.inHurry looks at fewer passages
+   * @param choice.atLeast but at so many in any case
    */
   async search(
     projectId: number,
     query: string,
-    { labels, inHurry }: { labels: readonly number[] | undefined; inHurry: boolean },
+    {
+      labels,
+      inHurry,
+      atLeast = 0,
+    }: { labels: readonly number[] | undefined; inHurry: boolean; atLeast?: number },
   ): Promise<Passage[]> {
     const { read } = this.#options.store(projectId)
     const terms = readTerms(query)
@@ -90,11 +95,8 @@ export class KeywordSearch {
     for (const term of terms) counted.set(term, await this.#count(projectId, term, queries, span))
     const chunksWith = (term: Term) => counted.get(term) ?? 0
     const within = labels ? JSON.stringify(labels) : null
-    const found = await findLabels(queries, terms, {
-      chunksWith,
-      within,
-      effort: inHurry ? hurriedEffort : wholeEffort,
-    })
+    const effort = withPassages(inHurry ? hurriedEffort : wholeEffort, atLeast)
+    const found = await findLabels(queries, terms, { chunksWith, within, effort })
     const passages = await readPassages(read, projectId, found)
     return rankPassages(terms, passages, { chunks: span.chunks, chunksWith })
   }
@@ -148,6 +150,14 @@ function estimate({ rows, last }: Counted, span: Span): number {
   if (rows < countedRowsMax || last === null || span.last <= span.first) return rows
   const share = Math.min(1, Math.max(0, last - span.first + 1) / (span.last - span.first + 1))
   return Math.max(rows, Math.min(span.chunks, Math.round(rows / Math.max(share, rows / span.chunks))))
+}
+
+function withPassages(effort: Effort, atLeast: number): Effort {
+  return {
+    ...effort,
+    passagesMax: Math.max(effort.passagesMax, atLeast),
+    filledPassagesMax: Math.max(effort.filledPassagesMax, atLeast),
+  }
 }
 
 interface Choice {

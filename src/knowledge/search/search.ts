@@ -16,9 +16,7 @@ const hurriedShare = 0.1
 /** Kept for putting the answer together when the vectors have not come in time. */
 const answeringMs = 5
 /** Hits taken from the vector index before the lists are fused. */
-const vectorCandidates = 50
-/** Fused passages that are read for the answer, as some become one and some are left out. */
-const readBeyondLimit = 10
+const vectorCandidatesMin = 50
 
 interface SearchOptions {
   store: StoreOf
@@ -63,14 +61,19 @@ export class Search {
     const { read } = store(projectId)
     const wanted = request.mode ?? 'hybrid'
     const limit = request.limit ?? limitDefault
+    const candidates = candidatesFor(limit)
     const shares = { keyword: 0, vector: 0, fusion: 0, total: 0 }
     const labels = request.itemIds && (await labelsOfItems(read, projectId, request.itemIds))
 
-    const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, request, labels)
+    const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, request, { labels, candidates })
     const byKeyword = async () => {
       const from = now()
       const inHurry = from - startedAt > hurriedShare * (request.timeoutMs ?? timeoutMsDefault)
-      const passages = await this.#keyword.search(projectId, request.query, { labels, inHurry })
+      const passages = await this.#keyword.search(projectId, request.query, {
+        labels,
+        inHurry,
+        atLeast: candidates,
+      })
       shares.keyword = now() - from
       return passages
     }
@@ -106,13 +109,13 @@ export class Search {
   async #byVector(
     projectId: number,
     { query, timeoutMs = timeoutMsDefault }: SearchRequest,
-    labels: number[] | undefined,
+    { labels, candidates }: { labels: number[] | undefined; candidates: number },
   ): Promise<{ labels: number[]; tookMs: number } | null> {
     const { index, now, onDegraded } = this.#options
     const startedAt = now()
     const find = async () => {
       const vector = await this.#queryVectors.of(query)
-      const hits = await index.search(projectId, vector, vectorCandidates, labels)
+      const hits = await index.search(projectId, vector, Math.max(vectorCandidatesMin, candidates), labels)
       return { labels: hits.map(({ label }) => label), tookMs: now() - startedAt }
     }
     try {
@@ -130,7 +133,7 @@ export class Search {
     known: readonly Passage[],
     limit: number,
   ): Promise<SearchHit[]> {
-    const ranked = fuseRanks(lists).slice(0, limit + readBeyondLimit)
+    const ranked = fuseRanks(lists).slice(0, candidatesFor(limit))
     const byLabel = new Map(known.map((passage) => [passage.label, passage]))
     const missing = ranked.flatMap(({ label }) => (byLabel.has(label) ? [] : label))
     const { read } = this.#options.store(projectId)
@@ -141,6 +144,11 @@ export class Search {
     })
     return mergePassages(scored, limit).map(({ passage, score }) => toHit(passage, score))
   }
+}
+
+/** Chunks that may be needed for so many passages, as up to three become one and some are left out. */
+function candidatesFor(limit: number): number {
+  return limit * 2 + 5
 }
 
 /** Rejects when the work takes longer; the work itself goes on. */
