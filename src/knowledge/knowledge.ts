@@ -50,53 +50,39 @@ const headColumns = {
   createdAt: knowledgeItems.createdAt,
 }
 
+const isOfProject = eq(knowledgeItems.projectId, sql.placeholder('projectId'))
+
 const itemColumns = { ...headColumns, text: knowledgeItems.text }
 
 const queries = preparedQueries((db) => ({
   byId: db
     .select({ ...itemColumns, seq: knowledgeItems.seq })
     .from(knowledgeItems)
-    .where(
-      and(
-        eq(knowledgeItems.projectId, sql.placeholder('projectId')),
-        eq(knowledgeItems.id, sql.placeholder('id')),
-      ),
-    )
+    .where(and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id'))))
     .prepare(),
   heads: db
     .select(headColumns)
     .from(knowledgeItems)
-    .where(eq(knowledgeItems.projectId, sql.placeholder('projectId')))
+    .where(isOfProject)
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
     .prepare(),
   headById: db
     .select(headColumns)
     .from(knowledgeItems)
-    .where(
-      and(
-        eq(knowledgeItems.projectId, sql.placeholder('projectId')),
-        eq(knowledgeItems.id, sql.placeholder('id')),
-      ),
-    )
+    .where(and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id'))))
     .prepare(),
   sizes: db
     .select({ seq: knowledgeItems.seq, chars: sql<number>`octet_length(${knowledgeItems.text})` })
     .from(knowledgeItems)
-    .where(eq(knowledgeItems.projectId, sql.placeholder('projectId')))
+    .where(isOfProject)
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
     .prepare(),
   page: db
-    .select({
-      id: knowledgeItems.id,
-      name: knowledgeItems.name,
-      description: knowledgeItems.description,
-      createdAt: knowledgeItems.createdAt,
-      textBytes: sql<number>`octet_length(${knowledgeItems.text})`,
-    })
+    .select({ ...headColumns, textBytes: sql<number>`octet_length(${knowledgeItems.text})` })
     .from(knowledgeItems)
     .where(
       and(
-        eq(knowledgeItems.projectId, sql.placeholder('projectId')),
+        isOfProject,
         sql`(${knowledgeItems.createdAt}, ${knowledgeItems.id}) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,
       ),
     )
@@ -106,7 +92,7 @@ const queries = preparedQueries((db) => ({
   contents: db
     .select({ name: knowledgeItems.name, textHash: knowledgeItems.textHash })
     .from(knowledgeItems)
-    .where(eq(knowledgeItems.projectId, sql.placeholder('projectId')))
+    .where(isOfProject)
     .prepare(),
   bySeqs: db
     .select(itemColumns)
