@@ -5,9 +5,7 @@
  */
 export function toIndexedWords(text: string): string {
   if (isPlain(text)) return text
-  return text
-    .normalize('NFKC')
-    .replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
+  return compose(text).replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
 }
 
 /** Lower case without compatibility forms and diacritics: `Ｃafé` becomes `cafe`. */
@@ -29,7 +27,7 @@ export interface Word {
 /** The words of a query in their order. */
 export function wordsOf(query: string): Word[] {
   const words: Word[] = []
-  for (const [run] of query.normalize('NFKC').matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+  for (const [run] of compose(query).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     for (const part of run.split(splitAtUnspaced)) {
       if (part === '') continue
       if (!startsUnspaced.test(part)) words.push({ text: part, isPrefix: false })
@@ -50,34 +48,28 @@ export const separator = 0
 export const spaced = 1
 export const unspaced = 2
 
-/** Whether a code unit separates words, belongs to one, or to a script that puts no space between them. */
-export function scriptOf(code: number): number {
-  if (code < 0x80) return isAsciiWord(code) ? spaced : separator
-  if (code < 0xc0) return code === 0xaa || code === 0xb5 || code === 0xba ? spaced : separator
-  if (code < 0x0e00) return code === 0xd7 || code === 0xf7 ? separator : spaced
-  // Thai and Lao, Myanmar, Khmer.
-  if (code < 0x0f00 || (code >= 0x1000 && code < 0x10a0) || (code >= 0x1780 && code < 0x1800)) return unspaced
-  if (code >= 0x2000 && code < 0x2c00) return separator
-  if (code < 0x2e00) return spaced
-  // Radicals, kana, ideographs; between them CJK punctuation.
-  if (code < 0x3040) return code === 0x3005 || (code >= 0x2e80 && code < 0x3000) ? unspaced : separator
-  if (code < 0xa000) return unspaced
-  if (code < 0xd800) return spaced
-  // Surrogates: mostly ideographs and emoji.
-  if (code < 0xe000) return unspaced
-  if (code >= 0xf900 && code < 0xfb00) return unspaced
-  return code >= 0xfe00 ? separator : spaced
-}
-
-/** What scriptOf answers, for every code unit: a text has many. */
-export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => scriptOf(code))
-
+// Korean has spaces, but glues its particles to the words before them.
 const unspacedScripts =
-  '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}ー]'
+  '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}ー]'
 const unspacedRuns = new RegExp(`(?:${unspacedScripts}\\p{M}*)+`, 'gu')
 const splitAtUnspaced = new RegExp(`((?:${unspacedScripts}\\p{M}*)+)`, 'u')
 const startsUnspaced = new RegExp(`^${unspacedScripts}`, 'u')
 const markedCharacters = /\P{M}\p{M}*|\p{M}+/gu
+/** They choose a glyph, as for an emoji in colour, and would stick to the word beside them. */
+const variationSelectors = /\p{Variation_Selector}+/gu
+
+/** For every code unit, since a text has many: whether it separates words, belongs to one, or to such a script. */
+export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => {
+  // Half of a character: mostly ideographs and emoji.
+  if (code >= 0xd800 && code < 0xe000) return unspaced
+  const character = String.fromCharCode(code)
+  if (!/[\p{L}\p{N}\p{M}]/u.test(character) || /\p{Variation_Selector}/u.test(character)) return separator
+  return startsUnspaced.test(character) ? unspaced : spaced
+})
+
+function compose(text: string): string {
+  return text.normalize('NFKC').replace(variationSelectors, '')
+}
 
 /** What no step above would change: Latin, Greek, Cyrillic and others, composed. */
 function isPlain(text: string): boolean {
@@ -85,10 +77,6 @@ function isPlain(text: string): boolean {
 }
 
 /** Also kept alone, so that a query of one character finds it by its beginning wherever it stands. */
-function lastOf(run: string): string {
+export function lastOf(run: string): string {
   return run.match(markedCharacters)?.at(-1) ?? run
-}
-
-function isAsciiWord(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a)
 }

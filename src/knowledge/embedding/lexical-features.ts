@@ -1,4 +1,4 @@
-import { scriptOf, spaced, unspaced } from '../words.ts'
+import { separator, spaced, unspaced } from '../words.ts'
 import type { FeatureTable } from './feature-table.ts'
 
 /**
@@ -120,4 +120,30 @@ function hasDigit(text: string, start: number, end: number): boolean {
     if (code >= 0x30 && code <= 0x39) return true
   }
   return false
+}
+
+/**
+ * Whether a code unit separates words, belongs to one, or to a script that puts no space between them. By ranges,
+ * which are the same whatever version of Unicode this process knows; part of every embedding space.
+ */
+function scriptOf(code: number): number {
+  if (code < 0x80) return isAsciiWord(code) ? spaced : separator
+  if (code < 0xc0) return code === 0xaa || code === 0xb5 || code === 0xba ? spaced : separator
+  if (code < 0x0e00) return code === 0xd7 || code === 0xf7 ? separator : spaced
+  // Thai and Lao, Myanmar, Khmer.
+  if (code < 0x0f00 || (code >= 0x1000 && code < 0x10a0) || (code >= 0x1780 && code < 0x1800)) return unspaced
+  if (code >= 0x2000 && code < 0x2c00) return separator
+  if (code < 0x2e00) return spaced
+  // Radicals, kana, ideographs; between them CJK punctuation.
+  if (code < 0x3040) return code === 0x3005 || (code >= 0x2e80 && code < 0x3000) ? unspaced : separator
+  if (code < 0xa000) return unspaced
+  if (code < 0xd800) return spaced
+  // Surrogates: mostly ideographs and emoji.
+  if (code < 0xe000) return unspaced
+  if (code >= 0xf900 && code < 0xfb00) return unspaced
+  return code >= 0xfe00 ? separator : spaced
+}
+
+function isAsciiWord(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a)
 }

@@ -17,7 +17,6 @@ interface Group {
   score: number
   /** By position. */
   passages: Passage[]
-  shingles: Set<string> | null
 }
 
 /**
@@ -26,19 +25,29 @@ interface Group {
  */
 export function mergePassages(ranked: readonly ScoredPassage[], limit: number): ScoredPassage[] {
   const groups: Group[] = []
+  const shingles = new Map<Passage, Set<string>>()
   for (const { passage, score } of ranked) {
-    const neighbour = groups.find((group) => continues(group, passage))
-    if (neighbour) {
-      neighbour.passages.push(passage)
-      neighbour.passages.sort((a, b) => a.position - b.position)
-      neighbour.shingles = null
-      continue
-    }
-    if (groups.length === limit) break
-    const group: Group = { score, passages: [passage], shingles: null }
-    if (!groups.some((better) => saysTheSame(better, group))) groups.push(group)
+    const isTold = groups.some(({ passages }) =>
+      passages.some((better) => saysTheSame(better, passage, shingles)),
+    )
+    if (isTold) continue
+    const [better, other] = groups.filter((group) => continues(group, passage))
+    if (better) {
+      join(better, [passage])
+      // It may be what lay between two of them.
+      if (other && better.passages.length + other.passages.length <= mergedChunksMax) {
+        join(better, other.passages)
+        groups.splice(groups.indexOf(other), 1)
+      }
+    } else if (groups.length < limit) groups.push({ score, passages: [passage] })
+    else break
   }
   return groups.map(({ score, passages }) => ({ score, passage: joined(passages) }))
+}
+
+function join(group: Group, passages: readonly Passage[]): void {
+  group.passages.push(...passages)
+  group.passages.sort((a, b) => a.position - b.position)
 }
 
 function continues({ passages }: Group, next: Passage): boolean {
@@ -59,21 +68,21 @@ function joined(passages: readonly Passage[]): Passage {
 }
 
 /** Passages that differ in a number, such as a price, do not say the same however alike they are. */
-function saysTheSame(better: Group, other: Group): boolean {
-  const [a, b] = [textOf(better), textOf(other)]
+function saysTheSame(better: Passage, other: Passage, shingles: Map<Passage, Set<string>>): boolean {
+  const [a, b] = [better.text, other.text]
   if (a === b) return true
   if (Math.min(a.length, b.length) < likenessMin * Math.max(a.length, b.length)) return false
   if (!haveLikeLetters(a, b)) return false
-  better.shingles ??= shinglesOf(a)
-  other.shingles ??= shinglesOf(b)
+  const shinglesIn = (passage: Passage) => {
+    const known = shingles.get(passage) ?? shinglesOf(passage.text)
+    shingles.set(passage, known)
+    return known
+  }
+  const [told, telling] = [shinglesIn(better), shinglesIn(other)]
   let shared = 0
-  for (const shingle of other.shingles) if (better.shingles.has(shingle)) shared++
-  const all = better.shingles.size + other.shingles.size - shared
+  for (const shingle of telling) if (told.has(shingle)) shared++
+  const all = told.size + telling.size - shared
   return shared >= likenessMin * all && numbersOf(a) === numbersOf(b)
-}
-
-function textOf({ passages }: Group): string {
-  return passages.map(({ text }) => text).join('\n')
 }
 
 /** Far cheaper than comparing words, and false for nearly all that do not say the same. */

@@ -1,4 +1,4 @@
-import { foldText, pairsOf, scripts, separator, spaced, unspaced } from '../words.ts'
+import { foldText, lastOf, pairsOf, scripts, separator, spaced, unspaced } from '../words.ts'
 import { stemOf, type Term } from './query.ts'
 
 /** Where a text mentions a query's terms. */
@@ -158,7 +158,12 @@ export class TermMatcher {
   #readPairs(folded: string, start: number, mentions: Mentions): number {
     let end = start
     while (end < folded.length && scripts[folded.charCodeAt(end)] === unspaced) end++
-    for (const pair of pairsOf(folded.slice(start, end))) {
+    const run = folded.slice(start, end)
+    const pairs = pairsOf(run)
+    const last = lastOf(run)
+    // As in the keyword index, where the last character stands alone as well.
+    if (pairs[0] !== last) pairs.push(last)
+    for (const pair of pairs) {
       const index = this.#byFolded.get(pair) ?? this.#byFolded.get(firstOf(pair))
       if (index !== undefined) this.#mention(index, mentions)
       mentions.words++
@@ -173,10 +178,12 @@ export class TermMatcher {
   }
 }
 
-/** A query of a single character means any pair that begins with it. */
+/** A query of a single character, with its marks, means any pair that begins with it. */
 function firstOf(pair: string): string {
-  return String.fromCodePoint(pair.codePointAt(0) ?? 0)
+  return pair.match(markedCharacter)?.[0] ?? pair
 }
+
+const markedCharacter = /^\P{M}\p{M}*/u
 
 /** Places in the table of the trigrams of `_word_`, of which a word has as many as characters. */
 function trigramSlotsOf(word: string): Set<number> {

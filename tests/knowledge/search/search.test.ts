@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startFakeEmbeddings } from '../../support/fake-embeddings.ts'
+import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
 interface Hit {
   itemId: string

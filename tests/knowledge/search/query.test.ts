@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'bun:test'
+import { readTerms, stemOf } from '../../../src/knowledge/search/query.ts'
+
+describe('the terms of a query', () => {
+  test('are its words, folded, stemmed, and quoted for the keyword index', () => {
+    expect(readTerms('Refunded Café')).toEqual([
+      { text: 'Refunded', folded: 'refunded', stem: 'refund', match: '"Refunded"', positions: [0] },
+      { text: 'Café', folded: 'cafe', stem: stemOf('cafe'), match: '"Café"', positions: [1] },
+    ])
+  })
+
+  test('are distinct: forms of one word are one term, at each of their places', () => {
+    const terms = readTerms('refund REFUNDS order refunding réfund')
+    expect(terms.map(({ text, positions }) => ({ text, positions }))).toEqual([
+      { text: 'refund', positions: [0, 1, 3, 4] },
+      { text: 'order', positions: [2] },
+    ])
+  })
+
+  test('of a script without spaces are pairs, and a single character is looked up as a beginning', () => {
+    expect(readTerms('退款政 款').map(({ match }) => match)).toEqual(['"退款"', '"款政"', '"款"*'])
+  })
+
+  test('hold no syntax of the keyword index', () => {
+    for (const query of ['"', 'a"b', 'NEAR(a b)', 'text:a', 'a* ^b', '{a}', '-a +b', "'", 'a\u0000b']) {
+      for (const { match } of readTerms(query)) expect(match).toMatch(/^"[\p{L}\p{N}\p{M}]+"\*?$/u)
+    }
+    expect(readTerms('"*():^')).toEqual([])
+  })
+
+  test('are 64 at most, and what comes later still counts where it repeats one of them', () => {
+    const words = Array.from({ length: 300 }, (_, n) => `w${n}`)
+    const terms = readTerms([...words, 'w0'].join(' '))
+    expect(terms.map(({ text }) => text)).toEqual(words.slice(0, 64))
+    expect(terms[0]?.positions).toEqual([0, 300])
+  })
+})
