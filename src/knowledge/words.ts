@@ -30,8 +30,12 @@ export function wordsOf(query: string): Word[] {
   for (const [run] of compose(query).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     for (const part of run.split(splitAtUnspaced)) {
       if (part === '') continue
-      if (!startsUnspaced.test(part)) words.push({ text: part, isPrefix: false })
-      else for (const text of pairsOf(part)) words.push({ text, isPrefix: lastOf(part) === text })
+      if (!startsUnspaced.test(part)) {
+        words.push({ text: part, isPrefix: false })
+        continue
+      }
+      const last = lastOf(part)
+      for (const text of pairsOf(part)) words.push({ text, isPrefix: text === last })
     }
   }
   return words

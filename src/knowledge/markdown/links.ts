@@ -9,5 +9,6 @@ export function withoutLinks(text: string): string {
   return read.trim() === '' ? text.replace(link, '$1') : read
 }
 
-const link = /\[([^\]\n]*)\]\([^)\n]*\)/g
-const linkLine = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\*\*)?\[[^\]\n]*\]\([^)\n]*\)(?:\*\*)?[ \t.]*$/gm
+// A label holds no bracket, or each of a thousand open ones would be followed to the end of its line.
+const link = /\[([^[\]\n]*)\]\([^)\n]*\)/g
+const linkLine = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\*\*)?\[[^[\]\n]*\]\([^)\n]*\)(?:\*\*)?[ \t.]*$/gm

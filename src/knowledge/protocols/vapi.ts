@@ -33,11 +33,12 @@ export function queryOf({ message }: VapiKnowledgeRequest): string | null {
   if (!messages) throw invalidRequest([{ field: 'message.messages', message: 'is required' }])
   let query = ''
   let turns = 0
-  for (let at = messages.length - 1; at >= 0 && turns < queryTurnsMax && isShort(query); at--) {
+  for (let at = messages.length - 1; at >= 0 && turns < queryTurnsMax; at--) {
     const turn = userTurn(messages[at])
     if (turn === '') continue
     query = query === '' ? turn : `${turn} ${query}`
     turns++
+    if (!isShort(query)) break
   }
   return query === '' ? null : lastCharacters(query, queryCharsMax)
 }

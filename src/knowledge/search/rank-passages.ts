@@ -138,6 +138,8 @@ interface Neighbours {
   first: number
   second: number
   distance: number
+  /** How often they do. */
+  times: number
 }
 
 function neighboursIn(terms: readonly Term[]): Neighbours[] {
@@ -145,15 +147,19 @@ function neighboursIn(terms: readonly Term[]): Neighbours[] {
   for (const [index, { positions }] of terms.entries()) {
     for (const position of positions) sequence[position] = index
   }
-  const pairs: Neighbours[] = []
-  for (const [position, first] of sequence.entries()) {
+  const pairs = new Map<string, Neighbours>()
+  for (let position = 0; position < sequence.length; position++) {
+    const first = sequence[position]
     for (const distance of [1, 2]) {
       const second = sequence[position + distance]
       if (first === undefined || second === undefined || first === second) continue
-      pairs.push({ first, second, distance })
+      const key = `${first} ${second} ${distance}`
+      const known = pairs.get(key)
+      if (known) known.times++
+      else pairs.set(key, { first, second, distance, times: 1 })
     }
   }
-  return pairs
+  return [...pairs.values()]
 }
 
 /** More the nearer neighbours of the query stand to each other, and in the same order. */
@@ -162,34 +168,40 @@ function proximityOf(
   neighbours: readonly Neighbours[],
   rarities: readonly number[],
 ): number {
+  if (neighbours.length === 0) return 0
+  const gaps = gapsIn(mentions, rarities.length)
   let score = 0
-  for (const { first, second, distance } of neighbours) {
-    if (mentions.counts[first] === 0 || mentions.counts[second] === 0) continue
-    const gap = nearest(mentions, first, second)
-    if (gap > nearWordsMax) continue
+  for (const { first, second, distance, times } of neighbours) {
+    const gap = gaps[first * rarities.length + second] ?? 0
+    if (gap === 0) continue
     const weight = Math.min(rarities[first] ?? 0, rarities[second] ?? 0)
-    score += weight / (Math.max(0, gap - distance) + 1) / distance
+    score += (times * weight) / (Math.max(0, gap - distance) + 1) / distance
   }
   return score
 }
 
-/** Words from one term to the other; one more when they stand the other way round. */
-function nearest({ places, terms }: Mentions, first: number, second: number): number {
-  let best = Number.POSITIVE_INFINITY
-  let lastFirst = Number.NEGATIVE_INFINITY
-  let lastSecond = Number.NEGATIVE_INFINITY
-  for (let at = 0; at < places.length; at++) {
+/**
+ * The fewest words from each term to each other one, by `first * termsCount + second`; one more when they stand the
+ * other way round, and 0 when there is no such place. Only words that are near are looked at, whatever the text.
+ */
+function gapsIn({ places, terms }: Mentions, termsCount: number): Uint8Array {
+  const gaps = new Uint8Array(termsCount * termsCount)
+  const note = (cell: number, gap: number) => {
+    const known = gaps[cell] ?? 0
+    if (gap <= nearWordsMax && (known === 0 || gap < known)) gaps[cell] = gap
+  }
+  for (let at = 1; at < places.length; at++) {
     const place = places[at] ?? 0
-    const index = terms[at]
-    if (index === first) {
-      lastFirst = place
-      best = Math.min(best, place - lastSecond + 1)
-    } else if (index === second) {
-      lastSecond = place
-      best = Math.min(best, place - lastFirst)
+    const term = terms[at] ?? 0
+    for (let before = at - 1; before >= 0; before--) {
+      const words = place - (places[before] ?? 0)
+      if (words > nearWordsMax) break
+      const other = terms[before] ?? 0
+      note(other * termsCount + term, words)
+      note(term * termsCount + other, words + 1)
     }
   }
-  return best
+  return gaps
 }
 
 /** The most that a few words in a row mention: the sum of their terms' rarities. */
