@@ -25,6 +25,8 @@ export const projects = sqliteTable('projects', {
   /** Calls of the project, kept by triggers on `calls`. */
   callCount: integer('call_count').notNull().default(0),
   createdAt: integer('created_at').notNull(),
+  /** Since when it is being deleted: it is unreachable, and its rows go. */
+  deletedAt: integer('deleted_at'),
 })
 
 export const keys = sqliteTable(
@@ -198,3 +200,148 @@ export const meta = sqliteTable('meta', {
   name: text().primaryKey(),
   value: text().notNull(),
 })
+
+/** Receipts of deleted projects: their rows went with them, so nothing refers to one. */
+export const projectErasures = sqliteTable('project_erasures', {
+  projectId: integer('project_id').primaryKey(),
+  /** HMAC-SHA-256 of the project's public id. */
+  idHash: text('id_hash').notNull(),
+  requestedAt: integer('requested_at').notNull(),
+  doneAt: integer('done_at'),
+})
+
+// What better-auth keeps of people who sign in to the console: its field names, our table names.
+// https://www.better-auth.com/docs/concepts/database#core-schema
+
+const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+
+export const people = sqliteTable('people', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  email: text().notNull().unique(),
+  emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
+  image: text(),
+  createdAt: instant('created_at').notNull(),
+  updatedAt: instant('updated_at').notNull(),
+})
+
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => people.id, { onDelete: 'cascade' }),
+    token: text().notNull().unique(),
+    expiresAt: instant('expires_at').notNull(),
+    ipAddress: text('ip_address'),
+    userAgent: text('user_agent'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [index('sessions_by_person').on(table.userId)],
+)
+
+/** How a person signs in: here by password, as a salted scrypt hash. */
+export const accounts = sqliteTable(
+  'accounts',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => people.id, { onDelete: 'cascade' }),
+    accountId: text('account_id').notNull(),
+    providerId: text('provider_id').notNull(),
+    accessToken: text('access_token'),
+    refreshToken: text('refresh_token'),
+    idToken: text('id_token'),
+    accessTokenExpiresAt: instant('access_token_expires_at'),
+    refreshTokenExpiresAt: instant('refresh_token_expires_at'),
+    scope: text(),
+    password: text(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [index('accounts_by_person').on(table.userId)],
+)
+
+export const verifications = sqliteTable(
+  'verifications',
+  {
+    id: text().primaryKey(),
+    identifier: text().notNull(),
+    value: text().notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [index('verifications_by_identifier').on(table.identifier)],
+)
+
+/** How often an address tried to sign in. */
+export const signInLimits = sqliteTable('sign_in_limits', {
+  id: text().primaryKey(),
+  key: text().notNull().unique(),
+  count: integer().notNull(),
+  lastRequest: integer('last_request').notNull(),
+})
+
+/** Who may see a project in the console. */
+export const members = sqliteTable(
+  'members',
+  {
+    projectId: integer('project_id')
+      .notNull()
+      .references(() => projects.id, { onDelete: 'cascade' }),
+    personId: text('person_id')
+      .notNull()
+      .references(() => people.id, { onDelete: 'cascade' }),
+    /** An owner may do everything; a member everything but keys, people and deleting the project. */
+    role: text({ enum: ['owner', 'member'] }).notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.projectId, table.personId] }),
+    index('members_by_person').on(table.personId),
+  ],
+)
+
+/** One-time links: into a project, or to a new password. Only the hash of a link's token is stored. */
+export const invitations = sqliteTable(
+  'invitations',
+  {
+    id: text().primaryKey(),
+    projectId: integer('project_id').references(() => projects.id, { onDelete: 'cascade' }),
+    role: text({ enum: ['owner', 'member'] }),
+    /** Whose password it resets; null for an invitation. */
+    personId: text('person_id').references(() => people.id, { onDelete: 'cascade' }),
+    tokenHash: text('token_hash').notNull().unique(),
+    createdBy: text('created_by'),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (table) => [index('invitations_by_project').on(table.projectId)],
+)
+
+/** Who did what, when, from where. A deleted record is named by its keyed hash only. */
+export const auditEvents = sqliteTable(
+  'audit_events',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    /** Null for what belongs to no project, such as a sign-in. No reference: it outlives a project. */
+    projectId: integer('project_id'),
+    at: integer().notNull(),
+    /** A person's id or a key's id; null for the command line and for somebody unknown. */
+    actorId: text('actor_id'),
+    /** The actor as people know it, at that time. */
+    actorName: text('actor_name'),
+    action: text().notNull(),
+    /** What it was done to: an id, a name or a keyed hash. */
+    target: text(),
+    ipAddress: text('ip_address'),
+  },
+  (table) => [
+    index('audit_events_by_project').on(table.projectId, table.seq),
+    index('audit_events_by_actor').on(table.actorId, table.seq),
+  ],
+)

@@ -1,12 +1,15 @@
-/** Which pattern and which methods a path has. Patterns are literal but for one parameter at their end. */
+/** Which pattern and which methods a path has. A literal part of a pattern wins over a parameter. */
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>()
+  /** Patterns with a parameter before their end, by the number of their parts. */
+  readonly #deep = new Map<number, string[][]>()
 
   constructor(routes: readonly { method: string; path: string }[]) {
     for (const { method, path } of routes) {
       const methods = this.#methods.get(path) ?? new Set()
       methods.add(method.toUpperCase())
       if (method.toUpperCase() === 'GET') methods.add('HEAD')
+      if (!this.#methods.has(path) && /:[^/]*\//.test(path)) this.#addDeep(path.split('/'))
       this.#methods.set(path, methods)
     }
   }
@@ -17,13 +20,29 @@ export class RouteTable {
     const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
     if (this.#methods.has(bare)) return bare
     const pattern = `${bare.slice(0, bare.lastIndexOf('/'))}/:id`
-    return !bare.endsWith('/') && this.#methods.has(pattern) ? pattern : null
+    if (!bare.endsWith('/') && this.#methods.has(pattern)) return pattern
+    return this.#deepPatternOf(bare.split('/'))
   }
 
   /** The methods that the request's path takes; none when there is no such path. */
   methodsOf(request: Request): string[] {
     const pattern = this.patternOf(pathOf(request.url))
     return pattern ? [...(this.#methods.get(pattern) ?? [])].sort() : []
+  }
+
+  #addDeep(parts: string[]): void {
+    this.#deep.set(parts.length, [...(this.#deep.get(parts.length) ?? []), parts])
+  }
+
+  #deepPatternOf(parts: string[]): string | null {
+    const matching = this.#deep
+      .get(parts.length)
+      ?.filter((pattern) =>
+        pattern.every((part, at) => (part.startsWith(':') ? parts[at] : part === parts[at])),
+      )
+    if (!matching || matching.length === 0) return null
+    const literals = (pattern: string[]) => pattern.filter((part) => !part.startsWith(':')).length
+    return matching.reduce((best, next) => (literals(next) > literals(best) ? next : best)).join('/')
   }
 }
 

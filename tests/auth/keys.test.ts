@@ -127,7 +127,7 @@ describe('what is stored of a key', () => {
 
 describe('the last use of a key', () => {
   /** Uses the key, and gives what is noted once the writes before it are done. */
-  async function useAndRead(key: string, id: string) {
+  async function readAfterUse(key: string, id: string) {
     const answer = await project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })
     expect(answer.status).toBe(200)
     await service.services.database.write.all('select 1')
@@ -137,11 +137,11 @@ describe('the last use of a key', () => {
   test('is noted with its address, at most once a minute', async () => {
     const { id, key } = await create()
     const firstUse = clock.ms
-    expect(await useAndRead(key, id)).toMatchObject({ lastUsedAt: firstUse, lastUsedIp: '127.0.0.1' })
+    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: firstUse, lastUsedIp: '127.0.0.1' })
     clock.ms = firstUse + 59_999
-    expect(await useAndRead(key, id)).toMatchObject({ lastUsedAt: firstUse })
+    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: firstUse })
     clock.ms = firstUse + 60_000
-    expect(await useAndRead(key, id)).toMatchObject({ lastUsedAt: firstUse + 60_000 })
+    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: firstUse + 60_000 })
   })
 
   test('is not noted of a request that was refused', async () => {

@@ -30,6 +30,8 @@ export interface HuggingFaceOptions {
 }
 
 const batchTextsMax = 32
+/** With MiniLM's vectors, more of it lost first hits by words: `bun run bench:retrieval`. */
+const rankWeight = 0.3
 
 /**
  * Embeds by Hugging Face's feature-extraction task. Throws when the model id or the endpoint cannot be one;
@@ -44,7 +46,7 @@ class HuggingFaceEmbedder implements Embedder {
   readonly destination: string
   readonly batchTextsMax = batchTextsMax
   readonly batchesAtOnce = 4
-  readonly rankWeight = 1
+  readonly rankWeight = rankWeight
   private readonly traits: ModelTraits
   private readonly extraction: FeatureExtraction
   private readonly circuit: Circuit

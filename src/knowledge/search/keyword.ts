@@ -37,8 +37,8 @@ const hurriedEffort: Effort = {
   rankedTermsMax: 4,
   rankedRowsMax: 200,
   rankedAloneRowsMax: 500,
-  passagesMax: 12,
-  filledPassagesMax: 12,
+  passagesMax: 9,
+  filledPassagesMax: 9,
   supplements: false,
 }
 /** A term's rows are counted up to here; beyond, their number is estimated from how densely they lie. */

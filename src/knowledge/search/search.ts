@@ -66,21 +66,25 @@ export class Search {
     const labels = request.itemIds && (await labelsOfItems(read, projectId, request.itemIds))
 
     const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, request, { labels, candidates })
+    const timeoutMs = request.timeoutMs ?? timeoutMsDefault
     const byKeyword = async () => {
       const from = now()
-      const inHurry = from - startedAt > hurriedShare * (request.timeoutMs ?? timeoutMsDefault)
+      const inHurry = from - startedAt > hurriedShare * timeoutMs
       const passages = await this.#keyword.search(projectId, request.query, {
         labels,
         inHurry,
-        atLeast: candidates,
+        atLeast: inHurry ? limit : candidates,
       })
       shares.keyword = now() - from
       return passages
     }
     // Requests that arrived with this one set their deadlines and ask for their vectors first.
     await setImmediate()
+    const waitedMs = now() - startedAt
     const early = wanted === 'vector' ? null : await byKeyword()
-    const nearest = byVector && (await byVector)
+    // The answer will have to wait for its turn again, about as long as the search did.
+    const leftMs = timeoutMs - Math.max(answeringMs, waitedMs) - (now() - startedAt)
+    const nearest = byVector && (await withinTime(Math.max(1, leftMs), byVector))
     shares.vector = nearest?.tookMs ?? 0
     const passages = early ?? (nearest ? [] : await byKeyword())
 
@@ -105,21 +109,18 @@ export class Search {
     return this.#options.embedder.rankWeight
   }
 
-  /** Labels best first; null when they are not there in time. */
+  /** Labels best first; null when there are none to be had. */
   async #byVector(
     projectId: number,
-    { query, timeoutMs = timeoutMsDefault }: SearchRequest,
+    { query }: SearchRequest,
     { labels, candidates }: { labels: number[] | undefined; candidates: number },
   ): Promise<{ labels: number[]; tookMs: number } | null> {
     const { index, now, onDegraded } = this.#options
     const startedAt = now()
-    const find = async () => {
+    try {
       const vector = await this.#queryVectors.of(query)
       const hits = await index.search(projectId, vector, Math.max(vectorCandidatesMin, candidates), labels)
       return { labels: hits.map(({ label }) => label), tookMs: now() - startedAt }
-    }
-    try {
-      return await within(Math.max(1, timeoutMs - answeringMs), find())
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.
       onDegraded(error)
@@ -151,10 +152,10 @@ function candidatesFor(limit: number): number {
   return limit * 2 + 5
 }
 
-/** Rejects when the work takes longer; the work itself goes on. */
-function within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
+/** Null when the work takes longer; the work itself goes on. */
+function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value | null> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`Not there within ${timeoutMs} ms`)), timeoutMs)
+    const timer = setTimeout(() => resolve(null), timeoutMs)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

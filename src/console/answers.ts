@@ -1,0 +1,243 @@
+// What the console's own interface, /console/api, answers with. Times are ISO 8601, UTC, as under /v1.
+
+/** An owner may do everything; a member everything but keys, people, the audit trail and deleting the project. */
+export type Role = 'owner' | 'member'
+
+export interface Person {
+  id: string
+  name: string
+  email: string
+}
+
+export interface ProjectOfPerson {
+  id: string
+  name: string
+  role: Role
+  createdAt: string
+}
+
+/** Who asks. Nobody is signed in when `person` is null. */
+export interface SessionAnswer {
+  person: Person | null
+  projects: ProjectOfPerson[]
+  /** False until the set-up link has been used. */
+  isSetUp: boolean
+}
+
+export interface SessionRow {
+  id: string
+  isCurrent: boolean
+  createdAt: string
+  lastSeenAt: string
+  ipAddress: string | null
+  userAgent: string | null
+}
+
+/** What a one-time link opens, before it is used. */
+export type LinkAnswer =
+  | { kind: 'setup' }
+  | { kind: 'invitation'; projectName: string; role: Role; invitedBy: string | null }
+  | { kind: 'password'; email: string }
+
+export interface CallRow {
+  id: string
+  createdAt: string
+  updatedAt: string
+  status: 'live' | 'completed'
+  duration: number
+  callerNumber: string | null
+  calledNumber: string | null
+  evaluation: string | null
+  isEngaged: boolean
+  endedReason: string | null
+  /** At most 300 characters. */
+  summary: string | null
+  /** Where the text searched for is; null without one. */
+  match: TextMatch | null
+}
+
+export interface TextMatch {
+  /** Whose turn of the transcript it is in. */
+  where: 'user' | 'assistant' | 'summary'
+  /** About 160 characters around it. */
+  text: string
+  /** Start and end of each word found, as UTF-16 offsets into `text`. */
+  ranges: [number, number][]
+}
+
+export interface CallRows {
+  data: CallRow[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** How many calls the filters leave; null when more than `totalMax` do, which are not counted. */
+  total: number | null
+  totalMax: number
+}
+
+/** What filters can choose from, the most frequent first. */
+export interface CallFacets {
+  evaluations: { value: string; calls: number }[]
+  endedReasons: { value: string; calls: number }[]
+}
+
+/** Figures of a period and of the one of the same length before it. */
+export interface OverviewFigures {
+  calls: Figure
+  /** Share of evaluated calls that are a success, 0 to 1; null when none is evaluated. */
+  successRate: Figure
+  /** Seconds, of completed calls. */
+  medianDuration: Figure
+  /** Share of calls that are engaged, 0 to 1. */
+  engagement: Figure
+}
+
+export interface Figure {
+  value: number | null
+  before: number | null
+}
+
+export interface CallsOfDay {
+  /** `2026-01-31`, in UTC. */
+  day: string
+  success: number
+  fail: number
+  other: number
+  unevaluated: number
+}
+
+export interface DurationBucket {
+  /** Seconds, from (included) to (not included); null is without end. */
+  from: number
+  to: number | null
+  calls: number
+}
+
+export interface EndReason {
+  value: string | null
+  calls: number
+}
+
+export interface KnowledgeFigures {
+  items: number
+  chunks: number
+  pendingChunks: number
+}
+
+/** How far an item's chunks are embedded and indexed. */
+export type IndexStatus =
+  | { state: 'ready' }
+  | { state: 'indexing'; ready: number }
+  /** `reason` is the last error in a sentence; `nextTryAt` null when it is tried as soon as possible. */
+  | { state: 'waiting'; ready: number; reason: string; nextTryAt: string | null }
+
+export interface KnowledgeRow {
+  id: string
+  name: string
+  description: string
+  textBytes: number
+  chunks: number
+  status: IndexStatus
+  createdAt: string
+}
+
+export interface KnowledgeRows {
+  data: KnowledgeRow[]
+  nextCursor: string | null
+  total: number
+}
+
+export interface StoredChunk {
+  position: number
+  heading: string | null
+  text: string
+  characters: number
+  overlapCharacters: number
+  isEmbedded: boolean
+}
+
+export interface ExplainedHit {
+  itemId: string
+  name: string
+  heading: string | null
+  text: string
+  position: number
+  score: number
+  /** Rank by each list, from 1; null when the list does not have it. */
+  keywordRank: number | null
+  vectorRank: number | null
+}
+
+export interface ExplainedSearch {
+  data: ExplainedHit[]
+  mode: 'hybrid' | 'vector' | 'keyword'
+  tookMs: number
+  /** Milliseconds; keyword and vector go on side by side. */
+  shares: { embedding: number; vector: number; keyword: number; fusion: number }
+}
+
+export interface KeyRow {
+  id: string
+  name: string
+  kind: 'live' | 'ingest'
+  /** `ck_live_…` and the last four characters. */
+  hint: string
+  allowedIps: string[]
+  expiresAt: string | null
+  createdAt: string
+  createdBy: string | null
+  lastUsedAt: string | null
+  lastUsedIp: string | null
+  revokedAt: string | null
+}
+
+/** The only answer that ever holds the key. */
+export interface CreatedKey extends KeyRow {
+  key: string
+}
+
+export interface AddressCheck {
+  /** One entry each for those that are no address, range or `*`. */
+  problems: { index: number; message: string }[]
+  /** Whether `address` would pass; null when none, or none that can be read, was sent. */
+  allows: boolean | null
+}
+
+export interface MemberRow {
+  personId: string
+  name: string
+  email: string
+  role: Role
+  joinedAt: string
+}
+
+export interface InvitationRow {
+  id: string
+  role: Role
+  createdBy: string | null
+  createdAt: string
+  expiresAt: string
+}
+
+export interface PeopleAnswer {
+  members: MemberRow[]
+  invitations: InvitationRow[]
+}
+
+/** The only answer that ever holds the link. */
+export interface CreatedInvitation extends InvitationRow {
+  link: string
+}
+
+export interface AuditRow {
+  seq: number
+  at: string
+  action: string
+  actor: string | null
+  target: string | null
+  ipAddress: string | null
+}
+
+export interface AuditRows {
+  data: AuditRow[]
+  nextCursor: string | null
+}

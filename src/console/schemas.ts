@@ -1,0 +1,92 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+// What the console sends. Everything else about a value is judged by the verb that takes it.
+
+const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const Role = Type.Unsafe<'owner' | 'member'>({ type: 'string', enum: ['owner', 'member'] })
+const Kind = Type.Unsafe<'live' | 'ingest'>({ type: 'string', enum: ['live', 'ingest'] })
+const Token = Text(200)
+const Password = Type.String({ minLength: 10, maxLength: 128 })
+
+export const SignIn = Type.Object({ email: Text(320), password: Text(128) })
+
+export const LinkToken = Type.Object({ token: Token })
+
+export const SetUp = Type.Object({ token: Token, name: Text(200), email: Text(320), password: Password })
+
+/** Without name, e-mail address and password it is the person who is signed in that joins. */
+export const AcceptInvitation = Type.Object({
+  token: Token,
+  newPerson: Type.Optional(Type.Object({ name: Text(200), email: Text(320), password: Password })),
+})
+
+export const ResetPassword = Type.Object({ token: Token, password: Password })
+
+export const ChangePassword = Type.Object({ currentPassword: Text(128), newPassword: Password })
+
+export const ProjectName = Type.Object({ name: Text(200) })
+
+/** The project's name, typed by hand. */
+export const DeleteProject = Type.Object({ confirm: Text(200) })
+
+export const NewKey = Type.Object({
+  name: Type.String(),
+  kind: Kind,
+  allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
+  /** ISO 8601; null for a key that does not expire. */
+  expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
+})
+
+export const AddressToCheck = Type.Object({
+  allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
+  address: Type.Optional(Type.String({ maxLength: 100 })),
+})
+
+export const NewInvitation = Type.Object({ role: Role })
+
+export const NewRole = Type.Object({ role: Role })
+
+const filter = Type.Optional(Type.String({ maxLength: 500 }))
+
+/** Filters of the list of calls; an empty one is none. */
+export const CallFilters = Type.Object({
+  status: filter,
+  /** A value as ingested, or `none`. */
+  evaluation: filter,
+  /** `true` or `false`. */
+  engaged: filter,
+  endedReason: filter,
+  /** ISO 8601 instants: from (included), to (not included). */
+  from: filter,
+  to: filter,
+  /** Digits of a caller's or called number, from its start or its end. */
+  number: filter,
+  /** Words of the transcript or the summary. */
+  text: filter,
+  cursor: filter,
+  limit: filter,
+})
+export type CallFilters = Static<typeof CallFilters>
+
+export const Period = Type.Object({ from: Text(40), to: Text(40) })
+
+export const PageRequest = Type.Object({ cursor: filter, limit: filter })
+
+export const ExplainRequest = Type.Object({
+  query: Type.String({ minLength: 1, maxLength: 2_000 }),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
+  itemIds: Type.Optional(Type.Array(Type.String(), { maxItems: 10_000 })),
+  mode: Type.Optional(
+    Type.Unsafe<'hybrid' | 'vector' | 'keyword'>({ type: 'string', enum: ['hybrid', 'vector', 'keyword'] }),
+  ),
+  timeoutMs: Type.Optional(Type.Integer({ minimum: 10, maximum: 10_000 })),
+})
+
+/** Judged in full by the verb that stores it. */
+export const NewItem = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', 'x-message': 'must not be blank' }),
+  text: Type.String({ minLength: 1, pattern: '\\S', 'x-message': 'must not be blank' }),
+  description: Type.Optional(Type.String({ maxLength: 2_000 })),
+})
+
+export const PreviewRequest = Type.Object({ text: NewItem.properties.text })

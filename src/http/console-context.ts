@@ -1,0 +1,38 @@
+import { Elysia } from 'elysia'
+
+/** Who is signed in to the console, and by which session. */
+export interface SignedIn {
+  readonly personId: string
+  readonly name: string
+  readonly email: string
+  readonly sessionId: string
+}
+
+/** The project that a path of the console names, and what the person who is signed in is in it. */
+export interface Membership {
+  readonly projectId: number
+  readonly publicId: string
+  readonly role: 'owner' | 'member'
+}
+
+/** Gives handlers `person`, `member` and `address`, which console-guard.ts sets on requests under /console/api. */
+export function consoleContext() {
+  return new Elysia({ name: 'console-context' })
+    .decorate('person', nobody())
+    .decorate('member', nowhere())
+    .decorate('address', unknownAddress())
+}
+
+function nobody(): SignedIn {
+  return { personId: '', name: '', email: '', sessionId: '' }
+}
+
+/** What `member` is before a project was found: no project has the id 0. */
+function nowhere(): Membership {
+  return { projectId: 0, publicId: '', role: 'member' }
+}
+
+/** The client's address, for the audit trail. */
+function unknownAddress(): string | null {
+  return null
+}
