@@ -1,9 +1,11 @@
+import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ingestRoutes } from './calls/ingest-routes.ts'
 import { callRoutes } from './calls/routes.ts'
-import { consoleRoutes } from './console/routes.ts'
+import { readAssets } from './console/assets.ts'
+import { pagesRoutes } from './console/pages-routes.ts'
 import { authenticate, type PeerAddress } from './http/authenticate.ts'
 import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { FactsByRequest } from './http/facts.ts'
@@ -19,6 +21,9 @@ import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import type { Services } from './services.ts'
+
+/** Where scripts/build-console.ts puts the console's page. */
+const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))
 
 /** The whole HTTP surface, in the order in which a request meets it. */
 export function createServer(
@@ -103,6 +108,6 @@ export function createServer(
       }),
     )
     .use(ingestRoutes(services.ingest))
-    .use(consoleRoutes())
+    .use(pagesRoutes(readAssets(consoleFolder)))
   return app
 }
