@@ -4,9 +4,12 @@ import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ingestRoutes } from './calls/ingest-routes.ts'
 import { callRoutes } from './calls/routes.ts'
+import { consoleApi } from './console/api-routes.ts'
 import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
-import { authenticate, type PeerAddress } from './http/authenticate.ts'
+import { authenticate } from './http/authenticate.ts'
+import { createClientAddress, type PeerAddress } from './http/client-address.ts'
+import { consoleGuard } from './http/console-guard.ts'
 import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { FactsByRequest } from './http/facts.ts'
 import { jsonBody } from './http/json-body.ts'
@@ -43,6 +46,8 @@ export function createServer(
     metrics.observeRequest(request)
     recordRequest(request)
   }
+  const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
+  const clientAddress = createClientAddress(peerAddress, trustedProxies)
   const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
@@ -54,12 +59,19 @@ export function createServer(
         keys: services.keys,
         facts,
         protocols,
-        peerAddress,
-        trustedProxies: config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null,
+        clientAddress,
         rateLimiter:
           config.rateLimitPerMinute > 0
             ? new RateLimiter({ perMinute: config.rateLimitPerMinute, now: Date.now })
             : null,
+      }),
+    )
+    .use(
+      consoleGuard({
+        people: { signedIn: async () => null, membership: async () => null },
+        facts,
+        clientAddress,
+        publicUrl: config.publicUrl,
       }),
     )
     // Before jsonBody, which it does without: a bad body has an answer of JSON-RPC's own.
@@ -108,6 +120,7 @@ export function createServer(
       }),
     )
     .use(ingestRoutes(services.ingest))
+    .use(consoleApi())
     .use(pagesRoutes(readAssets(consoleFolder)))
   return app
 }
