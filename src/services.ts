@@ -20,6 +20,7 @@ import { Indexer } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
 import { TextWork } from './knowledge/text-work.ts'
+import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Projects } from './projects/projects.ts'
@@ -151,6 +152,11 @@ export async function openServices({
     observe: (outcome) => metrics.observeSearch(outcome),
     onDegraded: (error) => log.debug({ error }, 'Answered by keyword alone'),
   })
+  const refill = async (projectId: number) => {
+    const count = await refillWords(store(projectId), projectId)
+    if (count !== null)
+      log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
+  }
   let isStarted = false
 
   return {
@@ -189,6 +195,8 @@ export async function openServices({
     ownsFolder: lock !== null,
     async start() {
       const all = await projects.list()
+      // Before any erasure, which has no business with a table that an earlier version made.
+      if (lock) for (const { projectId } of all) await refill(projectId)
       for (const { projectId } of all) await indexer.adoptSpace(projectId)
       await follower.start()
       for (const { projectId } of all) await index.reconcile(projectId)

@@ -4,8 +4,9 @@
  * sensibly, but another one in a query than in the text would find nothing.
  */
 export function toIndexedWords(text: string): string {
-  if (isPlain(text)) return text
-  return compose(text).replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
+  const finite = withoutEndlessMarks(text)
+  if (isPlain(finite)) return finite
+  return compose(finite).replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
 }
 
 /** Lower case without compatibility forms and diacritics: `Ｃafé` becomes `cafe`. */
@@ -13,7 +14,7 @@ export function foldText(text: string): string {
   // Dashes and curly quotation marks, which many texts have, separate words like any others.
   if (!/[^\x00-\x7f\u2010-\u205e]/.test(text)) return text.toLowerCase()
   const marks = /[\u0300-\u036f]+/g
-  return text.toLowerCase().normalize('NFKD').replace(marks, '').normalize('NFC')
+  return withoutEndlessMarks(text).toLowerCase().normalize('NFKD').replace(marks, '').normalize('NFC')
 }
 
 /** A word of a query, or a pair of characters where words are not separated. */
@@ -27,7 +28,7 @@ export interface Word {
 /** The words of a query in their order. */
 export function wordsOf(query: string): Word[] {
   const words: Word[] = []
-  for (const [run] of compose(query).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+  for (const [run] of compose(withoutEndlessMarks(query)).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     for (const part of run.split(splitAtUnspaced)) {
       if (part === '') continue
       if (!startsUnspaced.test(part)) {
@@ -70,6 +71,16 @@ export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => {
   if (!/[\p{L}\p{N}\p{M}]/u.test(character) || /\p{Variation_Selector}/u.test(character)) return separator
   return startsUnspaced.test(character) ? unspaced : spaced
 })
+
+/**
+ * No language puts more than 30 marks on a letter, and normalising puts those of a letter in their order, in time
+ * quadratic in their number: https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
+ */
+function withoutEndlessMarks(text: string): string {
+  return text.replace(endlessMarks, '$1')
+}
+
+const endlessMarks = /(\p{M}{30})\p{M}+/gu
 
 function compose(text: string): string {
   return text.normalize('NFKC').replace(variationSelectors, '')

@@ -115,6 +115,20 @@ describe('folding', () => {
   })
 })
 
+describe('marks without end on one letter', () => {
+  // Normalising puts them in their order, in time quadratic in their number.
+  for (const [name, marks] of Object.entries({ Latin: '\u0301\u0323', Tibetan: '\u0f72\u0f71' })) {
+    test(`are as many as any language has, and the word is found by them: ${name}`, () => {
+      const word = `x${marks.repeat(800)}`
+      expect(toIndexedWords(word).trim().length).toBeLessThanOrEqual(31)
+      expect(foldText(word).length).toBeLessThanOrEqual(31)
+      expect(texts(word)).toEqual([toIndexedWords(word).trim()])
+      const few = `x${marks.repeat(15)}`
+      expect(foldText(few)).toBe(foldText(word))
+    })
+  }
+})
+
 describe('pairs', () => {
   test('hold every character, each but the outermost twice', () => {
     expect(pairsOf('')).toEqual([])
