@@ -43,6 +43,11 @@ function matchOf({ values }: Asked): unknown {
   return values.match
 }
 
+function sqlOf(builder: object): string {
+  const toSql: unknown = Reflect.get(builder, 'toSQL')
+  return typeof toSql === 'function' ? toSql.call(builder).sql : ''
+}
+
 /** The database, noting each prepared query that is run. */
 function recording(read: ReadDatabase, asked: Asked[]): ReadDatabase {
   const watch = <Builder extends object>(builder: Builder): Builder =>
@@ -54,9 +59,7 @@ function recording(read: ReadDatabase, asked: Asked[]): ReadDatabase {
           return value.bind(target)
         return (...args: unknown[]) => {
           const result = value.apply(target, args)
-          return name === 'prepare'
-            ? noting(result, Reflect.get(target, 'toSQL').call(target).sql)
-            : watch(result)
+          return name === 'prepare' ? noting(result, sqlOf(target)) : watch(result)
         }
       },
     })
