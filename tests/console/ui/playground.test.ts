@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { splitSections } from '../../../src/console/ui/views/knowledge/split-sections.ts'
+import { playgroundSearch } from '../../../src/console/ui/views/playground/playground-search.ts'
 import { toCurl } from '../../../src/console/ui/views/playground/request.ts'
-import { readPlaygroundSearch } from '../../../src/console/ui/views/playground/search.ts'
 
 test('the curl line asks the same question, whatever is in it', () => {
   const query = `it's "$HOME" \\ \n !`
@@ -16,9 +16,9 @@ test('the curl line asks the same question, whatever is in it', () => {
 
 test('of the address, only what the service would take is read', () => {
   expect(
-    readPlaygroundSearch({ q: 7, mode: 'vector', limit: 51, timeoutMs: 10, items: ['kn_1', 2], other: 'x' }),
+    playgroundSearch({ q: 7, mode: 'vector', limit: 51, timeoutMs: 10, items: ['kn_1', 2], other: 'x' }),
   ).toEqual({ q: '7', mode: 'vector', limit: undefined, timeoutMs: 10, items: ['kn_1'] })
-  expect(readPlaygroundSearch({ mode: 'hybrid', items: 'kn_1' })).toEqual({
+  expect(playgroundSearch({ mode: 'hybrid', items: 'kn_1' })).toEqual({
     q: undefined,
     mode: undefined,
     limit: undefined,

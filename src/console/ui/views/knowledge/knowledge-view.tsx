@@ -1,13 +1,14 @@
-import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import { IconBook2, IconPlus, IconUpload } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
 import type { KnowledgeRow } from '../../../answers.ts'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
+import { PageButton, PageLink } from '../../components/links.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -43,14 +44,13 @@ export function KnowledgeView() {
             >
               Upload files
             </Button>
-            <Button
-              component={Link}
+            <PageButton
               to="/p/$project/knowledge/new"
               params={{ project }}
               leftSection={<IconPlus size={16} />}
             >
               New item
-            </Button>
+            </PageButton>
           </Group>
         }
       />
@@ -116,15 +116,9 @@ function columnsOf(project: string): Column<KnowledgeRow>[] {
       header: 'Name',
       render: (row) => (
         <>
-          <Anchor
-            component={Link}
-            to="/p/$project/knowledge/$item"
-            params={{ project, item: row.id }}
-            c="inherit"
-            fw={500}
-          >
+          <PageLink to="/p/$project/knowledge/$item" params={{ project, item: row.id }} c="inherit" fw={500}>
             {row.name}
-          </Anchor>
+          </PageLink>
           {row.description && (
             <Text size="xs" c="dimmed" lineClamp={1}>
               {row.description}

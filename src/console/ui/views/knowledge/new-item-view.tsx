@@ -4,9 +4,10 @@ import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { IconFile } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useBlocker, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useBlocker, useNavigate } from '@tanstack/react-router'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { asBytes } from '../../components/figures.ts'
+import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { readDocument } from './documents.ts'
@@ -65,9 +66,9 @@ export function NewItemView() {
           title="New item"
           action={
             <Group gap="xs">
-              <Button variant="default" component={Link} to="/p/$project/knowledge" params={{ project }}>
+              <PageButton variant="default" to="/p/$project/knowledge" params={{ project }}>
                 Cancel
-              </Button>
+              </PageButton>
               <Button type="submit" loading={save.isPending}>
                 Save
               </Button>

@@ -1,6 +1,6 @@
-import { Anchor, Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
+import { Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck, IconClock } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
+import { PageLink } from '../../components/links.tsx'
 import type { Upload } from './use-uploads.ts'
 
 interface UploadListProps {
@@ -32,14 +32,13 @@ export function UploadList({ project, uploads, onClear }: UploadListProps) {
             <UploadIcon state={upload.state} />
             <div style={{ minWidth: 0 }}>
               {upload.itemId ? (
-                <Anchor
-                  component={Link}
+                <PageLink
                   to="/p/$project/knowledge/$item"
                   params={{ project, item: upload.itemId }}
                   size="sm"
                 >
                   {upload.fileName}
-                </Anchor>
+                </PageLink>
               ) : (
                 <Text size="sm" truncate>
                   {upload.fileName}

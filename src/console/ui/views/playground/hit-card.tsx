@@ -1,6 +1,6 @@
-import { Anchor, Badge, Group, Paper, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Badge, Group, Paper, Text } from '@mantine/core'
 import type { ExplainedHit } from '../../../answers.ts'
+import { PageLink } from '../../components/links.tsx'
 
 interface HitCardProps {
   project: string
@@ -18,15 +18,14 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
             <Text fw={600} className="cb-figure">
               {rank}
             </Text>
-            <Anchor
-              component={Link}
+            <PageLink
               to="/p/$project/knowledge/$item"
               params={{ project, item: hit.itemId }}
               fw={500}
               truncate
             >
               {hit.name}
-            </Anchor>
+            </PageLink>
           </Group>
           {hit.heading && (
             <Text size="xs" c="dimmed" truncate title={hit.heading}>

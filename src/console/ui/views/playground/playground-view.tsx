@@ -20,7 +20,7 @@ export function PlaygroundView() {
       params: { project },
       search: {
         q: next.query || undefined,
-        mode: next.mode,
+        mode: next.mode === 'hybrid' ? undefined : next.mode,
         limit: next.limit,
         timeoutMs: next.timeoutMs,
         items: next.itemIds?.length ? next.itemIds : undefined,

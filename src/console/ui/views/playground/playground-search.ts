@@ -7,7 +7,7 @@ export interface PlaygroundSearch {
   items?: string[] | undefined
 }
 
-export function readPlaygroundSearch(search: Record<string, unknown>): PlaygroundSearch {
+export function playgroundSearch(search: Record<string, unknown>): PlaygroundSearch {
   const { q, mode, limit, timeoutMs, items } = search
   return {
     q: typeof q === 'string' || typeof q === 'number' ? String(q) : undefined,
