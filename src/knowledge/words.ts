@@ -13,8 +13,7 @@ export function toIndexedWords(text: string): string {
 export function foldText(text: string): string {
   // Dashes and curly quotation marks, which many texts have, separate words like any others.
   if (!/[^\x00-\x7f\u2010-\u205e]/.test(text)) return text.toLowerCase()
-  const marks = /[\u0300-\u036f]+/g
-  return withoutEndlessMarks(text).toLowerCase().normalize('NFKD').replace(marks, '').normalize('NFC')
+  return withoutEndlessMarks(text).toLowerCase().normalize('NFKD').replace(diacritics, '').normalize('NFC')
 }
 
 /** A word of a query, or a pair of characters where words are not separated. */
@@ -83,12 +82,21 @@ function withoutEndlessMarks(text: string): string {
 const endlessMarks = /(\p{M}{30})\p{M}+/gu
 
 function compose(text: string): string {
-  return text.normalize('NFKC').replace(variationSelectors, '')
+  const composed = text.normalize('NFKC').replace(variationSelectors, '')
+  return composed.replace(optionallyMarked, (run) =>
+    run.normalize('NFD').replace(diacritics, '').normalize('NFC'),
+  )
 }
 
-/** What no step above would change: Latin, Greek, Cyrillic and others, composed. */
+/** Marks that writers of Latin, Greek, Cyrillic, Hebrew and Arabic may leave out. */
+const diacritics =
+  /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670]+/g
+/** Greek, Cyrillic, Hebrew and Arabic: of diacritics FTS5 removes those of Latin only. */
+const optionallyMarked = /[\u0370-\u06ff\u1f00-\u1fff]+/g
+
+/** What no step above would change: Latin, composed, and others without marks. */
 function isPlain(text: string): boolean {
-  return !/[^\x00-\u0dff]/.test(text) && text.normalize('NFKC') === text
+  return !/[^\x00-\u0dff]/.test(text) && compose(text) === text
 }
 
 /** Also kept alone, so that a query of one character finds it by its beginning wherever it stands. */

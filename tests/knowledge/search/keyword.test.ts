@@ -43,10 +43,7 @@ function matchOf({ values }: Asked): unknown {
   return values.match
 }
 
-function sqlOf(builder: object): string {
-  const toSql: unknown = Reflect.get(builder, 'toSQL')
-  return typeof toSql === 'function' ? toSql.call(builder).sql : ''
-}
+type Prepared = Record<'get' | 'all', (values: Asked['values']) => unknown>
 
 /** The database, noting each prepared query that is run. */
 function recording(read: ReadDatabase, asked: Asked[]): ReadDatabase {
@@ -55,25 +52,25 @@ function recording(read: ReadDatabase, asked: Asked[]): ReadDatabase {
       get(target, name) {
         const value = Reflect.get(target, name)
         if (typeof value !== 'function') return value
-        if (name !== 'prepare' && name !== 'select' && name !== 'from' && name !== 'where')
-          return value.bind(target)
+        if (!['prepare', 'select', 'from', 'where'].includes(String(name))) return value.bind(target)
         return (...args: unknown[]) => {
           const result = value.apply(target, args)
           return name === 'prepare' ? noting(result, sqlOf(target)) : watch(result)
         }
       },
     })
-  const noting = (prepared: Record<'get' | 'all', (values: Asked['values']) => unknown>, sql: string) => ({
-    get: (values: Asked['values']) => {
-      asked.push({ sql, values })
-      return prepared.get(values)
-    },
-    all: (values: Asked['values']) => {
-      asked.push({ sql, values })
-      return prepared.all(values)
-    },
-  })
+  const noting = (prepared: Prepared, text: string): Prepared => {
+    const note = (method: 'get' | 'all') => (values: Asked['values']) => {
+      asked.push({ sql: text, values })
+      return prepared[method](values)
+    }
+    return { get: note('get'), all: note('all') }
+  }
   return watch(read)
+}
+
+function sqlOf(builder: object): string {
+  return 'toSQL' in builder && typeof builder.toSQL === 'function' ? builder.toSQL().sql : ''
 }
 
 async function add(project: TestProject, name: string, text: string): Promise<string> {
