@@ -63,7 +63,8 @@ export function createServer(
     )
     .use(
       consoleGuard({
-        people: { signedIn: async () => null, membership: async () => null },
+        signedIn: (cookies) => services.console.sessions.signedIn(cookies),
+        membership: (personId, project) => services.console.members.membership(personId, project),
         facts,
         clientAddress,
         publicUrl: config.publicUrl,
@@ -115,7 +116,7 @@ export function createServer(
       }),
     )
     .use(ingestRoutes(services.ingest))
-    .use(consoleApi())
+    .use(consoleApi({ console: services.console, keys: services.keys, publicUrl: config.publicUrl }))
     .use(consoleRoutes())
   return app
 }
