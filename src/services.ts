@@ -11,8 +11,8 @@ import { createAuth } from './console/people/auth.ts'
 import { Invitations } from './console/people/invitations.ts'
 import { Links } from './console/people/links.ts'
 import { Members } from './console/people/members.ts'
+import { People } from './console/people/people.ts'
 import { Sessions } from './console/people/sessions.ts'
-import { findConsoleOwner } from './console/people/set-up.ts'
 import { SignInLimits } from './console/people/sign-in-limits.ts'
 import { ConsoleProjects } from './console/projects.ts'
 import { Erasure } from './db/erasure.ts'
@@ -309,6 +309,7 @@ async function createConsole({
     now,
     onNoteFailed: (error) => log.error({ error }, 'A failed sign-in was not noted in the audit trail'),
   })
+  const people = new People(read)
   const members = new Members({ read, write, audit, now })
   return {
     audit,
@@ -322,8 +323,9 @@ async function createConsole({
       signIn: (credentials, client) => sessions.open(credentials, client),
       now,
     }),
-    invitations: new Invitations({ read, write, audit, now }),
-    projects: new ConsoleProjects({ projects, members, consoleOwner: () => findConsoleOwner(read), now }),
+    invitations: new Invitations({ read, write, audit, people, now }),
+    people,
+    projects: new ConsoleProjects({ projects, members, people, now }),
   }
 }
 

@@ -7,6 +7,7 @@ import { consoleKnowledgeRoutes } from './knowledge-routes.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Links } from './people/links.ts'
 import type { Members } from './people/members.ts'
+import type { People } from './people/people.ts'
 import type { Sessions } from './people/sessions.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
@@ -20,6 +21,7 @@ export interface ConsoleParts {
   readonly links: Links
   readonly invitations: Invitations
   readonly members: Members
+  readonly people: People
   readonly projects: ConsoleProjects
 }
 

@@ -4,12 +4,12 @@ import type { Projects } from '../projects/projects.ts'
 import type { ProjectOfPerson } from './answers.ts'
 import { byPerson } from './audit.ts'
 import type { Members } from './people/members.ts'
+import type { People } from './people/people.ts'
 
 interface ConsoleProjectsOptions {
   projects: Pick<Projects, 'create'>
   members: Members
-  /** The person who set the console up; null before. */
-  consoleOwner: () => Promise<string | null>
+  people: People
   now: () => number
 }
 
@@ -23,9 +23,9 @@ export class ConsoleProjects {
 
   /** Whoever owns a project, or has set the console up, may make another one, and owns it. @throws forbidden */
   async create(person: SignedIn, name: string, address: string | null): Promise<ProjectOfPerson> {
-    const { projects, members, consoleOwner, now } = this.#options
+    const { projects, members, people, now } = this.#options
     const { personId } = person
-    const mayCreate = (await members.isOwner(personId)) || (await consoleOwner()) === personId
+    const mayCreate = (await members.isOwner(personId)) || (await people.consoleOwner()) === personId
     if (!mayCreate)
       throw new AppError('forbidden', 'Forbidden', {
         detail: 'Only an owner of a project may create another.',

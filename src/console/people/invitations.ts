@@ -1,13 +1,13 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { invitations, people } from '../../db/schema.ts'
+import { invitations, people as peopleTable } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { CreatedInvitation, InvitationRow, Role } from '../answers.ts'
 import { type AuditTrail, type By, personName } from '../audit.ts'
 import { createLinkToken, hashLinkToken } from './link-token.ts'
-import { normalizeEmail } from './new-person.ts'
+import type { People } from './people.ts'
 
 const invitationMs = 7 * 86_400_000
 const passwordLinkMs = 86_400_000
@@ -17,6 +17,7 @@ interface InvitationsOptions {
   read: ReadDatabase
   write: WriteDatabase
   audit: AuditTrail
+  people: Pick<People, 'find'>
   now: () => number
 }
 
@@ -37,12 +38,12 @@ export class Invitations {
       .select({
         id: invitations.id,
         role: invitations.role,
-        createdBy: people.name,
+        createdBy: peopleTable.name,
         createdAt: invitations.createdAt,
         expiresAt: invitations.expiresAt,
       })
       .from(invitations)
-      .leftJoin(people, eq(people.id, invitations.createdBy))
+      .leftJoin(peopleTable, eq(peopleTable.id, invitations.createdBy))
       .where(and(eq(invitations.projectId, projectId), gt(invitations.expiresAt, this.#options.now())))
       .orderBy(desc(invitations.createdAt), desc(invitations.id))
     return rows.map(toRow)
@@ -86,14 +87,12 @@ export class Invitations {
   }
 
   /** A link to another password. @throws not_found when nobody has the e-mail address */
-  async createPasswordLink(email: string, baseUrl: BaseUrl) {
-    const { read, write, audit, now } = this.#options
-    const [person] = await read
-      .select({ id: people.id, name: people.name, email: people.email })
-      .from(people)
-      .where(eq(people.email, normalizeEmail(email)))
-    if (!person)
-      throw new AppError('not_found', 'Not found', { detail: `Nobody has the e-mail address ${email}.` })
+  async createPasswordLink(
+    email: string,
+    baseUrl: BaseUrl,
+  ): Promise<{ email: string; link: string; expiresAt: string }> {
+    const { write, audit, people, now } = this.#options
+    const person = await people.find(email)
     const token = createLinkToken()
     const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
     const personId = person.id
@@ -111,14 +110,18 @@ export class Invitations {
         }),
       ),
     ])
-    return { email: person.email, expiresAt, link: `${baseUrl}/console/reset#${token}` }
+    return {
+      email: person.email,
+      expiresAt: new Date(expiresAt).toISOString(),
+      link: `${baseUrl}/console/reset#${token}`,
+    }
   }
 
   async #nameOf(personId: string): Promise<string | null> {
     const [row] = await this.#options.read
-      .select({ name: people.name })
-      .from(people)
-      .where(eq(people.id, personId))
+      .select({ name: peopleTable.name })
+      .from(peopleTable)
+      .where(eq(peopleTable.id, personId))
     return row?.name ?? null
   }
 }
