@@ -23,7 +23,7 @@ export function chunkWordsMeta(projectId: number): string {
 }
 
 /** To be raised by whoever changes the tokenizer or what words a text is cut into: see knowledge/word-filling.ts. */
-export const chunkWordsVersion = '2'
+export const chunkWordsVersion = '3'
 
 export function createWordTables(projectId: number): SQL[] {
   return [

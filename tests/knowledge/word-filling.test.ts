@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { chunkWords, chunkWordsMeta } from '../../src/db/word-tables.ts'
+import { chunkWords, chunkWordsMeta, unfinishedChunkWords } from '../../src/db/word-tables.ts'
 import { refillWords } from '../../src/knowledge/word-filling.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
@@ -60,7 +60,9 @@ describe('the keyword index that an earlier version made', () => {
     await write.batch([
       write.run(sql`delete from ${chunkWords(own.projectId)} where rowid in (
         select label from chunks where project_id = ${own.projectId} and label % 2 = 0)`),
-      write.run(sql`update meta set value = '2 unfinished' where name = ${chunkWordsMeta(own.projectId)}`),
+      write.run(
+        sql`update meta set value = ${unfinishedChunkWords} where name = ${chunkWordsMeta(own.projectId)}`,
+      ),
     ])
     expect(await namesFound(own)).not.toEqual(documents.map(({ name }) => name))
     await restart()
