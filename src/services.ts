@@ -16,7 +16,8 @@ import { Sessions } from './console/people/sessions.ts'
 import { SignInLimits } from './console/people/sign-in-limits.ts'
 import { ConsoleProjects } from './console/projects.ts'
 import { Erasure } from './db/erasure.ts'
-import { FolderLock } from './db/folder-lock.ts'
+import { FolderOwner } from './db/folder-owner.ts'
+import type { DatabaseLocation } from './db/location.ts'
 import { readSecrets } from './db/meta.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import { createRecordHash } from './db/record-hash.ts'
@@ -26,16 +27,17 @@ import type { Embedder } from './knowledge/embedding/embedder.ts'
 import { createHuggingFaceEmbedder } from './knowledge/embedding/huggingface.ts'
 import { Follower } from './knowledge/follower.ts'
 import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-index.ts'
-import { Indexer } from './knowledge/indexer.ts'
+import { Indexer, leaseMs } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
 import { TextWork } from './knowledge/text-work.ts'
 import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
-import { Projects } from './projects/projects.ts'
+import { type Project, Projects } from './projects/projects.ts'
 
 const ownerWaitMs = 2_000
+const followEveryMs = 500
 
 export interface Services {
   readonly config: Config
@@ -81,16 +83,19 @@ export async function openServices({
   takesFolder = role === 'service',
   now = Date.now,
 }: ServicesOptions): Promise<Services> {
-  if (config.databaseFile === null || config.databaseSyncUrl !== null) {
-    throw new Error(
-      'DATABASE_URL: this version keeps its data in a local file; remote databases are not supported yet.',
-    )
-  }
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
   keepToOwner(config.dataDir)
-  const lock = takesFolder ? await takeFolder(config.dataDir) : null
-  const database = await openDatabase(config.databaseFile).catch((error) => {
-    lock?.release()
+  const owner = new FolderOwner(config.dataDir)
+  if (takesFolder) await owner.take(ownerWaitMs)
+  const database = await openDatabase(locate(config, role), {
+    ownsFolder: owner.isOwner,
+    now,
+    onReplication: (problem) =>
+      problem === null
+        ? log.info('The replica follows its primary again')
+        : log.warn({ problem }, 'The replica cannot be brought up to date; it serves what it has'),
+  }).catch((error) => {
+    owner.release()
     throw error
   })
   const { read, write, store } = database
@@ -109,16 +114,17 @@ export async function openServices({
   const textWork = new TextWork()
   const embedder = await createEmbedder({ config, metrics, database, textWork })
   const index = openVectorIndex({
-    databaseFile: database.file,
+    readsAt: database.readsAt,
     folder: join(config.dataDir, 'indexes'),
     space: embedder.space,
-    savesFiles: lock !== null,
+    savesFiles: owner.isOwner,
     // A command does not search, so how well it could is not its news.
     log: (level, message, fields) =>
       log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
   })
   const sweeper = new Sweeper({ file: database.file, clearPages: database.clearStalePages })
   const erasure = new Erasure({
+    isLocal: database.isLocal,
     read,
     write,
     scrubIndex: (projectId) => index.scrub(projectId),
@@ -127,8 +133,8 @@ export async function openServices({
     now,
     onFailure: (error) => log.error({ error }, 'Erasure failed; it is tried again'),
   })
-  const scheduleErasure = () => {
-    if (lock) erasure.schedule()
+  const scheduleErasure = (projectId?: number) => {
+    if (owner.isOwner) erasure.schedule(projectId)
   }
   /** An index that is starting again reads the rows when it is up. */
   const reconcileLater = (projectId: number, error: unknown) => {
@@ -152,11 +158,15 @@ export async function openServices({
   const follower = new Follower({
     read,
     write,
+    dataVersion: database.dataVersion,
+    pollMs: database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : followEveryMs,
     reconcile: async (projectId) => {
       await indexer.adoptSpace(projectId)
-      await index.reconcile(projectId)
+      // Erasure scrubs a local database's index file together with its pages.
+      await (database.isLocal ? index.reconcile(projectId) : index.follow(projectId))
     },
-    rebuild: lock ? (projectId) => index.rebuild(projectId) : null,
+    rebuild: () => (owner.isOwner ? (projectId) => index.rebuild(projectId) : null),
+    drop: (projectId) => index.drop(projectId),
     wakeIndexer: (projectId) => indexer.wake(projectId),
     scheduleErasure,
     onFailure: (error) => log.error({ error }, 'Following the database failed'),
@@ -176,6 +186,33 @@ export async function openServices({
       log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
   }
   let isStarted = false
+  /** What falls to the process that owns the folder, of which there is one. */
+  const actAsOwner = async (all: readonly Project[]) => {
+    // Before any erasure, which has no business with a table that an earlier version made.
+    for (const { projectId } of all) await refill(projectId)
+    // Whoever held leases on this file is gone, and embedding twice is harmless.
+    if (database.isLocal) for (const { projectId } of all) await indexer.endLeases(projectId)
+    await erasure.finish()
+    // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
+    if (database.isLocal) {
+      sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
+    }
+  }
+  /** A node starts without its primary as well; what it could not write is tried again when it has news. */
+  const whereReachable = async (work: () => Promise<void>) => {
+    try {
+      await work()
+    } catch (error) {
+      if (database.isLocal) throw error
+      log.warn({ error }, 'The primary could not be written to')
+    }
+  }
+  const takeOver = async () => {
+    log.info('This process owns the folder now')
+    database.own()
+    await index.takeFiles()
+    await actAsOwner(await projects.list())
+  }
 
   return {
     config,
@@ -215,25 +252,29 @@ export async function openServices({
         return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
       },
       scheduleErasure,
+      leaseMs,
       textBytesMax: config.knowledgeTextBytesMax,
       now,
     }),
     indexer,
     index,
     search,
-    ownsFolder: lock !== null,
+    get ownsFolder() {
+      return owner.isOwner
+    },
     async start() {
       const all = await projects.list()
-      // Before any erasure, which has no business with a table that an earlier version made.
-      if (lock) for (const { projectId } of all) await refill(projectId)
-      for (const { projectId } of all) await indexer.adoptSpace(projectId)
+      for (const { projectId } of all) await whereReachable(() => indexer.adoptSpace(projectId))
       await follower.start()
       for (const { projectId } of all) await index.reconcile(projectId)
-      if (lock) await erasure.finish()
+      if (owner.isOwner) await whereReachable(() => actAsOwner(all))
       for (const { projectId } of all) indexer.wake(projectId)
       isStarted = true
-      // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
-      if (lock) sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
+      if (takesFolder) {
+        owner.takeLater(() =>
+          takeOver().catch((error) => log.error({ error }, 'Not all is done that falls to the owner')),
+        )
+      }
     },
     async notReadyBecause() {
       if (!isStarted) return 'Start-up is not finished yet.'
@@ -255,7 +296,7 @@ export async function openServices({
       await sweeper.close()
       await index.close()
       await database.close()
-      lock?.release()
+      owner.release()
     },
   }
 }
@@ -269,14 +310,18 @@ function keepToOwner(folder: string): void {
   }
 }
 
-/** A command may hold the folder for a moment; a service that holds it does not let go. */
-async function takeFolder(folder: string): Promise<FolderLock | null> {
-  try {
-    return await FolderLock.acquire(folder, 'owner', ownerWaitMs)
-  } catch {
-    // Another process owns it: this one serves, and leaves files and erasures to that one.
-    return null
-  }
+/**
+ * Where the configuration says that the rows are. A command does not share a running service's replica, which one
+ * process alone may bring up to date: it talks to the primary.
+ */
+function locate(config: Config, role: ServicesOptions['role']): DatabaseLocation {
+  const { databaseFile, databaseUrl, databaseAuthToken, databaseSyncUrl, databaseSyncIntervalMs } = config
+  const remote = (url: string) => ({ kind: 'remote', url, authToken: databaseAuthToken }) as const
+  if (databaseFile === null) return remote(databaseUrl)
+  if (databaseSyncUrl === null) return { kind: 'file', file: databaseFile }
+  const primary = remote(databaseSyncUrl)
+  if (role === 'command') return primary
+  return { kind: 'replica', file: databaseFile, primary, syncIntervalMs: databaseSyncIntervalMs }
 }
 
 interface ConsoleSources {

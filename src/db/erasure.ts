@@ -1,4 +1,4 @@
-import { isNull, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from './reader.ts'
 import { erasures } from './schema.ts'
 import { segmentNames } from './word-segments.ts'
@@ -17,6 +17,8 @@ const checkpointRetryMs = 100
 const retryDelayMs = 1_000
 
 interface ErasureOptions {
+  /** Whether the database's file and pages are this machine's to clear; otherwise they are its server's. */
+  isLocal: boolean
   read: ReadDatabase
   write: WriteDatabase
   /** Resolves when the project's index file holds no byte of a removed vector. */
@@ -35,22 +37,32 @@ interface OpenErasure {
   idHash: string
 }
 
+/** A deletion of another node is finished here when that one has not done so in this many times its time. */
+const othersPatience = 2
+
 /**
  * Makes what was deleted unreadable: `secure_delete` has zeroed its pages, the keyword index is merged without
  * it, the vector index is saved without it, the write-ahead log is emptied. Only then is the ledger row done.
+ * Of a database on a server only the vector index is here to be scrubbed: pages and keyword index are the server's.
  */
 export class Erasure {
   readonly #options: ErasureOptions
   #timer: ReturnType<typeof setTimeout> | undefined
   #run: Promise<void> | undefined
   #isClosed = false
+  /** Where this process has deleted something. */
+  readonly #ownProjects = new Set<number>()
 
   constructor(options: ErasureOptions) {
     this.#options = options
   }
 
-  /** To be called after each committed deletion. Deletions close together are scrubbed together. */
-  schedule(): void {
+  /**
+   * To be called after each committed deletion. Deletions close together are scrubbed together.
+   * @param projectId where this process has deleted something itself
+   */
+  schedule(projectId?: number): void {
+    if (projectId !== undefined) this.#ownProjects.add(projectId)
     if (this.#timer || this.#isClosed) return
     // A tenth of the time gathers deletions; the rest is for the work itself, maybe behind a round under way.
     this.#timer = setTimeout(() => this.#start(), this.#options.eraseWithinMs / 10)
@@ -61,15 +73,19 @@ export class Erasure {
     const open = await this.#readOpen()
     if (open.length === 0) return
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'item').map((row) => row.projectId))) {
-      await this.#rewriteWords(chunkWords(projectId))
+      if (this.#options.isLocal) await this.#rewriteWords(chunkWords(projectId))
       await this.#options.scrubIndex(projectId)
     }
+    if (this.#options.isLocal) await this.#scrubPages(open)
+    await this.#markDone(open)
+  }
+
+  async #scrubPages(open: OpenErasure[]): Promise<void> {
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'call').map((row) => row.projectId))) {
       await this.#rewriteWords(callWords(projectId))
     }
     await this.#options.sweepPages()
     await this.#emptyLog()
-    await this.#markDone(open)
   }
 
   /** Finishes what is under way; what is open then is finished at the next start. */
@@ -96,10 +112,16 @@ export class Erasure {
   }
 
   async #readOpen(): Promise<OpenErasure[]> {
-    return await this.#options.read
+    const { isLocal, read, now, eraseWithinMs } = this.#options
+    const own = JSON.stringify([...this.#ownProjects])
+    const isOurs = isLocal
+      ? sql`true`
+      : sql`(requested_at <= ${now() - othersPatience * eraseWithinMs}
+          or project_id in (select value from json_each(${own})))`
+    return await read
       .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
       .from(erasures)
-      .where(isNull(erasures.doneAt))
+      .where(sql`done_at is null and ${isOurs}`)
   }
 
   /**

@@ -1,44 +1,160 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { migrate } from './migrate.ts'
-import { openReader, type ReadDatabase } from './reader.ts'
+import { sql } from 'drizzle-orm'
+import {
+  type DatabaseLocation,
+  type ReadLocation,
+  type RemoteLocation,
+  type ReplicaLocation,
+  toReadLocation,
+} from './location.ts'
+import { isMigrated, migrate, migrateRemotely } from './migrate.ts'
+import { openReader, openReaderAt, type ReadDatabase, type Reader } from './reader.ts'
+import { Replica, type ReplicationStatus } from './replica.ts'
 import type { StoreOf } from './store.ts'
-import { openWriter, type WriteDatabase } from './writer.ts'
+import { openRemoteWriter, openWriter, type WriteDatabase, type Writer } from './writer.ts'
 
 export interface OpenDatabase {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
   readonly store: StoreOf
+  /** Where workers open a reader of their own. */
+  readonly readsAt: ReadLocation
+  /** The database file; empty when there is none here. */
+  readonly file: string
+  /** Whether the file and every page of it are this machine's to write. */
+  readonly isLocal: boolean
   /** See Reader.dataVersion. */
   dataVersion(): number
-  /** See stale-cells.ts. */
+  /** See stale-cells.ts; only of a local database. */
   clearStalePages(pages: number[]): Promise<void>
-  /** The database file, for workers that open a reader of their own. */
-  readonly file: string
+  /** Null where nothing is replicated. */
+  replication(): ReplicationStatus | null
+  /** This process is now the one that keeps a replica up to date. */
+  own(): void
   close(): Promise<void>
 }
 
-/** Opens the database at `file`, creating it if needed, and brings it to this version's schema. */
-export async function openDatabase(file: string): Promise<OpenDatabase> {
+export interface OpenDatabaseOptions {
+  /** Whether this process keeps a replica up to date; otherwise the one that owns the folder does. */
+  ownsFolder?: boolean
+  now?: () => number
+  /** Told when a replica can no longer be brought up to date, and with null when it can again. */
+  onReplication?: (problem: string | null) => void
+}
+
+/**
+ * Opens the database, creating it if needed, and brings it to this version's schema.
+ * @param at a path is that of a local file
+ */
+export async function openDatabase(
+  at: string | DatabaseLocation,
+  { ownsFolder = true, now = Date.now, onReplication = () => undefined }: OpenDatabaseOptions = {},
+): Promise<OpenDatabase> {
+  const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
+  if (location.kind === 'file') return await openFile(location.file)
+  if (location.kind === 'remote') return await openRemote(location)
+  const folder = dirname(location.file)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const replica = new Replica({ location, folder, now, onChange: onReplication })
+  if (ownsFolder) replica.own()
+  return await openReplica(location, replica)
+}
+
+async function openFile(file: string): Promise<OpenDatabase> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const writer = openWriter(`file:${file}`)
   try {
     await migrate(writer.db, dirname(file))
-    const reader = openReader(file)
-    const store = { read: reader.db, write: writer.db }
-    return {
-      ...store,
-      store: () => store,
-      clearStalePages: writer.clearStalePages,
-      dataVersion: () => reader.dataVersion(),
-      file,
-      close: async () => {
-        reader.close()
-        await writer.close()
-      },
-    }
+    return toDatabase({ kind: 'file', file }, openReader(file), writer, null)
   } catch (error) {
     await writer.close()
     throw error
+  }
+}
+
+async function openRemote(location: RemoteLocation): Promise<OpenDatabase> {
+  const writer = openRemoteWriter(location, async () => undefined)
+  const reader = openReaderAt(location)
+  try {
+    await refuseWithoutForeignKeys(reader.db)
+    if (!(await isMigrated(reader.db))) await migrateRemotely(writer.db)
+    return toDatabase(location, reader, writer, null)
+  } catch (error) {
+    reader.close()
+    await writer.close()
+    throw error
+  }
+}
+
+async function openReplica(location: ReplicaLocation, replica: Replica): Promise<OpenDatabase> {
+  const writer = openRemoteWriter(location.primary, () => replica.sync())
+  let reader: Reader | null = null
+  try {
+    const failure = await replica.trySync().then(
+      () => null,
+      (error: unknown) => error,
+    )
+    reader = failure === null ? await openSynced(location, writer) : await openAlone(location, failure)
+    replica.start()
+    return toDatabase(location, reader, writer, replica)
+  } catch (error) {
+    reader?.close()
+    await writer.close()
+    await replica.close()
+    throw error
+  }
+}
+
+async function openSynced({ file }: ReplicaLocation, writer: Writer): Promise<Reader> {
+  const reader = openReader(file)
+  try {
+    // What was written shows here as soon as it is acknowledged.
+    if (!(await isMigrated(reader.db))) await migrateRemotely(writer.db)
+    return reader
+  } catch (error) {
+    reader.close()
+    throw error
+  }
+}
+
+/** Without its primary a node goes on with what it has. */
+async function openAlone({ file, primary }: ReplicaLocation, failure: unknown): Promise<Reader> {
+  const reader = openReader(file)
+  if (await isMigrated(reader.db)) return reader
+  reader.close()
+  throw new Error(`${primary.url} cannot be reached, and there is no replica of it here yet`, {
+    cause: failure,
+  })
+}
+
+/** Deleting a call takes its document along by a foreign key. */
+async function refuseWithoutForeignKeys(db: ReadDatabase): Promise<void> {
+  const [row] = await db.all<{ foreign_keys: number }>(sql`pragma foreign_keys`)
+  if (row?.foreign_keys === 0) throw new Error('The database server does not enforce foreign keys')
+}
+
+function toDatabase(
+  location: DatabaseLocation,
+  reader: Reader,
+  writer: Writer,
+  replica: Replica | null,
+): OpenDatabase {
+  const store = { read: reader.db, write: writer.db }
+  return {
+    ...store,
+    store: () => store,
+    readsAt: toReadLocation(location),
+    file: location.kind === 'remote' ? '' : location.file,
+    isLocal: location.kind === 'file',
+    clearStalePages: writer.clearStalePages,
+    dataVersion: () => reader.dataVersion(),
+    replication: () => replica?.status ?? null,
+    own: () => replica?.own(),
+    close: async () => {
+      reader.close()
+      await writer.close()
+      await replica?.close()
+    },
   }
 }

@@ -1,4 +1,10 @@
-import type { InStatement, InValue, Replicated, ResultSet, Row } from '@libsql/client'
+import type { InStatement, InValue, ResultSet, Row } from '@libsql/client'
+import type { RemoteLocation } from './location.ts'
+
+/** Where the writer's worker writes. */
+export type WriterTarget =
+  | { kind: 'file'; url: string }
+  | { kind: 'remote'; location: RemoteLocation; deadlineMs: number }
 
 /** What the writer's proxy asks of its worker; each is one method of `@libsql/client`, but for one. */
 export type WriterCall =
@@ -6,11 +12,17 @@ export type WriterCall =
   | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
-  | { method: 'sync' }
   | { method: 'clearStalePages'; pages: number[] }
   | { method: 'close' }
 
-export type WriterValue = PlainResult | PlainResult[] | Replicated | null
+export type WriterValue = PlainResult | PlainResult[] | null
+
+/** The connection that writes, as the worker drives it. */
+export interface WriterSession {
+  run(call: WriterCall): Promise<WriterValue>
+  /** Makes the connection fit for the next call, after one that failed with this code. */
+  recover(code: string): Promise<void>
+}
 
 export interface WriterRequest {
   id: number

@@ -10,12 +10,15 @@ import {
 } from '@libsql/client'
 import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
 import { AppError } from '../errors.ts'
+import type { RemoteLocation } from './location.ts'
+import { primaryAwayCode, writeUnanswered } from './remote-client.ts'
 import {
   fromPlainResult,
   meansLock,
   type PlainResult,
   type WriterCall,
   type WriterReply,
+  type WriterTarget,
   type WriterValue,
 } from './writer-messages.ts'
 
@@ -34,15 +37,42 @@ export interface Writer {
   close(): Promise<void>
 }
 
-/** Starts the worker that owns the only connection that writes to the database at `url`. */
+/** After it a write through a server is answered as unavailable: together with what leads up to it, three seconds. */
+const deadlineMs = 2_800
+const deadlineMsOfRequest = 2_500
+/** Statements that change nothing. */
+const readingPattern = /^\s*(select|pragma)\b/i
+
+/** Starts the worker that owns the only connection that writes to the database at `url` (`file:…`). */
 export function openWriter(url: string): Writer {
-  const client = new WorkerClient(url)
+  return toWriter(new WorkerClient({ kind: 'file', url }))
+}
+
+/**
+ * The same for a libSQL server; each call has a deadline of its own.
+ * @param afterWrite awaited before a write is acknowledged: makes it visible to whoever reads here
+ */
+export function openRemoteWriter(location: RemoteLocation, afterWrite: () => Promise<void>): Writer {
+  return toWriter(
+    new WorkerClient(
+      { kind: 'remote', location, deadlineMs: deadlineMsOfRequest },
+      { deadlineMs, afterWrite },
+    ),
+  )
+}
+
+function toWriter(client: WorkerClient): Writer {
   return {
     db: drizzle(client),
     client,
     clearStalePages: (pages) => client.clearStalePages(pages),
     close: () => client.shutdown(),
   }
+}
+
+interface Remote {
+  deadlineMs: number
+  afterWrite: () => Promise<void>
 }
 
 interface Waiting {
@@ -59,10 +89,13 @@ class WorkerClient implements Client {
   closed = false
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
+  /** Null for a file of our own. */
+  readonly #remote: Remote | null
   #lastId = 0
 
-  constructor(url: string) {
-    this.#worker = new Worker(new URL('./writer-worker.ts', import.meta.url), { workerData: { url } })
+  constructor(target: WriterTarget, remote: Remote | null = null) {
+    this.#remote = remote
+    this.#worker = new Worker(new URL('./writer-worker.ts', import.meta.url), { workerData: target })
     this.#worker.on('message', (reply: WriterReply) => this.#settle(reply))
     this.#worker.on('error', (error) => this.#failAll(error))
     this.#worker.on('exit', () => this.#failAll(new Error('The writer has ended')))
@@ -91,7 +124,7 @@ class WorkerClient implements Client {
   }
 
   async sync(): Promise<Replicated> {
-    return (await this.#send({ method: 'sync' })) as Replicated
+    throw new LibsqlError('A replica is brought up to date by another worker', 'NOT_SUPPORTED')
   }
 
   async clearStalePages(pages: number[]): Promise<void> {
@@ -120,7 +153,21 @@ class WorkerClient implements Client {
   #send(call: WriterCall): Promise<WriterValue> {
     if (this.closed) return Promise.reject(new LibsqlError('The client is closed', 'CLIENT_CLOSED'))
     if (this.#waiting.size >= writesQueuedMax) return Promise.reject(busy('Too many writes are waiting.'))
-    return this.#post(call)
+    return this.#remote ? this.#sendFar(call, this.#remote) : this.#post(call)
+  }
+
+  async #sendFar(call: WriterCall, { deadlineMs, afterWrite }: Remote): Promise<WriterValue> {
+    // Migrations take the time they need, and nobody waits for an answer meanwhile.
+    if (call.method === 'migrate' || call.method === 'executeMultiple') {
+      const value = await this.#post(call)
+      await afterWrite()
+      return value
+    }
+    const written = this.#post(call).then(async (value) => {
+      if (changesRows(call)) await afterWrite()
+      return value
+    })
+    return await withinTime(deadlineMs, written)
   }
 
   #post(call: WriterCall): Promise<WriterValue> {
@@ -146,6 +193,20 @@ class WorkerClient implements Client {
   }
 }
 
+function changesRows(call: WriterCall): boolean {
+  if (call.method !== 'execute') return true
+  const { statement } = call
+  return !readingPattern.test(typeof statement === 'string' ? statement : statement.sql)
+}
+
+/** Gives up waiting when the time is over; the work itself goes on. */
+function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(writeUnanswered()), timeoutMs)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
 /** What a caller can act on becomes an answer of its own; anything else is an internal error. */
 function toError({ message, code }: { message: string; code: string }): Error {
   if (code === 'SQLITE_FULL') {
@@ -154,6 +215,7 @@ function toError({ message, code }: { message: string; code: string }): Error {
       cause: new LibsqlError(message, code),
     })
   }
+  if (code === primaryAwayCode) return writeUnanswered(new LibsqlError(message, code))
   if (meansLock(code)) {
     return busy('Another process is holding the database; nothing was written.')
   }

@@ -3,16 +3,20 @@ import { readMeta, removeMeta } from '../db/meta.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 
-const pollMs = 500
 /** A row in `meta` by which a command asks the process that owns the index files for a rebuild. */
 export const rebuildRequestPrefix = 'index_rebuild:'
 
 interface FollowerOptions {
   read: ReadDatabase
   write: WriteDatabase
+  /** Changes when the rows may have: see Reader.dataVersion. */
+  dataVersion: () => number
+  pollMs: number
   reconcile: (projectId: number) => Promise<unknown>
   /** Null in a process that does not save index files: another answers requests for a rebuild. */
-  rebuild: ((projectId: number) => Promise<unknown>) | null
+  rebuild: () => ((projectId: number) => Promise<unknown>) | null
+  /** The project is gone. */
+  drop: (projectId: number) => Promise<unknown>
   /** Chunks may be pending that another process wrote. */
   wakeIndexer: (projectId: number) => void
   /** Deletions may be open that another process committed. */
@@ -67,15 +71,17 @@ export class Follower {
       this.#poll()
         .catch(this.#options.onFailure)
         .finally(() => this.#schedule())
-    }, pollMs)
+    }, this.#options.pollMs)
     this.#timer.unref()
   }
 
   async #poll(): Promise<void> {
-    const dataVersion = await this.#readDataVersion()
+    const dataVersion = this.#options.dataVersion()
     if (dataVersion === this.#dataVersion && this.#suspects.size === 0) return
     this.#dataVersion = dataVersion
-    for (const { id, version } of await this.#readVersions()) await this.#compare(id, version)
+    const rows = await this.#readVersions()
+    for (const { id, version } of rows) await this.#compare(id, version)
+    await this.#dropAllBut(new Set(rows.map(({ id }) => id)))
     for (const projectId of await this.#readPendingProjects()) this.#options.wakeIndexer(projectId)
     await this.#answerRebuildRequests()
     this.#options.scheduleErasure()
@@ -96,10 +102,20 @@ export class Follower {
     this.#ownChanges.delete(projectId)
   }
 
+  async #dropAllBut(present: ReadonlySet<number>): Promise<void> {
+    for (const projectId of [...this.#versions.keys()].filter((id) => !present.has(id))) {
+      await this.#options.drop(projectId)
+      this.#versions.delete(projectId)
+      this.#ownChanges.delete(projectId)
+      this.#suspects.delete(projectId)
+    }
+  }
+
   async #answerRebuildRequests(): Promise<void> {
-    if (!this.#options.rebuild) return
+    const rebuild = this.#options.rebuild()
+    if (!rebuild) return
     for (const name of (await readMeta(this.#options.read, rebuildRequestPrefix)).keys()) {
-      await this.#options.rebuild(Number(name.slice(rebuildRequestPrefix.length)))
+      await rebuild(Number(name.slice(rebuildRequestPrefix.length)))
       await removeMeta(this.#options.write, name)
     }
   }
@@ -109,11 +125,6 @@ export class Follower {
       sql`select distinct project_id as id from chunks where embedding_space is null`,
     )
     return rows.map(({ id }) => id)
-  }
-
-  async #readDataVersion(): Promise<number> {
-    const [row] = await this.#options.read.all<{ data_version: number }>(sql`pragma data_version`)
-    return row?.data_version ?? 0
   }
 
   async #readVersions(): Promise<{ id: number; version: number }[]> {

@@ -28,6 +28,8 @@ interface KnowledgeOptions {
   /** Takes vectors out of the index in memory; resolves when search no longer returns them. */
   forget: (projectId: number, labels: readonly number[]) => Promise<void>
   scheduleErasure: (projectId: number) => void
+  /** How long the chunks of an item are left to the process that stores and settles it. */
+  leaseMs: number
   textBytesMax: number
   now: () => number
 }
@@ -114,18 +116,27 @@ export class Knowledge {
 
   /** Stores the item, which keyword search finds from then on, and waits a while for its vectors. */
   async add(projectId: number, input: NewItem): Promise<{ item: Item; isIndexed: boolean }> {
-    const { item, labels } = await this.store(projectId, input)
+    const { item, labels } = await this.#store(projectId, input, this.#options.leaseMs)
     const isIndexed = await this.#options.settle(projectId, labels)
     return { item, isIndexed }
   }
 
   /** Stores the item and leaves its chunks pending. */
   async store(projectId: number, input: NewItem): Promise<{ item: Item; labels: number[] }> {
+    return await this.#store(projectId, input, 0)
+  }
+
+  async #store(
+    projectId: number,
+    input: NewItem,
+    leaseMs: number,
+  ): Promise<{ item: Item; labels: number[] }> {
     this.#checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
     const rows = await this.#options.toChunkRows(item.text)
-    const labels = await this.#insert(projectId, item, rows, createdAt)
+    const leasedUntil = leaseMs === 0 ? null : createdAt + leaseMs
+    const labels = await this.#insert(projectId, item, rows, { createdAt, leasedUntil })
     return { item, labels }
   }
 
@@ -225,7 +236,7 @@ export class Knowledge {
     projectId: number,
     item: Item,
     { rows, words }: ChunkRows,
-    createdAt: number,
+    { createdAt, leasedUntil }: { createdAt: number; leasedUntil: number | null },
   ): Promise<number[]> {
     const { write } = this.#options.store(projectId)
     const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
@@ -237,8 +248,10 @@ export class Knowledge {
         select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
           change_seq, ${createdAt} from ${projects} where id = ${projectId}`),
       write.all<{ label: number }>(sql`
-        insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at)
-        select ${projectId}, ${itemSeq}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${createdAt}
+        insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at,
+          leased_until)
+        select ${projectId}, ${itemSeq}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${createdAt},
+          ${leasedUntil}
         from json_each(${rows}) returning label`),
       // Materialised, or the JSON would be gone through once for each chunk.
       write.run(sql`

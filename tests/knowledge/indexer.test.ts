@@ -397,6 +397,7 @@ async function build({ embedder, projectId, now, random = () => 1 }: BuildOption
     settle: (id, labels) => indexer.settle(id, labels, 10_000),
     forget: async () => {},
     scheduleErasure: () => {},
+    leaseMs: 0,
     textBytesMax: 1_048_576,
     now: readClock,
   })
