@@ -278,6 +278,7 @@ export async function openServices({
     },
     async notReadyBecause() {
       if (!isStarted) return 'Start-up is not finished yet.'
+      if (database.isDamaged()) return 'The replica is damaged. A restart fetches it anew from the primary.'
       try {
         await read.all(sql`select 1`)
         return null

@@ -10,7 +10,7 @@ import {
 } from './location.ts'
 import { isMigrated, migrate, migrateRemotely } from './migrate.ts'
 import { openReader, openReaderAt, type ReadDatabase, type Reader } from './reader.ts'
-import { Replica, type ReplicationStatus } from './replica.ts'
+import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
 import type { StoreOf } from './store.ts'
 import { openRemoteWriter, openWriter, type WriteDatabase, type Writer } from './writer.ts'
 
@@ -30,6 +30,8 @@ export interface OpenDatabase {
   clearStalePages(pages: number[]): Promise<void>
   /** Null where nothing is replicated. */
   replication(): ReplicationStatus | null
+  /** Whether a replica is unusable until the next start fetches it anew. */
+  isDamaged(): boolean
   /** This process is now the one that keeps a replica up to date. */
   own(): void
   close(): Promise<void>
@@ -63,6 +65,11 @@ export async function openDatabase(
 
 async function openFile(file: string): Promise<OpenDatabase> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  if (isReplica(file)) {
+    throw new Error(
+      `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
+    )
+  }
   const writer = openWriter(`file:${file}`)
   try {
     await migrate(writer.db, dirname(file))
@@ -109,13 +116,15 @@ async function openReplica(location: ReplicaLocation, replica: Replica): Promise
 async function openSynced({ file }: ReplicaLocation, writer: Writer): Promise<Reader> {
   const reader = openReader(file)
   try {
-    // What was written shows here as soon as it is acknowledged.
-    if (!(await isMigrated(reader.db))) await migrateRemotely(writer.db)
-    return reader
+    if (await isMigrated(reader.db)) return reader
+    await migrateRemotely(writer.db)
   } catch (error) {
     reader.close()
     throw error
   }
+  // A connection to a file that was empty does not see what replication makes of it.
+  reader.close()
+  return openReader(file)
 }
 
 /** Without its primary a node goes on with what it has. */
@@ -150,6 +159,7 @@ function toDatabase(
     clearStalePages: writer.clearStalePages,
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
+    isDamaged: () => replica?.isDamaged ?? false,
     own: () => replica?.own(),
     close: async () => {
       reader.close()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { ReplicaLocation } from './location.ts'
 import { OwnerLine, OwnerSocket } from './owner-socket.ts'
@@ -64,6 +64,11 @@ export class Replica {
     this.#schedule(0)
   }
 
+  /** Whether the file is to be fetched anew, which the next start does. */
+  get isDamaged(): boolean {
+    return existsSync(this.#options.location.file + damageSuffix)
+  }
+
   get status(): ReplicationStatus {
     const lagMs = this.#lastSyncAt === null ? null : Math.max(0, this.#options.now() - this.#lastSyncAt)
     return { lagMs, lastSyncAt: this.#lastSyncAt, failures: this.#failures }
@@ -94,12 +99,16 @@ export class Replica {
   }
 
   async #afterRunning(probes: boolean): Promise<void> {
-    while (this.#running) await this.#running.catch(() => undefined)
+    await this.#idle()
     this.#queued = null
     this.#running = this.#run(probes).finally(() => {
       this.#running = null
     })
     return this.#running
+  }
+
+  async #idle(): Promise<void> {
+    while (this.#running) await this.#running.catch(() => undefined)
   }
 
   async #run(probes: boolean): Promise<void> {
@@ -111,6 +120,7 @@ export class Replica {
       this.#note(null)
     } catch (error) {
       this.#failures++
+      if (meansDamage(error)) markDamaged(this.#options.location.file)
       this.#note(error instanceof Error ? error.message : String(error))
       throw error
     }
@@ -207,6 +217,21 @@ class SyncThread {
 
 /** How far a replica is, as libSQL keeps it beside the database. */
 const progressSuffix = '-client_wal_index'
+/** A file beside a replica that is to be fetched anew. */
+const damageSuffix = '-damaged'
+
+/** Whether a database file is kept up to date from a primary, so that nothing else may write to it. */
+export function isReplica(file: string): boolean {
+  return existsSync(file + progressSuffix)
+}
+
+function meansDamage(error: unknown): boolean {
+  return /DatabaseCorrupt|malformed|NotADatabase/.test(String(error))
+}
+
+function markDamaged(file: string): void {
+  writeFileSync(file + damageSuffix, '')
+}
 
 /**
  * Sees that the file is a replica or absent.
@@ -214,13 +239,14 @@ const progressSuffix = '-client_wal_index'
  */
 function prepareFile(file: string): void {
   const hasRows = existsSync(file) && statSync(file).size > 0
-  const hasProgress = existsSync(file + progressSuffix)
-  if (hasRows && !hasProgress) {
+  const isDamaged = existsSync(file + damageSuffix)
+  if (hasRows && !isReplica(file)) {
     throw new Error(
       `${file} is a database of its own, not a replica. Move it away, or leave DATABASE_SYNC_URL unset to use it.`,
     )
   }
-  if (hasRows) return
+  if (hasRows && !isDamaged) return
   // Progress without rows would have libSQL believe that it has them.
-  for (const suffix of ['', '-wal', '-shm', progressSuffix, '-info']) rmSync(file + suffix, { force: true })
+  for (const suffix of ['', '-wal', '-shm', progressSuffix, damageSuffix])
+    rmSync(file + suffix, { force: true })
 }
