@@ -12,6 +12,7 @@ import { createClientAddress, type PeerAddress } from './http/client-address.ts'
 import { consoleGuard } from './http/console-guard.ts'
 import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { FactsByRequest } from './http/facts.ts'
+import { freshness } from './http/freshness.ts'
 import { jsonBody } from './http/json-body.ts'
 import { openApi } from './http/openapi.ts'
 import { problems } from './http/problems.ts'
@@ -54,6 +55,7 @@ export function createServer(
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .wrap(requestLog({ facts, routes, record, now: () => performance.now() }))
     .use(problems({ facts, routes, protocols, onUnexpected }))
+    .use(freshness({ facts, staleBecause: services.staleBecause }))
     .use(
       authenticate({
         keys: services.keys,
@@ -99,6 +101,7 @@ export function createServer(
     .use(
       serviceRoutes({
         notReadyBecause: services.notReadyBecause,
+        replication: services.database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
         peerAddress,

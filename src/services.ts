@@ -60,6 +60,8 @@ export interface Services {
   start(): Promise<void>
   /** Why requests had better wait, in a sentence; null when there is no reason. */
   notReadyBecause(): Promise<string | null>
+  /** Why a replica is too old to be served, in a sentence; null when it is not. */
+  staleBecause(): string | null
   /** Saves and closes everything, in the order in which it depends on each other. */
   close(): Promise<void>
 }
@@ -110,6 +112,7 @@ export async function openServices({
   const metrics = new Metrics({
     pendingChunks: () => countPending(database),
     indexTotals: () => totals(index),
+    replication: database.replication,
   })
   const textWork = new TextWork()
   const embedder = await createEmbedder({ config, metrics, database, textWork })
@@ -184,6 +187,12 @@ export async function openServices({
     const count = await refillWords(store(projectId), projectId)
     if (count !== null)
       log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
+  }
+  const staleBecause = () => {
+    const max = config.replicaStalenessMsMax
+    const replication = max > 0 ? database.replication() : null
+    if (!replication || (replication.lagMs !== null && replication.lagMs <= max)) return null
+    return `This replica has not been brought up to date for more than ${max} ms (REPLICA_MAX_STALENESS_MS).`
   }
   let isStarted = false
   /** What falls to the process that owns the folder, of which there is one. */
@@ -276,8 +285,11 @@ export async function openServices({
         )
       }
     },
+    staleBecause,
     async notReadyBecause() {
       if (!isStarted) return 'Start-up is not finished yet.'
+      const stale = staleBecause()
+      if (stale) return stale
       if (database.isDamaged()) return 'The replica is damaged. A restart fetches it anew from the primary.'
       try {
         await read.all(sql`select 1`)

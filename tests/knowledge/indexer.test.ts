@@ -366,7 +366,32 @@ describe('the service', () => {
   })
 })
 
+describe('chunks that a process has stored', () => {
+  test('are left to it for a while; when it does not embed them, another does, and one only', async () => {
+    const clock = { now: Date.now() }
+    const shared = { embedder: huggingFace(), now: () => clock.now }
+    const died = await build({ ...shared, leaseMs: 15_000, settles: false })
+    const others = await Promise.all([
+      build({ ...shared, projectId: died.projectId }),
+      build({ ...shared, projectId: died.projectId }),
+    ])
+    await died.add('Stored, and then nothing.')
+    const embed = () => Promise.all(others.map((other) => other.wait(0).then(() => other.indexer.idle())))
+    await embed()
+    expect(fake.requests).toHaveLength(0)
+    clock.now += 15_001
+    await embed()
+    expect(fake.requests).toHaveLength(1)
+    expect(others.flatMap(({ added }) => added.flat())).toHaveLength(1)
+    for (const other of others) await other.indexer.close()
+  })
+})
+
 interface BuildOptions {
+  /** How long stored chunks are the storing process's own. */
+  leaseMs?: number
+  /** Whether stored chunks are embedded by whoever stores them. */
+  settles?: boolean
   embedder: Embedder
   projectId?: number
   now?: () => number
@@ -374,7 +399,14 @@ interface BuildOptions {
 }
 
 /** Knowledge and its indexer on the shared database, in a project of their own, with a clock that is set by hand. */
-async function build({ embedder, projectId, now, random = () => 1 }: BuildOptions) {
+async function build({
+  embedder,
+  projectId,
+  now,
+  random = () => 1,
+  leaseMs = 0,
+  settles = true,
+}: BuildOptions) {
   const clock = { now: Date.now() }
   const readClock = now ?? (() => clock.now)
   const project = projectId ?? (await newProject())
@@ -394,10 +426,10 @@ async function build({ embedder, projectId, now, random = () => 1 }: BuildOption
     store,
     recordHash: createRecordHash('key'),
     toChunkRows: async (text) => toChunkRows(text),
-    settle: (id, labels) => indexer.settle(id, labels, 10_000),
+    settle: async (id, labels) => settles && (await indexer.settle(id, labels, 10_000)),
     forget: async () => {},
     scheduleErasure: () => {},
-    leaseMs: 0,
+    leaseMs,
     textBytesMax: 1_048_576,
     now: readClock,
   })
