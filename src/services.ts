@@ -36,7 +36,7 @@ import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
 import { type Project, Projects } from './projects/projects.ts'
 
-const ownerWaitMs = 2_000
+const ownerWaitMsDefault = 2_000
 const followEveryMs = 500
 
 export interface Services {
@@ -73,6 +73,8 @@ export interface ServicesOptions {
   role: 'service' | 'command'
   /** Whether to own the folder if no other process does; a service always tries. */
   takesFolder?: boolean
+  /** How long to wait for a folder that another process holds; later it is taken when nobody has it. */
+  ownerWaitMs?: number
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -83,6 +85,7 @@ export async function openServices({
   log,
   role,
   takesFolder = role === 'service',
+  ownerWaitMs = ownerWaitMsDefault,
   now = Date.now,
 }: ServicesOptions): Promise<Services> {
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })

@@ -99,16 +99,22 @@ export class Erasure {
     this.#run = this.finish()
       .then(() => {
         this.#timer = undefined
-        return this.#readOpen()
+        return this.#isAnyOpen()
       })
-      .then((open) => {
-        if (open.length > 0) this.schedule()
+      .then((isAnyOpen) => {
+        if (isAnyOpen) this.schedule()
       })
       .catch((error) => {
         this.#options.onFailure(error)
         this.#timer = undefined
         if (!this.#isClosed) this.#timer = setTimeout(() => this.#start(), retryDelayMs)
       })
+  }
+
+  /** Also such as another node is to finish, or this one later. */
+  async #isAnyOpen(): Promise<boolean> {
+    const rows = await this.#options.read.all(sql`select 1 from ${erasures} where done_at is null limit 1`)
+    return rows.length > 0
   }
 
   async #readOpen(): Promise<OpenErasure[]> {

@@ -34,11 +34,20 @@ export class FolderOwner {
   takeLater(onTaken: () => void): void {
     if (this.#isClosed || this.#lock) return
     this.#timer = setTimeout(() => {
-      this.#lock = FolderLock.tryAcquire(this.#folder, lockName)
+      this.#lock = this.#tryAcquire()
       if (this.#lock) onTaken()
       else this.takeLater(onTaken)
     }, tryAgainMs)
     this.#timer.unref()
+  }
+
+  #tryAcquire(): FolderLock | null {
+    try {
+      return FolderLock.tryAcquire(this.#folder, lockName)
+    } catch {
+      // The folder cannot be opened just now: out of files, say. There is a next time.
+      return null
+    }
   }
 
   release(): void {

@@ -25,39 +25,53 @@ export async function startPrimary({ folder }: { folder?: string } = {}): Promis
   const [http, grpc] = await freePorts(2)
   const url = `http://127.0.0.1:${http}`
   let child = await spawnServer(path, `127.0.0.1:${http}`, `127.0.0.1:${grpc}`)
-  const end = async () => {
-    child.kill('SIGKILL')
-    await child.exited
-  }
   return {
     url,
     async signal(signal) {
-      if (signal === 'SIGKILL') await end()
+      if (signal === 'SIGKILL') await child.end()
       else child.kill(signal)
     },
     async restart() {
-      await end()
+      await child.end()
       child = await spawnServer(path, `127.0.0.1:${http}`, `127.0.0.1:${grpc}`)
     },
     async stop() {
-      await end()
+      await child.end()
       if (!folder) rmSync(path, { recursive: true, force: true })
     },
   }
 }
 
+/** Ends the server when whoever started it is gone, however that came: its end of the pipe is closed then. */
+const watched = `"$@" </dev/null >/dev/null 2>&1 & server=$!
+exec 3<&0
+(cat <&3 >/dev/null; kill -9 $server) & watcher=$!
+echo $server
+wait $server
+kill $watcher`
+
 async function spawnServer(folder: string, http: string, grpc: string) {
-  const child = Bun.spawn(
-    [binary, '--db-path', folder, '--http-listen-addr', http, '--grpc-listen-addr', grpc, '--no-welcome'],
-    { stdout: 'ignore', stderr: 'ignore' },
-  )
+  const args = ['--db-path', folder, '--http-listen-addr', http, '--grpc-listen-addr', grpc, '--no-welcome']
+  const shell = Bun.spawn(['sh', '-c', watched, 'sh', binary, ...args], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const output = shell.stdout.getReader()
+  const { value } = await output.read()
+  const pid = Number(new TextDecoder().decode(value).split('\n')[0])
+  const kill = (signal: NodeJS.Signals) => process.kill(pid, signal)
+  const end = async () => {
+    if (shell.exitCode === null) kill('SIGKILL')
+    await shell.exited
+  }
   const deadline = Date.now() + startWithinMs
-  while (Date.now() < deadline && child.exitCode === null) {
+  while (Date.now() < deadline && shell.exitCode === null) {
     const answer = await fetch(`http://${http}/health`).catch(() => null)
-    if (answer?.ok) return child
+    if (answer?.ok) return { kill, end }
     await Bun.sleep(10)
   }
-  child.kill('SIGKILL')
+  await end()
   throw new Error(`The libSQL server did not start on ${http}`)
 }
 
