@@ -164,6 +164,7 @@ export async function openServices({
   const follower = new Follower({
     read,
     write,
+    folder: config.dataDir,
     dataVersion: database.dataVersion,
     pollMs: database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : followEveryMs,
     reconcile: async (projectId) => {

@@ -1,8 +1,12 @@
+import { LibsqlError } from '@libsql/client'
 import { openRemoteClient } from './remote-client.ts'
-import { toPlainResult, type WriterSession, type WriterTarget } from './writer-messages.ts'
+import { meansLock, toPlainResult, type WriterSession, type WriterTarget } from './writer-messages.ts'
 
-/** Requests on their way at once: the server does one after the other, but the way there takes its time. */
-const writesAtOnce = 16
+/** Requests on their way at once. The server does one after the other, and more of them hold each other up there. */
+const writesAtOnce = 4
+/** A write that met another's is tried again for so long. */
+const retryWithinMs = 2_000
+const retryDelayMs = 20
 /** Migrations may rewrite tables. */
 const migrationDeadlineMs = 60_000
 
@@ -17,9 +21,9 @@ export function openRemoteSession({
     async run(call) {
       switch (call.method) {
         case 'execute':
-          return toPlainResult(await client.execute(call.statement))
+          return toPlainResult(await inTurn(() => client.execute(call.statement)))
         case 'batch':
-          return (await client.batch(call.statements, 'write')).map(toPlainResult)
+          return (await inTurn(() => client.batch(call.statements, 'write'))).map(toPlainResult)
         case 'migrate':
           return (await patient.migrate(call.statements)).map(toPlainResult)
         case 'executeMultiple':
@@ -34,5 +38,19 @@ export function openRemoteSession({
       }
     },
     async recover() {},
+  }
+}
+
+/** A server answers at once that another write is under way; nothing of this one is done then. */
+async function inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+  const deadline = performance.now() + retryWithinMs
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      const isBusy = error instanceof LibsqlError && meansLock(error.code)
+      if (!isBusy || performance.now() > deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, retryDelayMs * (0.5 + Math.random())))
+    }
   }
 }

@@ -1,10 +1,19 @@
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
 import { sql } from 'drizzle-orm'
 import { readMeta, removeMeta } from '../db/meta.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 
-/** A row in `meta` by which a command asks the process that owns the index files for a rebuild. */
-export const rebuildRequestPrefix = 'index_rebuild:'
+const rebuildRequestPrefix = 'index_rebuild:'
+const digestChars = 16
+
+/** Names the row in `meta` by which a command asks the process that owns a folder's index files for a rebuild. */
+export function rebuildRequestName(folder: string, projectId: number | string = ''): string {
+  // Nodes on other machines, whose folders may be called the same, have the same rows.
+  const digest = createHash('sha256').update(`${hostname()} ${folder}`).digest('hex').slice(0, digestChars)
+  return `${rebuildRequestPrefix}${digest}:${projectId}`
+}
 
 interface FollowerOptions {
   read: ReadDatabase
@@ -12,6 +21,8 @@ interface FollowerOptions {
   /** Changes when the rows may have: see Reader.dataVersion. */
   dataVersion: () => number
   pollMs: number
+  /** Whose index files this process may own. */
+  folder: string
   reconcile: (projectId: number) => Promise<unknown>
   /** Null in a process that does not save index files: another answers requests for a rebuild. */
   rebuild: () => ((projectId: number) => Promise<unknown>) | null
@@ -114,8 +125,9 @@ export class Follower {
   async #answerRebuildRequests(): Promise<void> {
     const rebuild = this.#options.rebuild()
     if (!rebuild) return
-    for (const name of (await readMeta(this.#options.read, rebuildRequestPrefix)).keys()) {
-      await rebuild(Number(name.slice(rebuildRequestPrefix.length)))
+    const prefix = rebuildRequestName(this.#options.folder)
+    for (const name of (await readMeta(this.#options.read, prefix)).keys()) {
+      await rebuild(Number(name.slice(prefix.length)))
       await removeMeta(this.#options.write, name)
     }
   }

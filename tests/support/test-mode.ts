@@ -4,6 +4,12 @@ import { type Primary, startPrimary } from './primary.ts'
 /** Where the tests' services keep their rows; CALLBOOK_TEST_MODE says so. `bun run test:modes` runs the other two. */
 export const testMode = readMode(process.env.CALLBOOK_TEST_MODE)
 
+/**
+ * For tests that hold in file mode only: what is left in files and pages, a full disk, what takes a write of a local
+ * file to be instant, and what starts processes on a bare folder.
+ */
+export const ofFilesOnly = testMode !== 'file'
+
 /** Replicas in tests need not wait a second for what another node wrote. */
 const syncIntervalMs = '100'
 
