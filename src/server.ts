@@ -68,7 +68,8 @@ export function createServer(
     )
     .use(
       consoleGuard({
-        people: { signedIn: async () => null, membership: async () => null },
+        signedIn: (cookies) => services.console.sessions.signedIn(cookies),
+        membership: (personId, project) => services.console.members.membership(personId, project),
         facts,
         clientAddress,
         publicUrl: config.publicUrl,
@@ -120,7 +121,7 @@ export function createServer(
       }),
     )
     .use(ingestRoutes(services.ingest))
-    .use(consoleApi())
+    .use(consoleApi({ console: services.console, keys: services.keys, publicUrl: config.publicUrl }))
     .use(pagesRoutes(readAssets(consoleFolder)))
   return app
 }
