@@ -7,6 +7,8 @@ import { asDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { useProject } from '../../session.ts'
+import type { CallSearch } from './call-search.ts'
+import type { CallsSearch } from './calls-search.ts'
 import { spokenDuration } from './duration.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
 
@@ -16,8 +18,15 @@ interface Place {
   ref: Ref<HTMLTableRowElement>
 }
 
+interface CallLineProps {
+  row: CallRow
+  isOpen: boolean
+  /** What the address says beside the call. */
+  search: CallsSearch & CallSearch
+}
+
 /** One call of the list. Its link covers the whole row. */
-export function CallLine({ row, isOpen, at, ref }: Place & { row: CallRow; isOpen: boolean }) {
+export function CallLine({ row, isOpen, search, at, ref }: Place & CallLineProps) {
   const project = useProject()
   return (
     <tr
@@ -32,7 +41,7 @@ export function CallLine({ row, isOpen, at, ref }: Place & { row: CallRow; isOpe
         <Link
           to="/p/$project/calls/$call"
           params={{ project: project.id, call: row.id }}
-          search={(before) => before}
+          search={search}
           resetScroll={false}
           preload={false}
           className="cb-calls-link"

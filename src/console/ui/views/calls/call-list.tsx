@@ -11,6 +11,8 @@ import {
 import { Problem } from '../../components/problem.tsx'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
 import type { useCallList } from './call-queries.ts'
+import type { CallSearch } from './call-search.ts'
+import type { CallsSearch } from './calls-search.ts'
 
 /** As calls.css has them; a row that turns out higher is measured. */
 const rowPx = 44
@@ -31,13 +33,14 @@ export interface CallListHandle {
 interface CallListProps {
   list: ReturnType<typeof useCallList>
   openId: string | undefined
-  /** Rows have a line of the transcript in them. */
-  isSearch: boolean
+  /** What the address says beside the call; with a text, rows have a line of the transcript in them. */
+  search: CallsSearch & CallSearch
   ref: Ref<CallListHandle>
 }
 
 /** The calls, of which only those on the screen are in the page. */
-export function CallList({ list, openId, isSearch, ref }: CallListProps) {
+export function CallList({ list, openId, search, ref }: CallListProps) {
+  const isSearch = search.text !== undefined
   const body = useRef<HTMLTableSectionElement>(null)
   const rows = list.rows
   const [wanted, setWanted] = useState<string | null>(null)
@@ -116,7 +119,7 @@ export function CallList({ list, openId, isSearch, ref }: CallListProps) {
             const row = rows?.[index]
             const place = { at: index, ref: virtual.measureElement }
             return row ? (
-              <CallLine key={key} row={row} isOpen={row.id === openId} {...place} />
+              <CallLine key={key} row={row} isOpen={row.id === openId} search={search} {...place} />
             ) : (
               <CallLineSkeleton key={key} isSearch={isSearch} {...place} />
             )

@@ -23,7 +23,8 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
     endedReason: text(search.endedReason),
     from: instant(search.from),
     to: instant(search.to),
-    number: text(search.number),
+    // Without a digit it is no number.
+    number: /\d/.test(text(search.number) ?? '') ? text(search.number) : undefined,
     text: text(search.text),
   })
 }

@@ -9,6 +9,7 @@ import { useProject } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
 import { CallList, type CallListHandle } from './call-list.tsx'
 import { useCallList } from './call-queries.ts'
+import { callSearch } from './call-search.ts'
 import { type CallsSearch, callsSearch, isFiltered } from './calls-search.ts'
 import { NoCalls, NoHits } from './no-calls.tsx'
 import { OpenCallsContext } from './open-calls.ts'
@@ -21,8 +22,8 @@ const besideFromPx = 880
 export function CallsView() {
   const project = useProject()
   const { call: openId } = useParams({ strict: false })
-  const search = useSearch({ strict: false })
-  const filters = callsSearch({ ...search })
+  const { tab } = callSearch(useSearch({ strict: false }))
+  const filters = useSearch({ from: '/p/$project/calls' })
   const list = useCallList(project.id, filters)
   const layout = useRef<HTMLDivElement>(null)
   const searchField = useRef<HTMLInputElement>(null)
@@ -45,7 +46,7 @@ export function CallsView() {
     void navigate({
       to: '/p/$project/calls/$call',
       params: { project: project.id, call: row.id },
-      search: (before) => before,
+      search: { ...filters, tab },
       // Moving on from call to call is one step: going back closes the call.
       replace: isStep,
       resetScroll: !isBeside(),
@@ -110,7 +111,7 @@ export function CallsView() {
             <NoCalls />
           )
         ) : (
-          <CallList ref={listed} list={list} openId={openId} isSearch={filters.text !== undefined} />
+          <CallList ref={listed} list={list} openId={openId} search={{ ...filters, tab }} />
         )}
       </div>
       {openId !== undefined && (

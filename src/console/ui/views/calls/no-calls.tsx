@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { IconPhone, IconSearchOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { PageButton } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { useProject } from '../../session.ts'
 
@@ -24,15 +24,14 @@ export function NoCalls() {
       title="No calls yet"
       action={
         isOwner && (
-          <Button
-            component={Link}
+          <PageButton
             to="/p/$project/settings/keys"
             params={{ project: project.id }}
             search={{ create: 'key' }}
             variant={key ? 'default' : 'filled'}
           >
             {key ? 'Create another ingest key' : 'Create an ingest key'}
-          </Button>
+          </PageButton>
         )
       }
     >
