@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { CallFacets, CallRows } from '../console/answers.ts'
+import type { AuditTrail, By } from '../console/audit.ts'
 import type { CallFilters } from '../console/schemas.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { callDocuments, calls, erasures, projects } from '../db/schema.ts'
@@ -16,6 +17,7 @@ import { type CallPage, type PageRequest, readPage } from './page.ts'
 interface CallsOptions {
   store: StoreOf
   recordHash: RecordHash
+  audit: Pick<AuditTrail, 'entry'>
   /** Told of each deletion once it is committed; scrubs what is left in free pages and logs. */
   scheduleErasure: (projectId: number) => void
   now: () => number
@@ -65,10 +67,11 @@ export class Calls {
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */
-  async remove(projectId: number, id: string): Promise<{ id: string; deleted: true }> {
+  async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { read, write } = this.#options.store(projectId)
     const found = await queries(read).documentById.get({ projectId, id })
     if (!found) throw callNotFound()
+    const idHash = this.#options.recordHash(projectId, 'call', id)
     const isThisCall = and(eq(calls.projectId, projectId), eq(calls.id, id))
     const seq = write.select({ seq: calls.seq }).from(calls).where(isThisCall)
     const results = await write.batch([
@@ -78,11 +81,12 @@ export class Calls {
         .where(eq(projects.id, projectId)),
       write.run(sql`
         insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
-        select ${projectId}, 'call', ${this.#options.recordHash(projectId, 'call', id)}, change_seq, ${this.#options.now()}
+        select ${projectId}, 'call', ${idHash}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists ${seq}
         on conflict do nothing`),
       write.run(sql`delete from ${callWords(projectId)} where rowid in ${seq}`),
       write.delete(calls).where(isThisCall).returning({ seq: calls.seq }),
+      write.run(this.#options.audit.entry({ by, projectId, action: 'call_deleted', target: idHash })),
     ])
     if (results[3].length === 0) throw callNotFound()
     this.#options.scheduleErasure(projectId)

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { meta } from './schema.ts'
 import type { WriteDatabase } from './writer.ts'
 
 // One table a project: in a shared one a small project pays for the large ones (30 ms against 0.6 ms a
@@ -17,12 +18,40 @@ export function callWords(projectId: number): SQL {
   return sql.raw(`call_words_${Math.trunc(projectId)}`)
 }
 
+/** Row in `meta` that says how a project's chunks were cut into words. */
+export function chunkWordsMeta(projectId: number): string {
+  return `chunk_words:${Math.trunc(projectId)}`
+}
+
+/** To be raised by whoever changes the tokenizer or what words a text is cut into: see knowledge/word-filling.ts. */
+export const chunkWordsVersion = '3'
+
 export function createWordTables(projectId: number): SQL[] {
-  const options = sql.raw(`content='', contentless_delete=1, tokenize='${tokenizer}'`)
   return [
-    sql`create virtual table ${chunkWords(projectId)} using fts5(heading, text, ${options})`,
+    createChunkWords(projectId),
     createCallWords(projectId),
+    noteChunkWords(projectId, chunkWordsVersion),
   ]
+}
+
+/** An empty table in the place of the one that there is. */
+export function renewChunkWords(projectId: number): SQL[] {
+  return [sql`drop table if exists ${chunkWords(projectId)}`, createChunkWords(projectId)]
+}
+
+/** Noted while a table of this version lacks words of some chunks. */
+export const unfinishedChunkWords = `${chunkWordsVersion} unfinished`
+
+export function noteChunkWords(projectId: number, version: string): SQL {
+  return sql`
+    insert into ${meta} (name, value) values (${chunkWordsMeta(projectId)}, ${version})
+    on conflict (name) do update set value = excluded.value`
+}
+
+const options = sql.raw(`content='', contentless_delete=1, tokenize='${tokenizer}'`)
+
+function createChunkWords(projectId: number): SQL {
+  return sql`create virtual table ${chunkWords(projectId)} using fts5(heading, text, ${options})`
 }
 
 /**
