@@ -10,8 +10,14 @@ export interface Period {
   to: number
 }
 
+/** The same as ISO 8601 texts. */
+export interface PeriodTexts {
+  from: string
+  to: string
+}
+
 /** @throws invalid_request for times that cannot be read, and for a period that is empty or longer than 366 days. */
-export function readPeriod(texts: { from: string; to: string }): Period {
+export function readPeriod(texts: PeriodTexts): Period {
   const errors: FieldError[] = []
   const read = (field: 'from' | 'to'): number => {
     const time = readInstant(texts[field])
