@@ -33,7 +33,7 @@ export class Overview {
   }
 
   /** Every UTC day of the period, also those without calls. */
-  async days(projectId: number, texts: PeriodTexts): Promise<CallsOfDay[]> {
+  async days(projectId: number, texts: PeriodTexts): Promise<{ data: CallsOfDay[] }> {
     const period = readPeriod(texts)
     const rows = await this.#read(projectId)
       .select({
@@ -47,15 +47,16 @@ export class Overview {
       .where(isIn(projectId, period))
       .groupBy(sql`day`)
     const byDay = new Map(rows.map((row) => [row.day, row]))
-    return daysOf(period).map((day) => {
+    const data = daysOf(period).map((day) => {
       const { calls, success, fail, unevaluated } = byDay.get(day) ?? noCalls
       const other = calls - success - fail - unevaluated
       return { day: new Date(day * msPerDay).toISOString().slice(0, 10), success, fail, other, unevaluated }
     })
+    return { data }
   }
 
   /** Completed calls by how long they took. */
-  async durations(projectId: number, texts: PeriodTexts): Promise<DurationBucket[]> {
+  async durations(projectId: number, texts: PeriodTexts): Promise<{ data: DurationBucket[] }> {
     const period = readPeriod(texts)
     const buckets = [...durationBounds, null].map((to, at) => ({ from: durationBounds[at - 1] ?? 0, to }))
     const counts = Object.fromEntries(
@@ -72,7 +73,7 @@ export class Overview {
       .select(counts)
       .from(glance)
       .where(sql`${isIn(projectId, period)} and status = 'completed'`)
-    return buckets.map(({ from, to }) => ({ from, to, calls: row?.[String(from)] ?? 0 }))
+    return { data: buckets.map(({ from, to }) => ({ from, to, calls: row?.[String(from)] ?? 0 })) }
   }
 
   /** The most frequent ones; calls that name no reason are one of them. */

@@ -26,10 +26,12 @@ export function readPeriod(texts: PeriodTexts): Period {
     return time ?? 0
   }
   const period = { from: read('from'), to: read('to') }
-  if (errors.length === 0 && period.to <= period.from)
-    errors.push({ field: 'to', message: 'must be after from' })
-  if (period.to - period.from > periodDaysMax * msPerDay) {
-    errors.push({ field: 'to', message: `must be at most ${periodDaysMax} days after from` })
+  if (errors.length === 0) {
+    const days = (period.to - period.from) / msPerDay
+    if (days <= 0) errors.push({ field: 'to', message: 'must be after from' })
+    if (days > periodDaysMax) {
+      errors.push({ field: 'to', message: `must be at most ${periodDaysMax} days after from` })
+    }
   }
   if (errors.length > 0) throw invalidRequest(errors)
   return period
