@@ -31,6 +31,7 @@ import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-inde
 import { Indexer } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
+import { KnowledgeStatus } from './knowledge/status.ts'
 import { TextWork } from './knowledge/text-work.ts'
 import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
@@ -53,6 +54,7 @@ export interface Services {
   readonly wordBacklog: WordBacklog
   readonly overview: Overview
   readonly knowledge: Knowledge
+  readonly knowledgeStatus: KnowledgeStatus
   readonly indexer: Indexer
   readonly index: VectorIndex
   readonly search: Search
@@ -184,6 +186,21 @@ export async function openServices({
     if (count !== null)
       log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
   }
+  const knowledge = new Knowledge({
+    store,
+    recordHash,
+    audit,
+    toChunkRows: (text) => textWork.toChunkRows(text),
+    settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
+    forget: (projectId, labels) => {
+      follower.noteOwnChange(projectId)
+      // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
+      return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
+    },
+    scheduleErasure,
+    textBytesMax: config.knowledgeTextBytesMax,
+    now,
+  })
   let isStarted = false
 
   return {
@@ -214,21 +231,8 @@ export async function openServices({
     ingest: new Ingest({ store, recordHash, now }),
     wordBacklog,
     overview: new Overview({ store }),
-    knowledge: new Knowledge({
-      store,
-      recordHash,
-      audit,
-      toChunkRows: (text) => textWork.toChunkRows(text),
-      settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
-      forget: (projectId, labels) => {
-        follower.noteOwnChange(projectId)
-        // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
-        return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
-      },
-      scheduleErasure,
-      textBytesMax: config.knowledgeTextBytesMax,
-      now,
-    }),
+    knowledge,
+    knowledgeStatus: new KnowledgeStatus({ store, knowledge, now }),
     indexer,
     index,
     search,
