@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { ReadDatabase } from '../db/reader.ts'
-import { keys } from '../db/schema.ts'
+import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
@@ -80,6 +80,7 @@ const queries = preparedQueries((db) => ({
       lastUsedAt: keys.lastUsedAt,
     })
     .from(keys)
+    .innerJoin(projects, and(eq(projects.id, keys.projectId), isNull(projects.deletedAt)))
     .where(eq(keys.hash, sql.placeholder('hash')))
     .prepare(),
 }))
