@@ -1,10 +1,15 @@
+import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ingestRoutes } from './calls/ingest-routes.ts'
 import { callRoutes } from './calls/routes.ts'
-import { consoleRoutes } from './console/routes.ts'
-import { authenticate, type PeerAddress } from './http/authenticate.ts'
+import { consoleApi } from './console/api-routes.ts'
+import { readAssets } from './console/assets.ts'
+import { pagesRoutes } from './console/pages-routes.ts'
+import { authenticate } from './http/authenticate.ts'
+import { createClientAddress, type PeerAddress } from './http/client-address.ts'
+import { consoleGuard } from './http/console-guard.ts'
 import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { FactsByRequest } from './http/facts.ts'
 import { jsonBody } from './http/json-body.ts'
@@ -19,6 +24,9 @@ import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import type { Services } from './services.ts'
+
+/** Where scripts/build-console.ts puts the console's page. */
+const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))
 
 /** The whole HTTP surface, in the order in which a request meets it. */
 export function createServer(
@@ -38,6 +46,8 @@ export function createServer(
     metrics.observeRequest(request)
     recordRequest(request)
   }
+  const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
+  const clientAddress = createClientAddress(peerAddress, trustedProxies)
   const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
@@ -49,12 +59,20 @@ export function createServer(
         keys: services.keys,
         facts,
         protocols,
-        peerAddress,
-        trustedProxies: config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null,
+        clientAddress,
         rateLimiter:
           config.rateLimitPerMinute > 0
             ? new RateLimiter({ perMinute: config.rateLimitPerMinute, now: Date.now })
             : null,
+      }),
+    )
+    .use(
+      consoleGuard({
+        signedIn: (cookies) => services.console.sessions.signedIn(cookies),
+        membership: (personId, project) => services.console.members.membership(personId, project),
+        facts,
+        clientAddress,
+        publicUrl: config.publicUrl,
       }),
     )
     // Before jsonBody, which it does without: a bad body has an answer of JSON-RPC's own.
@@ -69,7 +87,7 @@ export function createServer(
         onUnexpected,
       }),
     )
-    .use(jsonBody(config.bodyBytesMax))
+    .use(jsonBody({ bytesMax: config.bodyBytesMax, deletesWithBody: ['/console/api/projects/:project'] }))
     .use(
       openApi({
         version: packageJson.version,
@@ -103,6 +121,7 @@ export function createServer(
       }),
     )
     .use(ingestRoutes(services.ingest))
-    .use(consoleRoutes())
+    .use(consoleApi({ console: services.console, keys: services.keys, publicUrl: config.publicUrl }))
+    .use(pagesRoutes(readAssets(consoleFolder)))
   return app
 }

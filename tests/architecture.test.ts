@@ -16,12 +16,23 @@ interface SourceFile {
   imports: string[]
 }
 
-const transpiler = new Bun.Transpiler({ loader: 'ts', target: 'bun' })
-const files = [...new Bun.Glob('{src,scripts}/**/*.ts').scanSync(root)].sort().map(readSource)
+const transpilers = {
+  ts: new Bun.Transpiler({ loader: 'ts', target: 'bun' }),
+  tsx: new Bun.Transpiler({ loader: 'tsx', target: 'bun' }),
+}
+const everything = [...new Bun.Glob('{src,scripts}/**/*.{ts,tsx}').scanSync(root)].sort().map(readSource)
+/** The page: a program of its own, which runs in browsers. */
+const page = everything.filter(({ path }) => isOfPage(path))
+const files = everything.filter(({ path }) => !isOfPage(path))
 const source = files.filter(({ path }) => path.startsWith('src/'))
+
+function isOfPage(path: string): boolean {
+  return path.startsWith('src/console/ui/')
+}
 
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(root, path), 'utf8')
+  const transpiler = transpilers[path.endsWith('.tsx') ? 'tsx' : 'ts']
   const imports = transpiler.scanImports(text).map(({ path: target }) => {
     return target.startsWith('.') ? relative(root, join(root, dirname(path), target)) : target
   })
@@ -36,6 +47,11 @@ function partOf(path: string): string | null {
 /** The only files of a feature that know of HTTP. */
 function isHttpFile(path: string): boolean {
   return partOf(path) === 'http' || /\/([a-z-]+-)?(routes|response)\.ts$/.test(path)
+}
+
+/** Packages that only a service can run. */
+function isOfServers(target: string): boolean {
+  return /^(node:|bun\b|elysia|drizzle|libsql|@libsql|better-auth(?!\/client)|pino)/.test(target)
 }
 
 /** Imports that a file may not have, as `file -> import`. */
@@ -84,8 +100,8 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('domain files rest on the database, the errors, the ids, the validation and the metrics, and know no HTTP', () => {
-    const below = ['db', 'observability', 'errors', 'ids', 'validation', 'thread-priority']
+  test('domain files rest on the database, the errors, the ids, the validation, the words and the metrics, and know no HTTP', () => {
+    const below = ['db', 'observability', 'errors', 'ids', 'validation', 'words', 'thread-priority']
     expect(
       breaches(domain, (target, { path }) => {
         const part = partOf(target)
@@ -130,8 +146,8 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('the errors, the ids and the configuration stand on nothing of ours; the validation on the errors', () => {
-    const base = source.filter(({ path }) => /^src\/(errors|ids|config|validation)\.ts$/.test(path))
+  test('the errors, the ids, the words and the configuration stand on nothing of ours; the validation on the errors', () => {
+    const base = source.filter(({ path }) => /^src\/(errors|ids|words|config|validation)\.ts$/.test(path))
     expect(
       breaches(
         base,
@@ -156,8 +172,18 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
+  test('the page imports nothing of the service but types, and nothing that browsers lack; nobody imports the page', () => {
+    expect(
+      breaches(page, (target) =>
+        /^(src|scripts|tests)\//.test(target) ? !isOfPage(target) : isOfServers(target),
+      ),
+    ).toEqual([])
+    expect(breaches(files, isOfPage)).toEqual([])
+    expect(page.length).toBeGreaterThan(20)
+  })
+
   test('there is no cycle', () => {
-    const importsOf = new Map(source.map(({ path, imports }) => [path, imports]))
+    const importsOf = new Map([...source, ...page].map(({ path, imports }) => [path, imports]))
     const done = new Set<string>()
     const cycleFrom = (path: string, trail: string[]): string[] | null => {
       if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path]
@@ -169,22 +195,22 @@ describe('who may import whom', () => {
       done.add(path)
       return null
     }
-    expect(source.map(({ path }) => cycleFrom(path, [])).find(Boolean) ?? null).toBeNull()
+    expect([...importsOf.keys()].map((path) => cycleFrom(path, [])).find(Boolean) ?? null).toBeNull()
   })
 })
 
 describe('what code may do', () => {
   test('no file hands on what another defines', () => {
-    expect(linesLike(/^export (\*|\{[^}]*\}) from\b/, files)).toEqual([])
+    expect(linesLike(/^export (\*|\{[^}]*\}) from\b/, everything)).toEqual([])
     expect(
-      files.filter(({ path }) => /(^|\/)index\.ts$/.test(path) && !path.startsWith('scripts/commands/')),
+      everything.filter(({ path }) => /(^|\/)index\.ts$/.test(path) && !path.startsWith('scripts/commands/')),
     ).toEqual([])
   })
 
   test('no module has state: no variable, and no container that is ever changed', () => {
     // What nobody imports is a program: its state is its own, as that of a worker is.
-    const imported = new Set(files.flatMap(({ imports }) => imports))
-    const modules = files.filter(({ path }) => imported.has(path))
+    const imported = new Set(everything.flatMap(({ imports }) => imports))
+    const modules = everything.filter(({ path }) => imported.has(path))
     expect(linesLike(/^(export )?(let|var) /, modules)).toEqual([])
     const changed = modules.flatMap(({ path, code }) => {
       const names = [...code.matchAll(/^(?:export )?const (\w+) = (?:new \w|\[|\{)/gm)].map(
@@ -201,12 +227,12 @@ describe('what code may do', () => {
   })
 
   test('only starts and scripts read the environment', () => {
-    const others = source.filter(({ path }) => !starts.includes(path))
+    const others = [...source, ...page].filter(({ path }) => !starts.includes(path))
     expect(linesLike(/\bprocess\.env\b/, others)).toEqual([])
   })
 
   test('only src/main.ts knows Bun', () => {
-    const others = source.filter(({ path }) => path !== 'src/main.ts')
+    const others = [...source, ...page].filter(({ path }) => path !== 'src/main.ts')
     expect(linesLike(/\bBun\./, others)).toEqual([])
     expect(breaches(others, (target) => target === 'bun' || target.startsWith('bun:'))).toEqual([])
   })
@@ -220,12 +246,12 @@ describe('what code may do', () => {
   })
 
   test('nothing but the log writes, and nothing is left that was there to debug', () => {
-    const others = source.filter(({ path }) => !starts.includes(path))
+    const others = [...source, ...page].filter(({ path }) => !starts.includes(path))
     expect(linesLike(/\bconsole\.\w+\(|\bdebugger\b/, others)).toEqual([])
   })
 
   test('the compiler is not told to look away', () => {
-    const told = files.filter(({ path }) =>
+    const told = everything.filter(({ path }) =>
       /@ts-(ignore|expect-error|nocheck)|biome-ignore/.test(readFileSync(join(root, path), 'utf8')),
     )
     expect(told.map(({ path }) => path)).toEqual([])

@@ -1,18 +1,43 @@
 import { Elysia } from 'elysia'
+import type { Keys } from '../auth/keys.ts'
+import type { AuditTrail } from './audit.ts'
 import { consoleCallRoutes } from './call-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { consoleKnowledgeRoutes } from './knowledge-routes.ts'
+import type { Invitations } from './people/invitations.ts'
+import type { Links } from './people/links.ts'
+import type { Members } from './people/members.ts'
+import type { People } from './people/people.ts'
+import type { Sessions } from './people/sessions.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
+import type { ConsoleProjects } from './projects.ts'
 import { sessionRoutes } from './session-routes.ts'
 
+/** What only the console has, and nothing under /v1. */
+export interface ConsoleParts {
+  readonly audit: AuditTrail
+  readonly sessions: Sessions
+  readonly links: Links
+  readonly invitations: Invitations
+  readonly members: Members
+  readonly people: People
+  readonly projects: ConsoleProjects
+}
+
+interface ConsoleApiOptions {
+  console: ConsoleParts
+  keys: Keys
+  publicUrl: string | null
+}
+
 /** The console's own interface. A cookie opens it, never a key; and it opens nothing under /v1. */
-export function consoleApi() {
+export function consoleApi({ console, keys, publicUrl }: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
-    .use(sessionRoutes())
-    .use(projectRoutes())
-    .use(keyRoutes())
-    .use(peopleRoutes())
+    .use(sessionRoutes(console.sessions, console.links))
+    .use(projectRoutes(console.projects))
+    .use(keyRoutes(keys))
+    .use(peopleRoutes({ ...console, publicUrl }))
     .use(consoleCallRoutes())
     .use(consoleKnowledgeRoutes())
 }

@@ -1,24 +1,18 @@
 import { Elysia } from 'elysia'
-import type { IpRules } from '../auth/ip-rules.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { KeyKind } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
 import { callerContext } from './caller.ts'
-import { clientAddress } from './client-address.ts'
 import type { FactsByRequest } from './facts.ts'
 import { isUnder, type Protocol, protocolAt } from './protocol.ts'
 import type { RateLimiter } from './rate-limit.ts'
-
-/** The socket's other end, which only the runtime's server knows; null when there is no socket. */
-export type PeerAddress = (request: Request) => string | null
 
 interface AuthenticateOptions {
   keys: Keys
   facts: FactsByRequest
   /** Where the key may come by another way than the Authorization header. */
   protocols: readonly Protocol[]
-  peerAddress: PeerAddress
-  trustedProxies: IpRules | null
+  clientAddress: (request: Request) => string | null
   /** Null when there is no limit. */
   rateLimiter: RateLimiter | null
 }
@@ -27,27 +21,14 @@ interface AuthenticateOptions {
  * Judges the key of every request whose path asks for one. In `onRequest`, the only hook that runs before the
  * body is read: a bad key is 401 even when the body is malformed or the path unknown.
  */
-export function authenticate({
-  keys,
-  facts,
-  protocols,
-  peerAddress,
-  trustedProxies,
-  rateLimiter,
-}: AuthenticateOptions) {
+export function authenticate({ keys, facts, protocols, clientAddress, rateLimiter }: AuthenticateOptions) {
   return new Elysia({ name: 'authenticate' }).use(callerContext()).onRequest(async (context) => {
     const { request } = context
     const known = facts.of(request)
     const kind = kindOf(known.path)
     if (!kind) return
     const authorizationOf = protocolAt(protocols, known.path)?.authorizationOf ?? authorizationHeader
-    const caller = await keys.verify(kind, authorizationOf(request.headers), () =>
-      clientAddress({
-        peer: peerAddress(request),
-        forwardedFor: request.headers.get('x-forwarded-for'),
-        trustedProxies,
-      }),
-    )
+    const caller = await keys.verify(kind, authorizationOf(request.headers), () => clientAddress(request))
     known.keyId = caller.keyId
     context.caller = caller
     if (!rateLimiter) return

@@ -1,5 +1,21 @@
 import { type IpRules, parseAddress } from '../auth/ip-rules.ts'
 
+/** The socket's other end, which only the runtime's server knows; null when there is no socket. */
+export type PeerAddress = (request: Request) => string | null
+
+/** The address of each request's client, judged as below. */
+export function createClientAddress(
+  peerAddress: PeerAddress,
+  trustedProxies: IpRules | null,
+): (request: Request) => string | null {
+  return (request) =>
+    clientAddress({
+      peer: peerAddress(request),
+      forwardedFor: request.headers.get('x-forwarded-for'),
+      trustedProxies,
+    })
+}
+
 export interface ClientAddressSources {
   /** The socket's other end; null where there is no socket. */
   peer: string | null

@@ -30,6 +30,9 @@ const explanations: Record<ErrorCode, string> = {
     'Invalid API key format. API keys start with <code>ck_live_</code>, ingest keys with <code>ck_ingest_</code>.',
   invalid_api_key: 'Invalid API key. It is unknown or has been revoked.',
   api_key_expired: 'API key has expired. Create a new one.',
+  not_signed_in:
+    'Sign in required. Only the console under <code>/console</code> answers so: the session has ended.',
+  wrong_credentials: 'E-mail address or password is wrong. Only the sign-in of the console answers so.',
   ip_address_not_allowed: "IP address not allowed. The request's address is not on the key's allow-list.",
   forbidden: 'Forbidden. The route is not for this caller.',
   invalid_request: 'Invalid request. <code>errors</code> names each field at fault.',

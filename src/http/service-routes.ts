@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { bearerToken } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
-import type { PeerAddress } from './authenticate.ts'
+import type { PeerAddress } from './client-address.ts'
 import { jsonAnswer, problemAnswers } from './openapi.ts'
 
 interface ServiceRoutesOptions {

@@ -1,4 +1,5 @@
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import type { AuditTrail, By } from '../console/audit.ts'
 import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
@@ -24,10 +25,18 @@ export interface Project {
 interface ProjectsOptions {
   read: ReadDatabase
   write: WriteDatabase
+  audit: Pick<AuditTrail, 'entry'>
   recordHash: RecordHash
   /** Told of each deletion once it is committed; takes what is in the project out of every file. */
   onRemoved: (projectId: number) => void
   now: () => number
+}
+
+/** Whose a new project is, and who makes it. */
+interface NewProject {
+  /** A person's id; null for a project that is reached by keys and the command line alone. */
+  ownerId?: string | null
+  by?: By | undefined
 }
 
 const columns = {
@@ -51,10 +60,10 @@ export class Projects {
   }
 
   /** @throws invalid_request when the name is blank, too long or taken. */
-  async create(name: string): Promise<Project> {
+  async create(name: string, options: NewProject = {}): Promise<Project> {
     checkName(name)
     for (;;) {
-      const outcome = await this.#insert(name)
+      const outcome = await this.#insert(name, options)
       if (outcome === 'name taken') throw nameTaken()
       if (outcome !== 'id taken') return outcome
     }
@@ -63,7 +72,7 @@ export class Projects {
   /** The project `name` on a database that never had one; null when it had, or another process was first. */
   async createFirst(name: string): Promise<Project | null> {
     if ((await this.#lastId()) > 0) return null
-    const outcome = await this.#insert(name)
+    const outcome = await this.#insert(name, {})
     return typeof outcome === 'string' ? null : outcome
   }
 
@@ -91,16 +100,20 @@ export class Projects {
   }
 
   /** @throws invalid_request when the name is blank, too long or taken. */
-  async rename(projectId: number, name: string): Promise<Project> {
+  async rename(projectId: number, name: string, by?: By): Promise<Project> {
     checkName(name)
-    const [renamed] = await this.#write
-      .update(projects)
-      .set({ name })
-      .where(isLive(projectId))
-      .returning(columns)
-      .catch((error) => Promise.reject(isTaken(error, 'projects.name') ? nameTaken() : error))
-    if (!renamed) throw noSuchProject()
-    return renamed
+    try {
+      const [[renamed]] = await this.#write.batch([
+        this.#write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
+        this.#write.run(
+          this.#options.audit.entry({ by, projectId, action: 'project_renamed', target: name }),
+        ),
+      ])
+      if (renamed) return renamed
+    } catch (error) {
+      throw isTaken(error, 'projects.name') ? nameTaken() : error
+    }
+    throw noSuchProject()
   }
 
   /**
@@ -110,7 +123,7 @@ export class Projects {
    */
   async remove(
     projectId: number,
-    { confirm }: { confirm?: string } = {},
+    { confirm, by }: { confirm?: string; by?: By } = {},
   ): Promise<{ id: string; deleted: true }> {
     const [found] = await this.#read.select(columns).from(projects).where(isLive(projectId))
     if (!found) throw noSuchProject()
@@ -126,6 +139,10 @@ export class Projects {
         .set({ deletedAt, name: newId('prj') })
         .where(isLive(projectId))
         .returning({ projectId: projects.id }),
+      // Of no project, since nobody is in this one any more to see it.
+      this.#write.run(
+        this.#options.audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
+      ),
       this.#write
         .insert(projectErasures)
         .values({ projectId, idHash, requestedAt: deletedAt })
@@ -140,13 +157,23 @@ export class Projects {
   }
 
   /** A project comes with its word tables, or not at all, so its id is chosen before they are named after it. */
-  async #insert(name: string): Promise<Project | 'name taken' | 'id taken'> {
+  async #insert(
+    name: string,
+    { ownerId = null, by }: NewProject,
+  ): Promise<Project | 'name taken' | 'id taken'> {
     const createdAt = this.#options.now()
     const project = { projectId: (await this.#lastId()) + 1, id: newId('prj'), name, createdAt }
+    const { projectId } = project
     const values = { id: project.projectId, publicId: project.id, name, createdAt }
     try {
       await this.#write.batch([
         this.#write.insert(projects).values(values),
+        this.#write.run(
+          this.#options.audit.entry({ by, projectId, action: 'project_created', target: name }),
+        ),
+        this.#write.run(sql`
+          insert into ${members} (project_id, person_id, role, created_at)
+          select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`),
         ...createWordTables(project.projectId).map((statement) => this.#write.run(statement)),
       ])
       return project

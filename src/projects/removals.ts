@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isNull, type SQL, sql } from 'drizzle-orm'
+import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { Rounds } from '../db/rounds.ts'
-import { auditEvents, projectErasures, projects } from '../db/schema.ts'
-import { callWords, chunkWords } from '../db/word-tables.ts'
+import { meta, projectErasures, projects } from '../db/schema.ts'
+import { callWords, chunkWords, chunkWordsMeta } from '../db/word-tables.ts'
 import { emptyWriteAheadLog } from '../db/write-ahead-log.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 
@@ -33,11 +33,6 @@ interface RemovalsOptions {
   /** Milliseconds of a monotonic clock. */
   clock: () => number
   onFailure: (error: unknown) => void
-}
-
-interface OpenRemoval {
-  projectId: number
-  idHash: string
 }
 
 /** Rows of one table that go a slice at a time. */
@@ -92,25 +87,26 @@ export class Removals {
 
   async #finishOpen(): Promise<void> {
     const open = await this.#readOpen()
-    for (const removal of open) await this.#remove(removal)
+    for (const projectId of open) await this.#remove(projectId)
     if (open.length === 0 || this.#rounds.isClosed) return
     await this.#options.sweepPages()
     await emptyWriteAheadLog(this.#options.write)
     await this.#markDone(open)
   }
 
-  async #readOpen(): Promise<OpenRemoval[]> {
-    return await this.#options.read
-      .select({ projectId: projectErasures.projectId, idHash: projectErasures.idHash })
+  async #readOpen(): Promise<number[]> {
+    const rows = await this.#options.read
+      .select({ projectId: projectErasures.projectId })
       .from(projectErasures)
       .where(isNull(projectErasures.doneAt))
+    return rows.map(({ projectId }) => projectId)
   }
 
-  async #remove({ projectId, idHash }: OpenRemoval): Promise<void> {
+  async #remove(projectId: number): Promise<void> {
     await this.#options.leave(projectId)
     for (const contents of contentsOf(projectId)) await this.#empty(contents)
     if (this.#rounds.isClosed) return
-    await this.#removeProject(projectId, idHash)
+    await this.#removeProject(projectId)
     // After the project, so that a late write finds no project rather than a broken keyword index.
     for (const table of [chunkWords(projectId), callWords(projectId)]) await this.#dropWords(table)
     if (this.#rounds.isClosed) return
@@ -147,13 +143,11 @@ export class Removals {
   }
 
   /** With whatever was written to it since it was emptied: that is little, and refers to it. */
-  async #removeProject(projectId: number, idHash: string): Promise<void> {
+  async #removeProject(projectId: number): Promise<void> {
     const { write } = this.#options
     await write.batch([
-      // Who did what and when outlives the project, not what it was done to.
-      write.run(sql`
-        update ${auditEvents} set target = null where project_id = ${projectId} and target <> ${idHash}`),
-      write.run(sql`delete from ${projects} where id = ${projectId}`),
+      write.delete(meta).where(eq(meta.name, chunkWordsMeta(projectId))),
+      write.delete(projects).where(eq(projects.id, projectId)),
     ])
   }
 
@@ -167,11 +161,10 @@ export class Removals {
     await write.run(sql`drop table if exists ${table}`)
   }
 
-  async #markDone(open: OpenRemoval[]): Promise<void> {
-    const ids = JSON.stringify(open.map(({ projectId }) => projectId))
+  async #markDone(open: number[]): Promise<void> {
     await this.#options.write.run(sql`
       update ${projectErasures} set done_at = ${this.#options.now()}
-      where project_id in (select value from json_each(${ids}))`)
+      where project_id in (select value from json_each(${JSON.stringify(open)}))`)
   }
 }
 
@@ -189,6 +182,7 @@ function contentsOf(projectId: number): Contents[] {
     rows('knowledge_items', 'seq', 'octet_length(text)'),
     rows('erasures', 'rowid', '100'),
     rows('calls_by_day', 'rowid', '0'),
+    rows('audit_events', 'seq', '200'),
   ]
 }
 

@@ -14,6 +14,7 @@ import { type Embedder, EmbeddingError } from '../../src/knowledge/embedding/emb
 import { createHuggingFaceEmbedder } from '../../src/knowledge/embedding/huggingface.ts'
 import { Indexer } from '../../src/knowledge/indexer.ts'
 import { Knowledge } from '../../src/knowledge/knowledge.ts'
+import { auditOf } from '../support/audit.ts'
 import {
   type FakeEmbeddings,
   fakeVector,
@@ -390,6 +391,7 @@ async function build({ embedder, projectId, now, random = () => 1 }: BuildOption
     onFailure: (failure) => failures.push(failure),
   })
   const knowledge = new Knowledge({
+    audit: auditOf(database),
     store,
     recordHash: createRecordHash('key'),
     toChunkRows: async (text) => toChunkRows(text),

@@ -111,18 +111,20 @@ describe('a deleted project', () => {
     })
   })
 
-  test('keeps who did what in the audit trail, not what it was done to', async () => {
+  test('leaves of its audit trail who deleted it, and its keyed hash', async () => {
     const project = await service.mintProject()
-    const { write, read } = service.services.database
-    await write.run(sql`
-      insert into audit_events (project_id, at, actor_name, action, target)
-      values (${project.projectId}, 1, 'Ada', 'key.create', 'Its key')`)
-    await service.services.projects.remove(project.projectId)
+    const { read } = service.services.database
+    const by = { actor: { id: 'p1', name: 'Ada' }, address: '10.0.0.1' }
+    await service.services.projects.rename(project.projectId, `renamed ${project.name}`, by)
+    await service.services.projects.remove(project.projectId, { by })
     await removed(project.projectId)
-    const rows = await read.all(
-      sql`select actor_name, action, target from audit_events where project_id = ${project.projectId}`,
-    )
-    expect(rows).toEqual([{ actor_name: 'Ada', action: 'key.create', target: null }])
+    const rows = await read.all(sql`
+      select audit_events.project_id, action, actor_id, ip_address, target = id_hash as is_hash
+      from audit_events join project_erasures on project_erasures.project_id = ${project.projectId}
+      where audit_events.project_id = ${project.projectId} or actor_name = 'Ada'`)
+    expect(rows).toEqual([
+      { project_id: null, action: 'project_deleted', actor_id: 'p1', ip_address: '10.0.0.1', is_hash: 1 },
+    ])
   })
 
   test('takes with it what is written to it while it goes, and lets the writes of others through', async () => {
@@ -408,7 +410,7 @@ async function addItems(project: Pick<TestProject, 'send'>, count = 3): Promise<
 async function rowsOf(projectId: number, { read }: Store = service.services.database): Promise<string[]> {
   const tables = await read.all<{ name: string }>(sql`
     select m.name as name from sqlite_master m join pragma_table_info(m.name) c on c.name = 'project_id'
-    where m.type = 'table' and m.name not in ('project_erasures', 'audit_events')`)
+    where m.type = 'table' and m.name <> 'project_erasures'`)
   expect(tables.length).toBeGreaterThanOrEqual(7)
   const left: string[] = []
   for (const { name } of tables) {

@@ -2,4 +2,105 @@ import { treaty } from '@elysiajs/eden/treaty2'
 import type { ConsoleApi } from '../api-routes.ts'
 
 /** The console's own interface, typed by its routes: a changed route is a type error here. */
-export const api = treaty<ConsoleApi>(location.origin).console.api
+export const api = treaty<ConsoleApi>(location.origin, { onRequest: refuseDots, parseDate: false }).console
+  .api
+
+/** What went wrong, in the service's own words, or in ours when it did not answer. */
+export class ApiProblem extends Error {
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number
+  readonly code: string
+  readonly title: string
+  readonly detail: string
+  readonly requestId: string | null
+  /** What is wrong with which field, by dotted path. */
+  readonly fields: { field: string; message: string }[]
+  /** Seconds after which trying again makes sense; null when the service names none. */
+  readonly retryAfterSeconds: number | null
+
+  constructor(facts: {
+    status: number
+    code: string
+    title: string
+    detail: string
+    requestId?: string | null
+    fields?: { field: string; message: string }[]
+    retryAfterSeconds?: number | null
+  }) {
+    super(facts.detail)
+    this.name = 'ApiProblem'
+    this.status = facts.status
+    this.code = facts.code
+    this.title = facts.title
+    this.detail = facts.detail
+    this.requestId = facts.requestId ?? null
+    this.fields = facts.fields ?? []
+    this.retryAfterSeconds = facts.retryAfterSeconds ?? null
+  }
+}
+
+interface Answered<Answer> {
+  data: Answer | null
+  error: unknown
+  response?: Response | undefined
+}
+
+/** The data of an answer. Throws `ApiProblem` for every other answer, and for none. */
+export async function unwrap<Answer>(asked: Promise<Answered<Answer>>): Promise<Answer> {
+  const { data, error, response } = await asked
+  if (error) throw toProblem(error, response)
+  // Not null without an error, unless the route says so, and then that is the answer.
+  return data as Answer
+}
+
+function toProblem(error: unknown, response: Response | undefined): ApiProblem {
+  const value = error instanceof Error && 'value' in error ? error.value : error
+  if (value instanceof ApiProblem) return value
+  if (!response) return noAnswer()
+  const told = isRecord(value) ? value : {}
+  const retryAfter = Number(response.headers.get('retry-after'))
+  return new ApiProblem({
+    status: response.status,
+    code: textOf(told.code) ?? 'unknown',
+    title: textOf(told.title) ?? 'Something went wrong',
+    detail: textOf(told.detail) ?? `The service answered with status ${response.status}.`,
+    requestId: textOf(told.requestId) ?? response.headers.get('x-request-id'),
+    fields: Array.isArray(told.errors) ? told.errors.filter(isFieldError) : [],
+    retryAfterSeconds: retryAfter > 0 ? retryAfter : null,
+  })
+}
+
+function noAnswer(): ApiProblem {
+  return new ApiProblem({
+    status: 0,
+    code: 'no_answer',
+    title: 'Callbook does not answer',
+    detail: 'The request did not reach the service. Check the connection and try again.',
+  })
+}
+
+/**
+ * A part of a path may be `..`, which is a good id of a call and which a browser resolves before it sends: the
+ * request would be another one.
+ */
+function refuseDots(path: string): void {
+  if (!path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part))) return
+  throw new ApiProblem({
+    status: 0,
+    code: 'bad_path',
+    title: 'This cannot be opened here',
+    detail: 'A browser cannot ask for an id of dots alone. The API can.',
+  })
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function isFieldError(value: unknown): value is { field: string; message: string } {
+  return isRecord(value) && typeof value.field === 'string' && typeof value.message === 'string'
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

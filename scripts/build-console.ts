@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { AssetFile, ConsoleManifest } from '../src/console/assets.ts'
+
+// Bundles the console's page for browsers: `bun run build`, and by itself before a start when anything changed.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const sources = join(root, 'src', 'console', 'ui')
+const assetsPath = '/console/assets/'
+/** What must be loaded before the sign-in page or the shell shows anything, compressed. */
+export const firstLoadBytesMax = 350_000
+
+const types: Record<string, string> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+export interface ConsoleBuild {
+  /** False when what is there was made of the same sources. */
+  built: boolean
+  manifest: ConsoleManifest
+}
+
+interface BuildOptions {
+  /** Where the files and their manifest go. */
+  folder?: string
+}
+
+/** Makes the files under `folder`. Safely also while others do, or serve what is there. */
+export async function buildConsole({
+  folder = join(root, 'dist', 'console'),
+}: BuildOptions = {}): Promise<ConsoleBuild> {
+  const digest = digestOfInputs()
+  const manifestFile = join(folder, 'manifest.json')
+  const existing = readManifest(manifestFile)
+  if (existing?.digest === digest && isComplete(folder, existing)) return { built: false, manifest: existing }
+
+  const outputs = [...(await bundle()), ...staticFiles()]
+  mkdirSync(folder, { recursive: true })
+  const files: Record<string, AssetFile> = {}
+  await Promise.all(
+    outputs.map(async ({ name, body }) => {
+      files[name] = await store(folder, name, body)
+    }),
+  )
+  const manifest = { digest, ...entriesOf(outputs), files: sorted(files) }
+  // Last, so that at no moment a manifest names a file that is not there.
+  replaceFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`)
+  removeOthers(folder, manifest)
+  return { built: true, manifest }
+}
+
+interface Output {
+  /** `main-1a2b3c4d.js` */
+  name: string
+  body: Uint8Array
+  /** `main`, for what the page itself names. */
+  entry: string | null
+  /** Names of what it imports before it runs. */
+  imports: string[]
+}
+
+function digestOfInputs(): string {
+  const hash = createHash('sha256').update(Bun.version)
+  const others = [fileURLToPath(import.meta.url), join(root, 'bun.lock')]
+  for (const file of [...others, ...filesUnder(sources)]) {
+    hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file))
+  }
+  return hash.digest('hex')
+}
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+function readManifest(file: string): ConsoleManifest | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    // None yet, or half of one: it is built anew.
+    return null
+  }
+}
+
+function isComplete(folder: string, { files }: ConsoleManifest): boolean {
+  return Object.keys(files).every((name) =>
+    ['', '.br', '.gz'].every((ending) => existsSync(join(folder, name + ending))),
+  )
+}
+
+/** The page's program in pieces that are loaded when they are needed, its style sheet, and the script before both. */
+async function bundle(): Promise<Output[]> {
+  const common = {
+    minify: true,
+    target: 'browser',
+    publicPath: assetsPath,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+    metafile: true,
+  } as const
+  const built = await Promise.all([
+    Bun.build({
+      ...common,
+      entrypoints: [join(sources, 'main.tsx'), join(sources, 'styles.css')],
+      splitting: true,
+    }),
+    Bun.build({ ...common, entrypoints: [join(sources, 'boot.ts')], format: 'iife' }),
+  ])
+  return (await Promise.all(built.map(outputsOf))).flat()
+}
+
+async function outputsOf({ outputs, metafile }: Bun.BuildOutput): Promise<Output[]> {
+  return Promise.all(
+    outputs.map(async (output) => {
+      const name = basename(output.path)
+      const facts = metafile?.outputs[`./${name}`]
+      return {
+        name,
+        body: new Uint8Array(await output.arrayBuffer()),
+        entry: output.kind === 'entry-point' || name.endsWith('.css') ? name.replace(/-[^-]*$/, '') : null,
+        imports: (facts?.imports ?? [])
+          .filter(({ kind }) => kind === 'import-statement')
+          .map(({ path }) => basename(path)),
+      }
+    }),
+  )
+}
+
+function staticFiles(): Output[] {
+  return ['icon.svg'].map((file) => {
+    const body = readFileSync(join(sources, file))
+    const hash = createHash('sha256').update(body).digest('hex').slice(0, 8)
+    return { name: file.replace('.', `-${hash}.`), body, entry: file.replace(/\..*/, ''), imports: [] }
+  })
+}
+
+async function store(folder: string, name: string, body: Uint8Array): Promise<AssetFile> {
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+    promisify(gzip)(body, { level: 9 }),
+  ])
+  replaceFile(join(folder, name), body)
+  replaceFile(join(folder, `${name}.br`), br)
+  replaceFile(join(folder, `${name}.gz`), gz)
+  const type = types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
+  return { type, bytes: body.length, brBytes: br.length, gzBytes: gz.length }
+}
+
+function replaceFile(file: string, body: Uint8Array | string): void {
+  const temporary = `${file}.${process.pid}.tmp`
+  writeFileSync(temporary, body)
+  renameSync(temporary, file)
+}
+
+function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloads'> {
+  const named = (entry: string) => {
+    const output = outputs.find((candidate) => candidate.entry === entry)
+    if (!output) throw new Error(`The bundle has no ${entry}`)
+    return output.name
+  }
+  const main = named('main')
+  return {
+    entries: { main, boot: named('boot'), styles: named('styles'), icon: named('icon') },
+    preloads: [...reachable(main, outputs)].filter((name) => name !== main).sort(),
+  }
+}
+
+/** What is loaded with a file because it imports it, itself included. */
+function reachable(name: string, outputs: Output[], found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found
+  found.add(name)
+  for (const next of outputs.find((output) => output.name === name)?.imports ?? [])
+    reachable(next, outputs, found)
+  return found
+}
+
+function sorted(files: Record<string, AssetFile>): Record<string, AssetFile> {
+  return Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function removeOthers(folder: string, { files }: ConsoleManifest): void {
+  const wanted = new Set([
+    'manifest.json',
+    ...Object.keys(files).flatMap((name) => [name, `${name}.br`, `${name}.gz`]),
+  ])
+  for (const name of readdirSync(folder)) {
+    // Another build's temporary files are its own.
+    if (!wanted.has(name) && !name.endsWith('.tmp')) rmSync(join(folder, name), { force: true })
+  }
+}
+
+/** Compressed bytes of script that the page asks for before it can show anything. */
+export function firstLoadBytes({ entries, preloads, files }: ConsoleManifest): number {
+  return [entries.boot, entries.main, ...preloads].reduce((sum, name) => sum + (files[name]?.brBytes ?? 0), 0)
+}
+
+function report({ manifest }: ConsoleBuild): string {
+  const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(1).padStart(8)} kB`
+  const lines = Object.entries(manifest.files).map(
+    ([name, { bytes, brBytes }]) => `${kilobytes(bytes)} ${kilobytes(brBytes)} br  ${name}`,
+  )
+  const first = firstLoadBytes(manifest)
+  return [
+    ...lines,
+    `First load: ${(first / 1_000).toFixed(1)} kB of script, of ${firstLoadBytesMax / 1_000} kB allowed`,
+  ].join('\n')
+}
+
+/** With `--keep-going` a failure is said and does not stop an installation or a start: the API needs no page. */
+async function main(): Promise<void> {
+  try {
+    const build = await buildConsole()
+    if (build.built) process.stdout.write(`${report(build)}\n`)
+  } catch (error) {
+    const reason = error instanceof AggregateError ? error.errors.map(String).join('\n') : String(error)
+    process.stderr.write(`The console could not be built; try \`bun run build\`.\n${reason}\n`)
+    if (!process.argv.includes('--keep-going')) process.exitCode = 1
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) await main()

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What scripts/build-console.ts made: `manifest.json` beside the files it names. */
+export interface ConsoleManifest {
+  /** Of everything it was made of. */
+  digest: string
+  /** Names of the files that the page names itself. */
+  entries: { main: string; boot: string; styles: string; icon: string }
+  /** Names of the scripts that `main` imports before it runs. */
+  preloads: string[]
+  /** By name, which holds a hash of the content; each lies there also as `.br` and `.gz`. */
+  files: Record<string, AssetFile>
+}
+
+export interface AssetFile {
+  /** As in Content-Type. */
+  type: string
+  bytes: number
+  brBytes: number
+  gzBytes: number
+}
+
+export type Encoding = 'br' | 'gzip' | 'identity'
+
+export interface Asset {
+  type: string
+  bodies: Record<Encoding, Uint8Array<ArrayBuffer>>
+}
+
+export interface ConsoleAssets {
+  entries: ConsoleManifest['entries']
+  preloads: string[]
+  assets: ReadonlyMap<string, Asset>
+}
+
+/**
+ * All files of the page, in memory: a process keeps serving the page it was started with while another version is
+ * built, and nothing that a request names is ever looked up on disk. Null when nothing is built.
+ */
+export function readAssets(folder: string): ConsoleAssets | null {
+  const manifest = readManifest(folder)
+  if (!manifest) return null
+  const assets = Object.entries(manifest.files).map(([name, { type }]): [string, Asset] => [
+    name,
+    {
+      type,
+      bodies: {
+        identity: readFileSync(join(folder, name)),
+        br: readFileSync(join(folder, `${name}.br`)),
+        gzip: readFileSync(join(folder, `${name}.gz`)),
+      },
+    },
+  ])
+  return { entries: manifest.entries, preloads: manifest.preloads, assets: new Map(assets) }
+}
+
+function readManifest(folder: string): ConsoleManifest | null {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+  } catch {
+    // Not built: the page says how to.
+    return null
+  }
+}
+
+/** The smallest form that a client can read, by its Accept-Encoding (RFC 9110, 12.5.3). */
+export function encodingFor(accepted: string | null): Encoding {
+  const refused = /^q=0(\.0*)?$/
+  const known = (accepted ?? '').split(',').flatMap((part) => {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
+    return parameters.some((parameter) => refused.test(parameter)) ? [] : [name]
+  })
+  if (known.includes('br')) return 'br'
+  return known.includes('gzip') ? 'gzip' : 'identity'
+}

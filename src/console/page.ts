@@ -1,0 +1,91 @@
+import type { ConsoleAssets } from './assets.ts'
+
+/** Where the files of the page are; their names follow. */
+export const assetsPath = '/console/assets/'
+
+/** Every path of the page. Its own router shows what belongs to the path; the service only knows that there is one. */
+export const pagePaths = [
+  '/console',
+  '/console/sign-in',
+  '/console/setup',
+  '/console/join',
+  '/console/reset',
+  '/console/p/:project',
+  ...[
+    'overview',
+    'calls',
+    'calls/:call',
+    'knowledge',
+    'knowledge/new',
+    'knowledge/:item',
+    'playground',
+    'settings',
+    'settings/keys',
+    'settings/people',
+    'settings/audit',
+    'settings/general',
+    'settings/account',
+  ].map((path) => `/console/p/:project/${path}`),
+]
+
+/**
+ * Scripts and styles are the service's own files. The nonce is for the style elements that the component library
+ * makes; styles of single elements are set by script, which needs no permission.
+ */
+export function pagePolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+/** The one page there is. The nonce is where scripts can read it and style sheets cannot. */
+export function consolePage(
+  { entries, preloads }: Pick<ConsoleAssets, 'entries' | 'preloads'>,
+  nonce: string,
+) {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>Callbook</title>
+<link rel="icon" type="image/svg+xml" href="${assetsPath}${entries.icon}">
+<script src="${assetsPath}${entries.boot}"></script>
+<link rel="stylesheet" href="${assetsPath}${entries.styles}">
+${preloads.map((name) => `<link rel="modulepreload" href="${assetsPath}${name}">\n`).join('')}<script type="module" src="${assetsPath}${entries.main}" nonce="${nonce}"></script>
+</head>
+<body>
+<div id="root"></div>
+<noscript>The console needs JavaScript.</noscript>
+</body>
+</html>
+`
+}
+
+/** Instead of the page when its files are not there. */
+export function notBuiltPage(nonce: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Callbook</title>
+<style nonce="${nonce}">
+  :root { color-scheme: light dark }
+  body { font: 15px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 20vh auto; padding: 0 1rem }
+</style>
+<h1>The console is not built</h1>
+<p>Run <code>bun run build</code> and start the service again. <code>bun start</code> does both.
+The API works without it and is described under <a href="/docs">/docs</a>.</p>
+</html>
+`
+}

@@ -1,0 +1,51 @@
+const secondsPerMinute = 60
+const minutesPerHour = 60
+const bytesPerUnit = 1_000
+
+/** `3:07`, `1:02:09`; seconds are rounded. */
+export function asDuration(seconds: number): string {
+  const whole = Math.round(seconds)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const minutes = Math.floor(whole / secondsPerMinute)
+  const rest = two(whole % secondsPerMinute)
+  if (minutes < minutesPerHour) return `${minutes}:${rest}`
+  return `${Math.floor(minutes / minutesPerHour)}:${two(minutes % minutesPerHour)}:${rest}`
+}
+
+/** `12,345`, as the reader writes numbers. */
+export function asCount(value: number): string {
+  return new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 }).format(value)
+}
+
+/** `87.5%` of a share from 0 to 1. */
+export function asPercent(share: number): string {
+  return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(share)
+}
+
+/** `+12%`, the change from one value to another; null when there is nothing to compare with. */
+export function asChange(value: number | null, before: number | null): string | null {
+  if (value === null || before === null || before === 0) return null
+  return new Intl.NumberFormat(undefined, {
+    style: 'percent',
+    maximumFractionDigits: 0,
+    signDisplay: 'exceptZero',
+  }).format(value / before - 1)
+}
+
+/** `1.2 kB`, `34 MB`. */
+export function asBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  let value = bytes
+  let unit = 0
+  while (value >= bytesPerUnit && unit < units.length - 1) {
+    value /= bytesPerUnit
+    unit += 1
+  }
+  const digits = unit === 0 || value >= 100 ? 0 : 1
+  return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: digits }).format(value)} ${units[unit]}`
+}
+
+/** `1 call`, `2,000 calls`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${asCount(count)} ${count === 1 ? one : many}`
+}

@@ -1,0 +1,151 @@
+import { Skeleton } from '@mantine/core'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
+import { isTyping } from './typing.ts'
+
+const skeletonRows = 8
+
+export interface Column<Row> {
+  key: string
+  header: ReactNode
+  /** Of the cell; keep it to one line unless the row may grow. */
+  render: (row: Row) => ReactNode
+  /** CSS width, such as `120px` or `30%`; without one the column takes what is left. */
+  width?: string
+  align?: 'left' | 'right'
+  /** The least width of the table, in px, at which the column is shown; narrower it is left out. */
+  from?: 480 | 640 | 800 | 960
+}
+
+interface ListTableProps<Row> {
+  /** What the table holds, for those who do not see it. */
+  label: string
+  columns: readonly Column<Row>[]
+  /** Undefined while the first page loads: skeleton rows stand there. */
+  rows: readonly Row[] | undefined
+  rowKey: (row: Row) => string
+  /** What the rows are of an earlier question and are about to change: they stay, paler. */
+  isStale?: boolean
+  /** Opens a row by click, and by Enter on the row that `j` and `k` move to. */
+  onOpen?: (row: Row) => void
+  selectedKey?: string | null
+  /** Shown under a row, across all columns, such as a line of a transcript; null for none. */
+  renderBelow?: (row: Row) => ReactNode
+  /** Instead of the table when there is no row. */
+  empty?: ReactNode
+  /** How many skeleton rows; as many as a page usually has. */
+  expectedRows?: number
+}
+
+/** A dense table. `j` and `k` go down and up, Enter opens. */
+export function ListTable<Row>(props: ListTableProps<Row>) {
+  const { label, columns, rows, isStale = false, empty, expectedRows = skeletonRows } = props
+  const body = useRef<HTMLTableSectionElement>(null)
+  useRowKeys(body, props.onOpen !== undefined)
+  if (rows?.length === 0 && empty !== undefined) return <>{empty}</>
+  return (
+    <div className="cb-table-frame">
+      <table className="cb-table" aria-label={label} aria-busy={rows === undefined || isStale}>
+        <thead>
+          <tr>
+            {columns.map(({ key, header, width, align, from }) => (
+              <th key={key} scope="col" style={{ width }} data-align={align} data-from={from}>
+                {header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body} data-stale={isStale || undefined}>
+          {rows
+            ? rows.map((row) => <ListRow key={props.rowKey(row)} row={row} {...props} />)
+            : Array.from({ length: expectedRows }, (_, at) => String(at)).map((at) => (
+                <SkeletonRow key={at} columns={columns} />
+              ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function ListRow<Row>({
+  row,
+  columns,
+  rowKey,
+  onOpen,
+  selectedKey,
+  renderBelow,
+}: ListTableProps<Row> & { row: Row }) {
+  const open = (event: MouseEvent) => {
+    if (!isOnControl(event.target)) onOpen?.(row)
+  }
+  const openByKey = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row)
+  }
+  const below = renderBelow?.(row)
+  const isSelected = selectedKey !== undefined && selectedKey === rowKey(row)
+  return (
+    <>
+      <tr
+        data-row
+        data-opens={onOpen !== undefined || undefined}
+        data-selected={isSelected || undefined}
+        data-joined={below ? true : undefined}
+        aria-current={isSelected || undefined}
+        tabIndex={onOpen ? 0 : undefined}
+        onClick={onOpen ? open : undefined}
+        onKeyDown={onOpen ? openByKey : undefined}
+      >
+        {columns.map(({ key, render, align, from }) => (
+          <td key={key} data-align={align} data-from={from}>
+            {render(row)}
+          </td>
+        ))}
+      </tr>
+      {below && (
+        <tr
+          data-below
+          onClick={onOpen ? open : undefined}
+          data-opens={onOpen !== undefined || undefined}
+          data-selected={isSelected || undefined}
+        >
+          <td colSpan={columns.length}>{below}</td>
+        </tr>
+      )}
+    </>
+  )
+}
+
+function SkeletonRow<Row>({ columns }: { columns: readonly Column<Row>[] }) {
+  return (
+    <tr>
+      {columns.map(({ key, align, from }) => (
+        <td key={key} data-align={align} data-from={from}>
+          <Skeleton height={12} width="70%" radius="sm" />
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+/** A click on a link or a button in a row, or one that ends a selection of text, does not open the row. */
+function isOnControl(target: EventTarget): boolean {
+  if (window.getSelection()?.toString()) return true
+  return target instanceof Element && target.closest('a, button, input, [role="menu"]') !== null
+}
+
+function useRowKeys(body: React.RefObject<HTMLTableSectionElement | null>, isOn: boolean): void {
+  useEffect(() => {
+    if (!isOn) return
+    const move = (event: globalThis.KeyboardEvent) => {
+      const step = { j: 1, k: -1 }[event.key]
+      if (!step || event.metaKey || event.ctrlKey || event.altKey || isTyping(event)) return
+      const rows = [...(body.current?.querySelectorAll<HTMLElement>('tr[data-row]') ?? [])]
+      const focused = rows.findIndex((row) => row.matches(':focus'))
+      const from = focused < 0 ? rows.findIndex((row) => row.dataset.selected) : focused
+      const next = rows[from < 0 ? 0 : Math.min(Math.max(from + step, 0), rows.length - 1)]
+      next?.focus()
+      next?.scrollIntoView({ block: 'nearest' })
+    }
+    window.addEventListener('keydown', move)
+    return () => window.removeEventListener('keydown', move)
+  }, [body, isOn])
+}

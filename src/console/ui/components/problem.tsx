@@ -1,0 +1,50 @@
+import { Button } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { ApiProblem } from '../api.ts'
+import { CopyButton } from './copy-button.tsx'
+import { Mono } from './mono.tsx'
+
+interface ProblemProps {
+  error: unknown
+  /** What did not work, such as `The calls could not be loaded`. */
+  title?: string
+  onRetry?: () => void
+}
+
+/** What happened, what to do about it, and the request's id for whoever runs the service. */
+export function Problem({ error, title, onRetry }: ProblemProps) {
+  const { detail, requestId, heading } = tellingOf(error)
+  return (
+    <div className="cb-problem" role="alert">
+      <IconAlertTriangle size={16} className="cb-problem-icon" aria-hidden />
+      <div className="cb-problem-text">
+        <strong>{title ?? heading}</strong>
+        <p>{detail}</p>
+        {requestId && (
+          <p className="cb-problem-request">
+            Request <Mono>{requestId}</Mono>
+            <CopyButton value={requestId} label="Copy request id" />
+          </p>
+        )}
+      </div>
+      {onRetry && (
+        <Button variant="default" size="xs" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function tellingOf(error: unknown) {
+  if (error instanceof ApiProblem) {
+    const wait = error.retryAfterSeconds
+    const when = wait === null || error.detail.includes(`${wait}`) ? '' : ` Try again in ${wait} s.`
+    return { heading: error.title, detail: error.detail + when, requestId: error.requestId }
+  }
+  return {
+    heading: 'Something went wrong on this page',
+    detail: 'Reload it. If it happens again, tell whoever runs Callbook what you did before.',
+    requestId: null,
+  }
+}

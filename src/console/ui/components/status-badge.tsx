@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react'
+
+export type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger'
+
+interface StatusBadgeProps {
+  tone: Tone
+  /** An icon of 12 px; a dot without one. */
+  icon?: ReactNode
+  /** The word: colour alone says nothing. */
+  children: ReactNode
+}
+
+/** A state in a word with an icon. */
+export function StatusBadge({ tone, icon, children }: StatusBadgeProps) {
+  return (
+    <span className="cb-badge" data-tone={tone}>
+      <span className="cb-badge-icon" aria-hidden>
+        {icon ?? <span className="cb-badge-dot" />}
+      </span>
+      <span className="cb-truncate">{children}</span>
+    </span>
+  )
+}

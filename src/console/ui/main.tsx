@@ -1,0 +1,43 @@
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { setNonce } from 'get-nonce'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ownPath } from './own-path.ts'
+import { createQueryClient } from './query-client.ts'
+import { createConsoleRouter } from './router.tsx'
+import { colorSchemeManager, cssVariables, theme } from './theme.ts'
+
+/** Of the page's security policy: what style elements need. Only scripts can read it there. */
+const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''
+setNonce(nonce)
+
+const queryClient = createQueryClient(() => {
+  if (router.state.location.pathname === '/sign-in') return
+  const from = ownPath(router.state.location.href)
+  // A load of the page, not a step in it: what was shown to the person who was signed in leaves the memory.
+  location.assign(`/console/sign-in${from ? `?${new URLSearchParams({ from })}` : ''}`)
+})
+const router = createConsoleRouter(queryClient)
+
+const root = document.getElementById('root')
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={cssVariables}
+        colorSchemeManager={colorSchemeManager}
+        defaultColorScheme="auto"
+        getStyleNonce={() => nonce}
+      >
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+        <Notifications position="bottom-right" autoClose={5_000} limit={3} />
+      </MantineProvider>
+    </StrictMode>,
+  )
+}

@@ -1,0 +1,233 @@
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { lastProject } from './last-project.ts'
+import { ownPath } from './own-path.ts'
+import { parseSearch, stringifySearch } from './search-params.ts'
+import { sessionQuery } from './session.ts'
+import { NotFound } from './shell/not-found.tsx'
+import { PageProblem } from './shell/page-problem.tsx'
+import { callSearch } from './views/calls/call-search.ts'
+import { callsSearch } from './views/calls/calls-search.ts'
+import { itemSearch } from './views/knowledge/item-search.ts'
+import { overviewSearch } from './views/overview/overview-search.ts'
+import { playgroundSearch } from './views/playground/playground-search.ts'
+
+const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
+
+const startRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: async ({ context: { queryClient } }) => {
+    const { person, projects, isSetUp } = await queryClient.ensureQueryData(sessionQuery)
+    if (!isSetUp) throw redirect({ to: '/setup', replace: true })
+    if (!person) throw redirect({ to: '/sign-in', replace: true })
+    const last = lastProject.read()
+    const project = projects.find(({ id }) => id === last) ?? projects[0]
+    if (project)
+      throw redirect({ to: '/p/$project/overview', params: { project: project.id }, replace: true })
+  },
+  component: lazyRouteComponent(() => import('./views/entry/first-project-view.tsx'), 'FirstProjectView'),
+})
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>): { from?: string } => {
+    const from = ownPath(search.from)
+    return from ? { from } : {}
+  },
+  beforeLoad: async ({ context: { queryClient } }) => {
+    const { person } = await queryClient.ensureQueryData(sessionQuery)
+    if (person) throw redirect({ to: '/', replace: true })
+  },
+  component: lazyRouteComponent(() => import('./views/entry/sign-in-view.tsx'), 'SignInView'),
+})
+
+const setupRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/setup',
+  component: lazyRouteComponent(() => import('./views/entry/setup-view.tsx'), 'SetupView'),
+})
+
+const joinRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/join',
+  component: lazyRouteComponent(() => import('./views/entry/join-view.tsx'), 'JoinView'),
+})
+
+const resetRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset',
+  component: lazyRouteComponent(() => import('./views/entry/reset-view.tsx'), 'ResetView'),
+})
+
+const projectRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/p/$project',
+  beforeLoad: async ({ context: { queryClient }, location, params }) => {
+    const { person, projects } = await queryClient.ensureQueryData(sessionQuery)
+    const from = ownPath(location.href)
+    if (!person) throw redirect({ to: '/sign-in', search: from ? { from } : {}, replace: true })
+    if (projects.some(({ id }) => id === params.project)) lastProject.keep(params.project)
+  },
+  component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+})
+
+const projectStartRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/p/$project/overview', params, replace: true })
+  },
+})
+
+const overviewRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/overview',
+  validateSearch: overviewSearch,
+  component: lazyRouteComponent(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
+})
+
+/** The list stays while a call is open beside it, so the call's route is inside the list's. */
+const callsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/calls',
+  validateSearch: callsSearch,
+  component: lazyRouteComponent(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
+})
+
+const callRoute = createRoute({
+  getParentRoute: () => callsRoute,
+  path: '/$call',
+  validateSearch: callSearch,
+  component: lazyRouteComponent(() => import('./views/calls/call-view.tsx'), 'CallView'),
+})
+
+const knowledgeRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/knowledge',
+  component: lazyRouteComponent(() => import('./views/knowledge/knowledge-view.tsx'), 'KnowledgeView'),
+})
+
+const newItemRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/knowledge/new',
+  component: lazyRouteComponent(() => import('./views/knowledge/new-item-view.tsx'), 'NewItemView'),
+})
+
+const itemRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/knowledge/$item',
+  validateSearch: itemSearch,
+  component: lazyRouteComponent(() => import('./views/knowledge/item-view.tsx'), 'ItemView'),
+})
+
+const playgroundRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/playground',
+  validateSearch: playgroundSearch,
+  component: lazyRouteComponent(() => import('./views/playground/playground-view.tsx'), 'PlaygroundView'),
+})
+
+const settingsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./views/settings/settings-view.tsx'), 'SettingsView'),
+})
+
+const settingsStartRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/',
+  beforeLoad: async ({ context: { queryClient }, params }) => {
+    const { projects } = await queryClient.ensureQueryData(sessionQuery)
+    const isOwner = projects.some(({ id, role }) => id === params.project && role === 'owner')
+    const to = isOwner ? '/p/$project/settings/keys' : '/p/$project/settings/general'
+    throw redirect({ to, params, replace: true })
+  },
+})
+
+const keysRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/keys',
+  /** `create` opens the dialog, for links that mean it. */
+  validateSearch: ({ create }: Record<string, unknown>): { create?: 'key' } =>
+    create === 'key' ? { create } : {},
+  component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
+})
+
+const peopleRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/people',
+  component: lazyRouteComponent(() => import('./views/settings/people-view.tsx'), 'PeopleView'),
+})
+
+const auditRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('./views/settings/audit-view.tsx'), 'AuditView'),
+})
+
+const generalRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/general',
+  component: lazyRouteComponent(() => import('./views/settings/general-view.tsx'), 'GeneralView'),
+})
+
+const accountRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./views/settings/account-view.tsx'), 'AccountView'),
+})
+
+const routeTree = rootRoute.addChildren([
+  startRoute,
+  signInRoute,
+  setupRoute,
+  joinRoute,
+  resetRoute,
+  projectRoute.addChildren([
+    projectStartRoute,
+    overviewRoute,
+    callsRoute.addChildren([callRoute]),
+    knowledgeRoute,
+    newItemRoute,
+    itemRoute,
+    playgroundRoute,
+    settingsRoute.addChildren([
+      settingsStartRoute,
+      keysRoute,
+      peopleRoute,
+      auditRoute,
+      generalRoute,
+      accountRoute,
+    ]),
+  ]),
+])
+
+/** Every page, by path. A view's code is loaded when it is first shown, or pointed at. */
+export function createConsoleRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    basepath: '/console',
+    context: { queryClient },
+    parseSearch,
+    stringifySearch,
+    scrollRestoration: true,
+    defaultPreload: 'intent',
+    defaultErrorComponent: PageProblem,
+    defaultNotFoundComponent: NotFound,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>
+  }
+}

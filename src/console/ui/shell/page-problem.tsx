@@ -1,0 +1,35 @@
+import { Button } from '@mantine/core'
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { Empty } from '../components/empty.tsx'
+import { Problem } from '../components/problem.tsx'
+
+/** Instead of a page that failed as a whole. */
+export function PageProblem({ error, reset }: ErrorComponentProps) {
+  const router = useRouter()
+  if (isMissingPart(error)) {
+    return (
+      <div className="cb-alone">
+        <Empty
+          title="This page could not be loaded"
+          action={<Button onClick={() => location.reload()}>Reload</Button>}
+        >
+          Callbook was updated meanwhile, or does not answer.
+        </Empty>
+      </div>
+    )
+  }
+  const retry = () => {
+    reset()
+    void router.invalidate()
+  }
+  return (
+    <div className="cb-alone">
+      <Problem error={error} onRetry={retry} />
+    </div>
+  )
+}
+
+/** A part of the program that could not be fetched; browsers each have their own sentence for it. */
+function isMissingPart(error: unknown): boolean {
+  return error instanceof TypeError && /dynamically imported module|module script/i.test(error.message)
+}

@@ -1,0 +1,6 @@
+import { PageHeader } from '../../components/page-header.tsx'
+
+/** Creating the first owner. */
+export function SetupView() {
+  return <PageHeader title="Set up Callbook" />
+}

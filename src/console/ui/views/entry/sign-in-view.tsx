@@ -1,0 +1,6 @@
+import { PageHeader } from '../../components/page-header.tsx'
+
+/** Signing in. */
+export function SignInView() {
+  return <PageHeader title="Sign in" />
+}

@@ -1,0 +1,6 @@
+import { PageHeader } from '../../components/page-header.tsx'
+
+/** The project's name, and its end. */
+export function GeneralView() {
+  return <PageHeader title="General" />
+}

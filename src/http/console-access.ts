@@ -1,0 +1,36 @@
+/** Who a request of the console's interface is for. `project` is a public id, as the path has it. */
+export type ConsoleAccess =
+  | { for: 'everyone' }
+  | { for: 'signedIn' }
+  | { for: 'members' | 'owners'; project: string }
+
+const prefix = '/console/api'
+
+/** Parts of a project that all its members see; what is not listed is for owners. */
+const partsOfMembers = ['calls', 'knowledge', 'overview']
+
+/** Who may send such a request; null when it is not under the console's interface. */
+export function consoleAccess(method: string, path: string): ConsoleAccess | null {
+  if (path !== prefix && !path.startsWith(`${prefix}/`)) return null
+  const [first, second, third] = path.slice(prefix.length + 1).split('/')
+  if (first === 'projects' && second) {
+    return { for: isForMembers(method, third) ? 'members' : 'owners', project: second }
+  }
+  return { for: isOpen(method, first, second) ? 'everyone' : 'signedIn' }
+}
+
+/** Whether the method leaves everything as it is, so that a foreign page may make a browser send it. */
+export function isSafe(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/** A member may rename the project. */
+function isForMembers(method: string, part: string | undefined): boolean {
+  return part ? partsOfMembers.includes(part) : method === 'PATCH'
+}
+
+/** Asking who is signed in, signing in, and what a one-time link opens. */
+function isOpen(method: string, first: string | undefined, second: string | undefined): boolean {
+  if (first === 'session' && !second) return isSafe(method) || method === 'POST'
+  return first === 'links' && Boolean(second) && method === 'POST'
+}
