@@ -87,7 +87,7 @@ export function createServer(
         onUnexpected,
       }),
     )
-    .use(jsonBody(config.bodyBytesMax))
+    .use(jsonBody({ bytesMax: config.bodyBytesMax, deletesWithBody: ['/console/api/projects/:project'] }))
     .use(
       openApi({
         version: packageJson.version,
