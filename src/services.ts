@@ -333,7 +333,7 @@ async function createConsole({
     }),
     invitations: new Invitations({ read, write, audit, people, now }),
     people,
-    projects: new ConsoleProjects({ projects, members, people, now }),
+    projects: new ConsoleProjects({ projects, members, people }),
   }
 }
 

@@ -10,7 +10,6 @@ interface ConsoleProjectsOptions {
   projects: Pick<Projects, 'create'>
   members: Members
   people: People
-  now: () => number
 }
 
 /** What a person does with projects as a whole. */
@@ -23,15 +22,15 @@ export class ConsoleProjects {
 
   /** Whoever owns a project, or has set the console up, may make another one, and owns it. @throws forbidden */
   async create(person: SignedIn, name: string, address: string | null): Promise<ProjectOfPerson> {
-    const { projects, members, people, now } = this.#options
+    const { projects, members, people } = this.#options
     const { personId } = person
     const mayCreate = (await members.isOwner(personId)) || (await people.consoleOwner()) === personId
     if (!mayCreate)
       throw new AppError('forbidden', 'Forbidden', {
         detail: 'Only an owner of a project may create another.',
       })
-    const createdAt = new Date(now()).toISOString()
     const project = await projects.create(name, { ownerId: personId, by: byPerson(person, address) })
+    const createdAt = new Date(project.createdAt).toISOString()
     return { id: project.id, name: project.name, role: 'owner', createdAt }
   }
 }

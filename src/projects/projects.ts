@@ -16,6 +16,8 @@ export interface Project {
   /** `prj_…`: the project's id as people and commands see it. */
   readonly id: string
   readonly name: string
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
 }
 
 interface ProjectsOptions {
@@ -32,7 +34,12 @@ interface NewProject {
   by?: By | undefined
 }
 
-const columns = { projectId: projects.id, id: projects.publicId, name: projects.name }
+const columns = {
+  projectId: projects.id,
+  id: projects.publicId,
+  name: projects.name,
+  createdAt: projects.createdAt,
+}
 
 export class Projects {
   readonly #read: ReadDatabase
@@ -99,10 +106,9 @@ export class Projects {
     const [last] = await this.#write.all<{ seq: number }>(
       sql`select seq from sqlite_sequence where name = 'projects'`,
     )
-    const project = { projectId: (last?.seq ?? 0) + 1, id: newId('prj'), name }
-    const { projectId } = project
-    const createdAt = this.#now()
-    const values = { id: project.projectId, publicId: project.id, name, createdAt }
+    const [projectId, createdAt] = [(last?.seq ?? 0) + 1, this.#now()]
+    const project = { projectId, id: newId('prj'), name, createdAt }
+    const values = { id: projectId, publicId: project.id, name, createdAt }
     try {
       await this.#write.batch([
         this.#write.insert(projects).values(values),
