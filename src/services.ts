@@ -4,6 +4,8 @@ import { sql } from 'drizzle-orm'
 import { Keys } from './auth/keys.ts'
 import { Calls } from './calls/calls.ts'
 import { Ingest } from './calls/ingest.ts'
+import { Overview } from './calls/overview.ts'
+import { WordBacklog } from './calls/word-backlog.ts'
 import type { Config } from './config.ts'
 import type { ConsoleParts } from './console/api-routes.ts'
 import { AuditTrail } from './console/audit.ts'
@@ -48,6 +50,8 @@ export interface Services {
   readonly keys: Keys
   readonly calls: Calls
   readonly ingest: Ingest
+  readonly wordBacklog: WordBacklog
+  readonly overview: Overview
   readonly knowledge: Knowledge
   readonly indexer: Indexer
   readonly index: VectorIndex
@@ -161,6 +165,11 @@ export async function openServices({
     scheduleErasure,
     onFailure: (error) => log.error({ error }, 'Following the database failed'),
   })
+  const wordBacklog = new WordBacklog({
+    read,
+    write,
+    onFailure: (error) => log.error({ error }, "Indexing calls' words failed; it is tried again"),
+  })
   const projects = new Projects({ read, write, audit, now })
   const search = new Search({
     store,
@@ -203,6 +212,8 @@ export async function openServices({
     }),
     calls: new Calls({ store, recordHash, audit, scheduleErasure, now }),
     ingest: new Ingest({ store, recordHash, now }),
+    wordBacklog,
+    overview: new Overview({ store }),
     knowledge: new Knowledge({
       store,
       recordHash,
@@ -231,6 +242,7 @@ export async function openServices({
       for (const { projectId } of all) await index.reconcile(projectId)
       if (lock) await erasure.finish()
       for (const { projectId } of all) indexer.wake(projectId)
+      if (lock) wordBacklog.start()
       isStarted = true
       // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
       if (lock) sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
@@ -251,6 +263,7 @@ export async function openServices({
       metrics.close()
       await indexer.close()
       await textWork.close()
+      await wordBacklog.close()
       await erasure.close()
       await sweeper.close()
       await index.close()

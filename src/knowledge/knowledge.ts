@@ -8,10 +8,10 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { toIndexedWords } from '../words.ts'
 import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunk-rows.ts'
 import { type ItemPlace, newestPlace, readCursor, writeCursor } from './item-cursor.ts'
 import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
-import { toIndexedWords } from './words.ts'
 
 const pageLimitDefault = 20
 /** The list of items is read in slices of about this many characters of text. */

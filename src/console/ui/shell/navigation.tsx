@@ -1,9 +1,15 @@
-import { Tooltip } from '@mantine/core'
+import { Kbd, Tooltip, UnstyledButton } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useProject } from '../session.ts'
+import { modifierKey } from './modifier-key.ts'
 import { pages, settingsPage } from './pages.ts'
 import { PersonMenu } from './person-menu.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
+import { useShellActions } from './shell-actions.ts'
+
+const iconSize = 18
+const iconStroke = 1.6
 
 interface NavigationProps {
   /** Icons alone, with their words as hints. */
@@ -16,7 +22,8 @@ interface NavigationProps {
 export function Navigation({ isNarrow, onFollow }: NavigationProps) {
   return (
     <div className="cb-nav" data-narrow={isNarrow || undefined}>
-      <ProjectSwitcher isNarrow={isNarrow} />
+      <ProjectSwitcher isNarrow={isNarrow} onFollow={onFollow} />
+      <SearchButton isNarrow={isNarrow} onFollow={onFollow} />
       <nav aria-label="Project" className="cb-nav-links">
         {pages.map((page) => (
           <PageLink key={page.to} page={page} isNarrow={isNarrow} onFollow={onFollow} />
@@ -24,19 +31,43 @@ export function Navigation({ isNarrow, onFollow }: NavigationProps) {
       </nav>
       <div className="cb-nav-end">
         <PageLink page={settingsPage} isNarrow={isNarrow} onFollow={onFollow} />
-        <PersonMenu isNarrow={isNarrow} />
+        <PersonMenu isNarrow={isNarrow} onFollow={onFollow} />
       </div>
     </div>
   )
 }
 
-interface PageLinkProps {
-  page: (typeof pages)[number] | typeof settingsPage
+interface NavigationPart {
   isNarrow: boolean
   onFollow: (() => void) | undefined
 }
 
-function PageLink({ page: { to, label, icon: Icon }, isNarrow, onFollow }: PageLinkProps) {
+function SearchButton({ isNarrow, onFollow }: NavigationPart) {
+  const { openPalette } = useShellActions()
+  const open = () => {
+    onFollow?.()
+    openPalette()
+  }
+  return (
+    <Tooltip label={`Search  ${modifierKey()} K`} position="right" disabled={!isNarrow}>
+      <UnstyledButton className="cb-nav-search" onClick={open} aria-label="Search, or go anywhere">
+        <IconSearch size={isNarrow ? iconSize : 16} stroke={iconStroke} aria-hidden />
+        {!isNarrow && (
+          <>
+            <span>Search</span>
+            <Kbd size="xs">{modifierKey()} K</Kbd>
+          </>
+        )}
+      </UnstyledButton>
+    </Tooltip>
+  )
+}
+
+function PageLink({
+  page: { to, label, icon: Icon },
+  isNarrow,
+  onFollow,
+}: NavigationPart & { page: (typeof pages)[number] | typeof settingsPage }) {
   const { id } = useProject()
   return (
     <Tooltip label={label} position="right" disabled={!isNarrow}>
@@ -47,7 +78,7 @@ function PageLink({ page: { to, label, icon: Icon }, isNarrow, onFollow }: PageL
         aria-label={isNarrow ? label : undefined}
         onClick={onFollow}
       >
-        <Icon size={18} stroke={1.6} aria-hidden />
+        <Icon size={iconSize} stroke={iconStroke} aria-hidden />
         {!isNarrow && <span>{label}</span>}
       </Link>
     </Tooltip>
