@@ -217,6 +217,17 @@ describe('cookies and keys', () => {
   })
 })
 
+describe('a body of somebody who is not signed in', () => {
+  test.each(changing.filter(({ level }) => level === 'everyone'))(
+    '$route is small, or 413',
+    async (route) => {
+      const send = (token: string) => set.nobody.send(route.method, route.path, { token })
+      expect([400, 404]).toContain((await send('x'.repeat(200))).status)
+      await expectProblem(await send('x'.repeat(16_384)), 'payload_too_large', 'Payload too large')
+    },
+  )
+})
+
 describe('requests of foreign pages', () => {
   const foreign: [string, Record<string, string>][] = [
     ['without an origin', { origin: '' }],
