@@ -92,7 +92,7 @@ export function createServer(
         onUnexpected,
       }),
     )
-    .use(jsonBody(bodyBytesMaxOf))
+    .use(jsonBody({ bytesMaxOf: bodyBytesMaxOf, deletesWithBody: ['/console/api/projects/:project'] }))
     .use(
       openApi({
         version: packageJson.version,

@@ -26,6 +26,13 @@ async function noted(project: TestProject, work: () => Promise<unknown>) {
   return (await trailOf(project)).filter(({ seq }) => seq > last).reverse()
 }
 
+async function recordHash() {
+  const [secret] = await service.services.database.read.all<{ value: string }>(
+    sql`select value from meta where name = 'id_hash_key'`,
+  )
+  return createRecordHash(secret?.value ?? '')
+}
+
 const nameOf = ({ name, email }: TestPerson) => `${name} (${email})`
 const short = ({ action, actor, target }: AuditRow) => [action, actor, target]
 
@@ -101,10 +108,7 @@ describe('the audit trail', () => {
       expect((await project.fetch(`/v1/knowledge/${item.id}`, { method: 'DELETE' })).status).toBe(200)
       expect((await project.fetch(`/v1/knowledge/${item.id}`, { method: 'DELETE' })).status).toBe(404)
     })
-    const [secret] = await service.services.database.read.all<{ value: string }>(
-      sql`select value from meta where name = 'id_hash_key'`,
-    )
-    const hash = createRecordHash(secret?.value ?? '')
+    const hash = await recordHash()
     const actor = `live (ck_live_…${project.key.slice(-4)})`
     expect(rows.map(short)).toEqual([
       ['call_deleted', actor, hash(project.projectId, 'call', 'call-to-go')],
@@ -112,6 +116,37 @@ describe('the audit trail', () => {
     ])
     expect(rows.map(({ ipAddress }) => ipAddress)).toEqual(['127.0.0.1', '127.0.0.1'])
     expect(JSON.stringify(rows)).not.toMatch(new RegExp(`call-to-go|${item.id}`))
+  })
+
+  test('tells of deletions in the console by the person', async () => {
+    const project = await set.mintProject()
+    const person = await set.join(project, 'member')
+    await project.send('PUT', '/ingest/calls/call-to-go', { status: 'completed' })
+    const rows = await noted(project, async () => {
+      const path = `/projects/${project.id}/calls/call-to-go`
+      expect((await person.send('DELETE', path)).status).toBe(200)
+      expect((await person.send('DELETE', path)).status).toBe(404)
+    })
+    const hash = (await recordHash())(project.projectId, 'call', 'call-to-go')
+    expect(rows.map(short)).toEqual([['call_deleted', nameOf(person), hash]])
+  })
+
+  test('tells of projects: made, renamed and, among the other projects of who did it, deleted', async () => {
+    const kept = await set.mintProject()
+    const actor = nameOf(set.owner)
+    const name = `soon gone ${kept.id}`
+    const { id } = await (await set.owner.send('POST', '/projects', { name })).json()
+    const made = { ...kept, ...(await service.services.projects.find(id)) }
+    await set.owner.send('PATCH', `/projects/${id}`, { name: `${name} for good` })
+    expect((await trailOf(made)).slice(0, 2).map(short)).toEqual([
+      ['project_renamed', actor, `${name} for good`],
+      ['project_created', actor, name],
+    ])
+    const rows = await noted(kept, () =>
+      set.owner.send('DELETE', `/projects/${id}`, { confirm: `${name} for good` }),
+    )
+    const hash = (await recordHash())(made.projectId, 'project', id)
+    expect(rows.map(short)).toEqual([['project_deleted', actor, hash]])
   })
 
   test('tells the owners of a project of the sign-ins of its members, and of nobody else', async () => {
