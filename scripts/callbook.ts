@@ -4,6 +4,7 @@ import { addDoctorCommand } from './commands/doctor.ts'
 import { addIndexCommands } from './commands/index.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addKnowledgeCommands } from './commands/knowledge.ts'
+import { addPersonCommands } from './commands/person.ts'
 import { addProjectCommands } from './commands/project.ts'
 import { Shell } from './commands/shell.ts'
 
@@ -21,6 +22,7 @@ async function run(args: string[], shell: Shell): Promise<0 | 1> {
     .exitOverride()
     .showHelpAfterError('Add --help to see how the command is used.')
   addProjectCommands(program, shell)
+  addPersonCommands(program, shell)
   addKeyCommands(program, shell)
   addCallsCommands(program, shell)
   addKnowledgeCommands(program, shell)

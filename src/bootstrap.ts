@@ -1,29 +1,32 @@
-import { randomBytes } from 'node:crypto'
-import { hashKey } from './auth/token.ts'
-import { setMeta } from './db/meta.ts'
+import { createLinkToken, hashLinkToken } from './console/people/link-token.ts'
+import { findConsoleOwner, setupHashName } from './console/people/set-up.ts'
+import { setMetaOnce } from './db/meta.ts'
 import type { Services } from './services.ts'
 
-/** What the first start makes, shown once. */
+/** What a start makes on a database that does not have it yet, shown once. */
 export interface FirstStart {
-  projectName: string
-  key: string
-  /** Opens the console's set-up page, once. */
-  setupToken: string
+  /** Null when there was a project. */
+  firstKey: { projectName: string; key: string } | null
+  /** Opens the console's set-up page, once; null when there was a link before. */
+  setupToken: string | null
 }
 
-const setupTokenBytes = 24
-
-/** Makes the first project and its key on an empty database; null when there is a project, or another process was first. */
-export async function bootstrap({ projects, keys, database }: Services): Promise<FirstStart | null> {
+/** Makes the first project, its key and the set-up link. Of several processes that start at once, one makes each. */
+export async function bootstrap({ projects, keys, database }: Services): Promise<FirstStart> {
   const project = await projects.createFirst('default')
-  if (!project) return null
+  const setupToken = await createSetupLink(database)
+  if (!project) return { firstKey: null, setupToken }
   const { key } = await keys.create(project.projectId, {
     name: 'First key',
     kind: 'live',
     allowedIps: [],
     expiresAt: null,
   })
-  const setupToken = randomBytes(setupTokenBytes).toString('base64url')
-  await setMeta(database.write, 'console_setup_hash', hashKey(setupToken))
-  return { projectName: project.name, key, setupToken }
+  return { firstKey: { projectName: project.name, key }, setupToken }
+}
+
+async function createSetupLink({ read, write }: Services['database']): Promise<string | null> {
+  if ((await findConsoleOwner(read)) !== null) return null
+  const token = createLinkToken()
+  return (await setMetaOnce(write, setupHashName, hashLinkToken(token))) ? token : null
 }

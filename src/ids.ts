@@ -1,6 +1,6 @@
 import { uuidv7obj } from 'uuidv7'
 
-export type IdPrefix = 'prj' | 'key' | 'kn'
+export type IdPrefix = 'prj' | 'key' | 'kn' | 'per' | 'inv'
 
 /** A new id such as `kn_0199…`: UUIDv7 (RFC 9562) in hex, so that ids sort by the time they were made. */
 export function newId(prefix: IdPrefix): string {

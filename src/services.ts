@@ -4,7 +4,19 @@ import { sql } from 'drizzle-orm'
 import { Keys } from './auth/keys.ts'
 import { Calls } from './calls/calls.ts'
 import { Ingest } from './calls/ingest.ts'
+import { Overview } from './calls/overview.ts'
+import { WordBacklog } from './calls/word-backlog.ts'
 import type { Config } from './config.ts'
+import type { ConsoleParts } from './console/api-routes.ts'
+import { AuditTrail } from './console/audit.ts'
+import { createAuth } from './console/people/auth.ts'
+import { Invitations } from './console/people/invitations.ts'
+import { Links } from './console/people/links.ts'
+import { Members } from './console/people/members.ts'
+import { People } from './console/people/people.ts'
+import { Sessions } from './console/people/sessions.ts'
+import { SignInLimits } from './console/people/sign-in-limits.ts'
+import { ConsoleProjects } from './console/projects.ts'
 import { Erasure } from './db/erasure.ts'
 import { FolderLock } from './db/folder-lock.ts'
 import { readSecrets } from './db/meta.ts'
@@ -20,6 +32,7 @@ import { Indexer } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
 import { TextWork } from './knowledge/text-work.ts'
+import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Projects } from './projects/projects.ts'
@@ -32,10 +45,13 @@ export interface Services {
   readonly database: OpenDatabase
   readonly metrics: Metrics
   readonly embedder: Embedder
+  readonly console: ConsoleParts
   readonly projects: Projects
   readonly keys: Keys
   readonly calls: Calls
   readonly ingest: Ingest
+  readonly wordBacklog: WordBacklog
+  readonly overview: Overview
   readonly knowledge: Knowledge
   readonly indexer: Indexer
   readonly index: VectorIndex
@@ -82,7 +98,14 @@ export async function openServices({
     throw error
   })
   const { read, write, store } = database
-  const recordHash = createRecordHash((await readSecrets(read, write)).idHashKey)
+  const secrets = await readSecrets(read, write)
+  const recordHash = createRecordHash(secrets.idHashKey)
+  const audit = new AuditTrail({
+    read,
+    write,
+    now,
+    onFailure: (error) => log.error({ error }, 'An event was not noted in the audit trail'),
+  })
   const metrics = new Metrics({
     pendingChunks: () => countPending(database),
     indexTotals: () => totals(index),
@@ -142,7 +165,12 @@ export async function openServices({
     scheduleErasure,
     onFailure: (error) => log.error({ error }, 'Following the database failed'),
   })
-  const projects = new Projects({ read, write, now })
+  const wordBacklog = new WordBacklog({
+    read,
+    write,
+    onFailure: (error) => log.error({ error }, "Indexing calls' words failed; it is tried again"),
+  })
+  const projects = new Projects({ read, write, audit, now })
   const search = new Search({
     store,
     embedder,
@@ -151,6 +179,11 @@ export async function openServices({
     observe: (outcome) => metrics.observeSearch(outcome),
     onDegraded: (error) => log.debug({ error }, 'Answered by keyword alone'),
   })
+  const refill = async (projectId: number) => {
+    const count = await refillWords(store(projectId), projectId)
+    if (count !== null)
+      log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
+  }
   let isStarted = false
 
   return {
@@ -159,19 +192,32 @@ export async function openServices({
     database,
     metrics,
     embedder,
+    console: await createConsole({
+      config,
+      log,
+      database,
+      audit,
+      projects,
+      sessionSecret: secrets.sessionSecret,
+      now,
+    }),
     projects,
     keys: new Keys({
       read,
       write,
       dataVersion: database.dataVersion,
+      audit,
       now,
       onNoteFailed: (error) => log.warn({ error }, "A key's last use was not noted"),
     }),
-    calls: new Calls({ store, recordHash, scheduleErasure, now }),
+    calls: new Calls({ store, recordHash, audit, scheduleErasure, now }),
     ingest: new Ingest({ store, recordHash, now }),
+    wordBacklog,
+    overview: new Overview({ store }),
     knowledge: new Knowledge({
       store,
       recordHash,
+      audit,
       toChunkRows: (text) => textWork.toChunkRows(text),
       settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
       forget: (projectId, labels) => {
@@ -189,11 +235,14 @@ export async function openServices({
     ownsFolder: lock !== null,
     async start() {
       const all = await projects.list()
+      // Before any erasure, which has no business with a table that an earlier version made.
+      if (lock) for (const { projectId } of all) await refill(projectId)
       for (const { projectId } of all) await indexer.adoptSpace(projectId)
       await follower.start()
       for (const { projectId } of all) await index.reconcile(projectId)
       if (lock) await erasure.finish()
       for (const { projectId } of all) indexer.wake(projectId)
+      if (lock) wordBacklog.start()
       isStarted = true
       // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
       if (lock) sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
@@ -214,6 +263,7 @@ export async function openServices({
       metrics.close()
       await indexer.close()
       await textWork.close()
+      await wordBacklog.close()
       await erasure.close()
       await sweeper.close()
       await index.close()
@@ -239,6 +289,64 @@ async function takeFolder(folder: string): Promise<FolderLock | null> {
   } catch {
     // Another process owns it: this one serves, and leaves files and erasures to that one.
     return null
+  }
+}
+
+interface ConsoleSources {
+  config: Config
+  log: Log
+  database: OpenDatabase
+  audit: AuditTrail
+  projects: Projects
+  sessionSecret: string
+  now: () => number
+}
+
+async function createConsole({
+  config,
+  log,
+  database,
+  audit,
+  projects,
+  sessionSecret,
+  now,
+}: ConsoleSources): Promise<ConsoleParts> {
+  const { read, write } = database
+  const limits = new SignInLimits({ write, now })
+  const auth = createAuth({
+    store: database,
+    secret: sessionSecret,
+    publicUrl: config.publicUrl,
+    limits,
+    onFailure: (error) => log.error({ error }, 'Signing in failed inside'),
+  })
+  const { password } = await auth.$context
+  const sessions = new Sessions({
+    auth,
+    limits,
+    read,
+    write,
+    audit,
+    now,
+    onNoteFailed: (error) => log.error({ error }, 'A failed sign-in was not noted in the audit trail'),
+  })
+  const people = new People(read)
+  const members = new Members({ read, write, audit, now })
+  return {
+    audit,
+    sessions,
+    members,
+    links: new Links({
+      read,
+      write,
+      audit,
+      hashPassword: (text) => password.hash(text),
+      signIn: (credentials, client) => sessions.open(credentials, client),
+      now,
+    }),
+    invitations: new Invitations({ read, write, audit, people, now }),
+    people,
+    projects: new ConsoleProjects({ projects, members, people }),
   }
 }
 

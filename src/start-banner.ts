@@ -3,7 +3,7 @@ import type { Services } from './services.ts'
 
 interface StartBannerOptions {
   services: Pick<Services, 'config' | 'embedder' | 'ownsFolder'>
-  first: FirstStart | null
+  first: FirstStart
   /** Where the server listens, such as `http://127.0.0.1:3000`. */
   address: string
 }
@@ -19,15 +19,11 @@ export function startBanner({ services, first, address }: StartBannerOptions): s
     `Embeddings  texts are sent to ${embedder.destination}`,
   ]
   if (!ownsFolder) lines.push('Note        another process owns this folder; this one saves no index files')
-  if (first) {
-    lines.push(
-      '',
-      `Project     ${first.projectName}`,
-      `API key     ${first.key}`,
-      `Console     ${publicUrl}/console/setup?token=${first.setupToken}`,
-      '',
-      'The key and the console link are shown this once. Store them now.',
-    )
-  }
+  const { firstKey, setupToken } = first
+  const shownOnce = []
+  if (firstKey) shownOnce.push(`Project     ${firstKey.projectName}`, `API key     ${firstKey.key}`)
+  if (setupToken) shownOnce.push(`Console     ${publicUrl}/console/setup#${setupToken}`)
+  if (shownOnce.length > 0)
+    lines.push('', ...shownOnce, '', 'What is above is shown this once. Store it now.')
   return `\n${lines.map((line) => (line ? `  ${line}` : line)).join('\n')}\n\n`
 }

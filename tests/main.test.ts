@@ -41,7 +41,7 @@ describe('the first start', () => {
     expect(service.stdout()).toContain(`Docs        ${service.url}/docs\n`)
     expect(service.stdout()).toMatch(/Project +default\n/)
     expect(service.stdout()).toMatch(/API key +ck_live_[0-9a-f]{60}\n/)
-    expect(service.stdout()).toMatch(/Console +http:\/\/127\.0\.0\.1:\d+\/console\/setup\?token=[\w-]{32}\n/)
+    expect(service.stdout()).toMatch(/Console +http:\/\/127\.0\.0\.1:\d+\/console\/setup#[\w-]{32}\n/)
     expect(service.stdout().split(service.key)).toHaveLength(2)
     await ready(service)
     expect((await get(service, '/v1/calls')).status).toBe(200)
@@ -49,7 +49,7 @@ describe('the first start', () => {
     expect((await get(service, '/console/setup')).status).toBe(200)
     expect(await service.stop()).toBe(0)
     expect(service.stderr()).not.toContain(service.key)
-    expect(service.stderr()).not.toContain(/token=([\w-]{32})/.exec(service.stdout())?.[1] ?? 'none')
+    expect(service.stderr()).not.toContain(/setup#([\w-]{32})/.exec(service.stdout())?.[1] ?? 'none')
   })
 
   test('is the only one that shows the key, which the next start still honours', async () => {

@@ -11,9 +11,14 @@ export function addProjectCommands(program: Command, shell: Shell): void {
     .command('create')
     .description('Create a project.')
     .argument('<name>', 'name of the project, not used by another')
+    .option('--owner <email>', 'whose it is in the console (default: of the person who set it up)')
     .option('--json', 'print {"id","name"}')
-    .action(async (wanted: string, { json }: { json?: true }) => {
-      const { id, name } = await shell.withServices(({ projects }) => projects.create(wanted))
+    .action(async (wanted: string, { owner, json }: { owner?: string; json?: true }) => {
+      const { id, name } = await shell.withServices(async ({ projects, console }) => {
+        const { people } = console
+        const ownerId = owner === undefined ? await people.consoleOwner() : (await people.find(owner)).id
+        return await projects.create(wanted, { ownerId })
+      })
       await shell.answer(json, { id, name }, `Created the project ${shown(name)} (${id}).`)
     })
 

@@ -1,12 +1,14 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import type { AddressCheck } from '../console/answers.ts'
+import type { AuditTrail, By } from '../console/audit.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { keys } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { compileIpRules, type IpRules, validateIpEntries } from './ip-rules.ts'
+import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
 import { bearerToken, generateKey, hashKey, hasKeyPrefix, type KeyKind, keyHint } from './token.ts'
 
 const nameCharsMax = 200
@@ -20,6 +22,8 @@ const rowsCachedMax = 10_000
 export interface Caller {
   readonly projectId: number
   readonly keyId: string
+  /** Null when it is unknown. */
+  readonly clientAddress: () => string | null
 }
 
 export interface NewKey {
@@ -64,6 +68,7 @@ interface KeysOptions {
   /** Changes when anything in the database may have: what was read under the same number still holds. */
   dataVersion: () => number
   write: WriteDatabase
+  audit: Pick<AuditTrail, 'entry'>
   now: () => number
   /** Told when noting a key's last use failed; the request it belonged to goes on. */
   onNoteFailed: (error: unknown) => void
@@ -98,7 +103,7 @@ export class Keys {
   }
 
   /** The only time the key itself is told. @throws invalid_request naming each bad field and entry. */
-  async create(projectId: number, input: NewKey): Promise<KeyRecord & { key: string }> {
+  async create(projectId: number, input: NewKey, by?: By): Promise<KeyRecord & { key: string }> {
     const problems = newKeyProblems(input, this.#options.now())
     if (problems.length > 0) throw invalidRequest(problems)
     const key = generateKey(input.kind)
@@ -114,10 +119,15 @@ export class Keys {
       lastUsedIp: null,
       revokedAt: null,
     }
-    await this.#options.write
-      .insert(keys)
-      .values({ ...record, projectId, hash: hashKey(key), hint: keyHint(key) })
-    return { ...record, hint: shownHint(input.kind, keyHint(key)), key }
+    const { write, audit } = this.#options
+    const hint = shownHint(input.kind, keyHint(key))
+    await write.batch([
+      write.insert(keys).values({ ...record, projectId, hash: hashKey(key), hint: keyHint(key) }),
+      write.run(
+        audit.entry({ by, projectId, action: 'key_created', target: nameKey({ name: record.name, hint }) }),
+      ),
+    ])
+    return { ...record, hint, key }
   }
 
   /**
@@ -139,7 +149,7 @@ export class Keys {
     if (!this.#rulesOf(row.allowedIps).allows(hasRules(row.allowedIps) ? clientAddress() : null))
       throw wrongAddress()
     this.#noteUse(row, now, clientAddress)
-    return { projectId: row.projectId, keyId: row.id }
+    return { projectId: row.projectId, keyId: row.id, clientAddress }
   }
 
   async list(projectId: number): Promise<KeyRecord[]> {
@@ -155,15 +165,42 @@ export class Keys {
   }
 
   /** Holds from the next request on. @throws not_found for an id that is not this project's, or revoked before. */
-  async revoke(projectId: number, id: string): Promise<{ id: string; revoked: true }> {
-    const revoked = await this.#options.write
-      .update(keys)
-      .set({ revokedAt: this.#options.now() })
-      .where(and(eq(keys.id, id), eq(keys.projectId, projectId), isNull(keys.revokedAt)))
-      .returning({ id: keys.id })
+  async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; revoked: true }> {
+    const { read, write, audit, now } = this.#options
+    const isThisKey = and(eq(keys.id, id), eq(keys.projectId, projectId))
+    const [key] = await read
+      .select({ kind: keys.kind, name: keys.name, hint: keys.hint })
+      .from(keys)
+      .where(isThisKey)
+    const target = key ? nameKey({ name: key.name, hint: shownHint(key.kind, key.hint) }) : null
+    const [revoked] = await write.batch([
+      write
+        .update(keys)
+        .set({ revokedAt: now() })
+        .where(and(isThisKey, isNull(keys.revokedAt)))
+        .returning({ id: keys.id }),
+      write.run(audit.entry({ by, projectId, action: 'key_revoked', target })),
+    ])
     if (revoked.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such key in use.' })
     return { id, revoked: true }
+  }
+
+  /** What is wrong with an allow-list that is being written, and whether an address would pass it. */
+  checkAddress({
+    allowedIps,
+    address,
+  }: {
+    allowedIps: string[]
+    address?: string | undefined
+  }): AddressCheck {
+    const problems = validateIpEntries(allowedIps).map(({ index, message }) => ({ index, message }))
+    const bad = new Set(problems.map(({ index }) => index))
+    const good = allowedIps.filter((_, index) => !bad.has(index))
+    const parsed = address === undefined ? null : parseAddress(address.trim())
+    // Without its bad entries a list may be empty, which would let everyone pass.
+    const isJudged = parsed !== null && (good.length > 0 || problems.length === 0)
+    return { problems, allows: isJudged ? compileIpRules(good).allows(parsed) : null }
   }
 
   /** The project a key belongs to, whatever its state. */
@@ -234,6 +271,11 @@ function newKeyProblems(input: NewKey, now: number): FieldError[] {
     problems.push({ field: 'expiresAt', message: 'must be a time in the future' })
   }
   return problems
+}
+
+/** A key as the audit trail names it. */
+function nameKey({ name, hint }: { name: string; hint: string }): string {
+  return `${name} (${hint})`
 }
 
 function hasRules(allowedIps: string): boolean {

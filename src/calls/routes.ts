@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
-import { callerContext } from '../http/caller.ts'
+import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import type { Calls } from './calls.ts'
@@ -50,7 +50,7 @@ export function callRoutes(calls: Calls) {
         responses: keyedAnswers({ 200: jsonAnswer('The call.', Call) }, ['not_found']),
       },
     })
-    .delete('/:id', ({ caller, params }) => calls.remove(caller.projectId, params.id), {
+    .delete('/:id', ({ caller, params }) => calls.remove(caller.projectId, params.id, byKey(caller)), {
       detail: {
         tags,
         security,

@@ -113,8 +113,16 @@ export interface DurationBucket {
 }
 
 export interface EndReason {
+  /** Null for calls that name none. */
   value: string | null
   calls: number
+}
+
+export interface EndReasons {
+  /** The ten most frequent. */
+  data: EndReason[]
+  /** Calls of all the others. */
+  others: number
 }
 
 export interface KnowledgeFigures {
@@ -228,10 +236,35 @@ export interface CreatedInvitation extends InvitationRow {
   link: string
 }
 
+/** What the audit trail knows of. */
+export type AuditAction =
+  | 'console_set_up'
+  | 'signed_in'
+  | 'sign_in_failed'
+  | 'signed_out'
+  | 'signed_out_everywhere'
+  | 'session_ended'
+  | 'password_changed'
+  | 'password_link_created'
+  | 'password_reset'
+  | 'invitation_created'
+  | 'invitation_revoked'
+  | 'invitation_accepted'
+  | 'role_changed'
+  | 'person_removed'
+  | 'key_created'
+  | 'key_revoked'
+  | 'project_created'
+  | 'project_renamed'
+  | 'project_deleted'
+  | 'call_deleted'
+  | 'item_deleted'
+
 export interface AuditRow {
   seq: number
   at: string
-  action: string
+  action: AuditAction
+  /** A person as `name (e-mail address)`, a key as `name (hint)`; null for the command line and the service itself. */
   actor: string | null
   target: string | null
   ipAddress: string | null

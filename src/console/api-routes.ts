@@ -1,19 +1,50 @@
 import { Elysia } from 'elysia'
+import type { Keys } from '../auth/keys.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Overview } from '../calls/overview.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
+import type { AuditTrail } from './audit.ts'
 import { consoleCallRoutes } from './call-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { consoleKnowledgeRoutes } from './knowledge-routes.ts'
+import type { Invitations } from './people/invitations.ts'
+import type { Links } from './people/links.ts'
+import type { Members } from './people/members.ts'
+import type { People } from './people/people.ts'
+import type { Sessions } from './people/sessions.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
+import type { ConsoleProjects } from './projects.ts'
 import { sessionRoutes } from './session-routes.ts'
 
+/** What only the console has, and nothing under /v1. */
+export interface ConsoleParts {
+  readonly audit: AuditTrail
+  readonly sessions: Sessions
+  readonly links: Links
+  readonly invitations: Invitations
+  readonly members: Members
+  readonly people: People
+  readonly projects: ConsoleProjects
+}
+
+interface ConsoleApiOptions {
+  console: ConsoleParts
+  keys: Keys
+  calls: Calls
+  overview: Overview
+  knowledge: Knowledge
+  publicUrl: string | null
+}
+
 /** The console's own interface. A cookie opens it, never a key; and it opens nothing under /v1. */
-export function consoleApi() {
+export function consoleApi({ console, keys, calls, overview, knowledge, publicUrl }: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
-    .use(sessionRoutes())
-    .use(projectRoutes())
-    .use(keyRoutes())
-    .use(peopleRoutes())
-    .use(consoleCallRoutes())
+    .use(sessionRoutes(console.sessions, console.links))
+    .use(projectRoutes(console.projects))
+    .use(keyRoutes(keys))
+    .use(peopleRoutes({ ...console, publicUrl }))
+    .use(consoleCallRoutes({ calls, overview, knowledge }))
     .use(consoleKnowledgeRoutes())
 }
 

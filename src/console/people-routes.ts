@@ -1,24 +1,65 @@
 import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
 import { bodyOf } from '../validation.ts'
-import type { AuditRows, CreatedInvitation, PeopleAnswer } from './answers.ts'
-import { notBuilt } from './not-built.ts'
+import type { PeopleAnswer } from './answers.ts'
+import { type AuditTrail, byPerson } from './audit.ts'
+import type { Invitations } from './people/invitations.ts'
+import type { Members } from './people/members.ts'
 import { NewInvitation, NewRole, PageRequest } from './schemas.ts'
 
 const detail = { hide: true }
 
+interface PeopleRoutesOptions {
+  members: Members
+  invitations: Invitations
+  audit: AuditTrail
+  /** Where links lead to; null for the address that whoever asks for one uses. */
+  publicUrl: string | null
+}
+
 /** /console/api/projects/:project/people, /invitations and /audit: for owners. */
-export function peopleRoutes() {
+export function peopleRoutes({ members, invitations, audit, publicUrl }: PeopleRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project' })
     .use(consoleContext())
-    .get('/people', () => notBuilt<PeopleAnswer>(), { detail })
-    .patch('/people/:id', () => notBuilt<{ id: string }>(), { parse: 'json', body: bodyOf(NewRole), detail })
-    .delete('/people/:id', () => notBuilt<{ id: string; removed: true }>(), { detail })
-    .post('/invitations', () => notBuilt<CreatedInvitation>(), {
-      parse: 'json',
-      body: bodyOf(NewInvitation),
+    .get(
+      '/people',
+      async ({ member }): Promise<PeopleAnswer> => ({
+        members: await members.list(member.projectId),
+        invitations: await invitations.list(member.projectId),
+      }),
+      { detail },
+    )
+    .patch(
+      '/people/:id',
+      ({ member, person, address, params, body }) =>
+        members.changeRole(member.projectId, params.id, body.role, byPerson(person, address)),
+      { parse: 'json', body: bodyOf(NewRole), detail },
+    )
+    .delete(
+      '/people/:id',
+      ({ member, person, address, params }) =>
+        members.remove(member.projectId, params.id, byPerson(person, address)),
+      { detail },
+    )
+    .post(
+      '/invitations',
+      ({ member, person, address, request, headers, body }) =>
+        invitations.create(
+          member.projectId,
+          body.role,
+          publicUrl ?? headers.origin ?? new URL(request.url).origin,
+          byPerson(person, address),
+        ),
+      { parse: 'json', body: bodyOf(NewInvitation), detail },
+    )
+    .delete(
+      '/invitations/:id',
+      ({ member, person, address, params }) =>
+        invitations.revoke(member.projectId, params.id, byPerson(person, address)),
+      { detail },
+    )
+    .get('/audit', ({ member, query }) => audit.list(member.projectId, query), {
+      query: bodyOf(PageRequest),
       detail,
     })
-    .delete('/invitations/:id', () => notBuilt<{ id: string; removed: true }>(), { detail })
-    .get('/audit', () => notBuilt<AuditRows>(), { query: bodyOf(PageRequest), detail })
 }

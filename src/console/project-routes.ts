@@ -3,15 +3,20 @@ import { consoleContext } from '../http/console-context.ts'
 import { bodyOf } from '../validation.ts'
 import type { ProjectOfPerson } from './answers.ts'
 import { notBuilt } from './not-built.ts'
+import type { ConsoleProjects } from './projects.ts'
 import { DeleteProject, ProjectName } from './schemas.ts'
 
 const detail = { hide: true }
 
 /** /console/api/projects: made, renamed, deleted for good. */
-export function projectRoutes() {
+export function projectRoutes(projects: ConsoleProjects) {
   return new Elysia({ prefix: '/console/api/projects' })
     .use(consoleContext())
-    .post('', () => notBuilt<ProjectOfPerson>(), { parse: 'json', body: bodyOf(ProjectName), detail })
+    .post('', ({ person, address, body }) => projects.create(person, body.name, address), {
+      parse: 'json',
+      body: bodyOf(ProjectName),
+      detail,
+    })
     .patch('/:project', () => notBuilt<ProjectOfPerson>(), {
       parse: 'json',
       body: bodyOf(ProjectName),

@@ -33,6 +33,12 @@ export async function setMeta(write: WriteDatabase, name: string, value: string)
   await write.insert(meta).values({ name, value }).onConflictDoUpdate({ target: meta.name, set: { value } })
 }
 
+/** Sets a value that nobody has set; whether it did. */
+export async function setMetaOnce(write: WriteDatabase, name: string, value: string): Promise<boolean> {
+  const made = await write.insert(meta).values({ name, value }).onConflictDoNothing().returning()
+  return made.length > 0
+}
+
 export async function removeMeta(write: WriteDatabase, name: string): Promise<void> {
   await write.delete(meta).where(eq(meta.name, name))
 }

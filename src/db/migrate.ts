@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'drizzle-orm'
 import { migrate as applyMigrations } from 'drizzle-orm/libsql/migrator'
 import { FolderLock } from './folder-lock.ts'
+import { renewCallWords } from './word-tables.ts'
 import type { WriteDatabase } from './writer.ts'
 
 const lockTimeoutMs = 60_000
@@ -19,6 +20,7 @@ export async function migrate(db: WriteDatabase, folder: string): Promise<void> 
   try {
     await refuseNewerDatabase(db)
     await applyMigrations(db, { migrationsFolder })
+    await renewCallWords(db)
   } finally {
     lock.release()
   }

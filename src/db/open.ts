@@ -2,12 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { migrate } from './migrate.ts'
 import { openReader, type ReadDatabase } from './reader.ts'
+import { SideReader } from './side-reader.ts'
 import type { StoreOf } from './store.ts'
 import { openWriter, type WriteDatabase } from './writer.ts'
 
 export interface OpenDatabase {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
+  readonly readAside: ReadDatabase
   readonly store: StoreOf
   /** See Reader.dataVersion. */
   dataVersion(): number
@@ -25,7 +27,8 @@ export async function openDatabase(file: string): Promise<OpenDatabase> {
   try {
     await migrate(writer.db, dirname(file))
     const reader = openReader(file)
-    const store = { read: reader.db, write: writer.db }
+    const side = new SideReader(file)
+    const store = { read: reader.db, write: writer.db, readAside: side.db }
     return {
       ...store,
       store: () => store,
@@ -34,6 +37,7 @@ export async function openDatabase(file: string): Promise<OpenDatabase> {
       file,
       close: async () => {
         reader.close()
+        await side.close()
         await writer.close()
       },
     }

@@ -5,6 +5,8 @@ import type { WriteDatabase } from './writer.ts'
 export interface Store {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
+  /** For queries that go through many rows: see side-reader.ts. */
+  readonly readAside: ReadDatabase
 }
 
 /**

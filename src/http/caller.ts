@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Caller } from '../auth/keys.ts'
+import type { By } from '../console/audit.ts'
 
 /** Gives handlers `caller`, which authenticate.ts sets on every request whose path asks for a key. */
 export function callerContext() {
@@ -8,5 +9,10 @@ export function callerContext() {
 
 /** What `caller` is before a key was judged: no project has the id 0. */
 function nobody(): Caller {
-  return { projectId: 0, keyId: '' }
+  return { projectId: 0, keyId: '', clientAddress: () => null }
+}
+
+/** What whoever holds a key does, for the audit trail. */
+export function byKey({ keyId, clientAddress }: Caller): By {
+  return { actor: { keyId }, address: clientAddress() }
 }

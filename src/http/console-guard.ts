@@ -4,16 +4,11 @@ import { consoleAccess, isSafe } from './console-access.ts'
 import { consoleContext, type Membership, type SignedIn } from './console-context.ts'
 import type { FactsByRequest } from './facts.ts'
 
-/** Who is behind a request, and what they are in a project. */
-export interface ConsolePeople {
+interface ConsoleGuardOptions {
   /** The person whom the request's cookies sign in; null for nobody. */
   signedIn(cookies: string | null): Promise<SignedIn | null>
   /** Null when there is no such project, or the person is not in it. */
   membership(personId: string, publicProjectId: string): Promise<Membership | null>
-}
-
-interface ConsoleGuardOptions {
-  people: ConsolePeople
   facts: FactsByRequest
   clientAddress: (request: Request) => string | null
   /** Where people reach the console, if that is configured. */
@@ -24,7 +19,7 @@ interface ConsoleGuardOptions {
  * Judges every request under /console/api by its cookie, its origin and its path alone. In `onRequest`, before the
  * body is read and the route is found: a route that somebody forgets to protect is for owners.
  */
-export function consoleGuard({ people, facts, clientAddress, publicUrl }: ConsoleGuardOptions) {
+export function consoleGuard({ signedIn, membership, facts, clientAddress, publicUrl }: ConsoleGuardOptions) {
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
   return new Elysia({ name: 'console-guard' }).use(consoleContext()).onRequest(async (context) => {
     const { request } = context
@@ -32,12 +27,12 @@ export function consoleGuard({ people, facts, clientAddress, publicUrl }: Consol
     if (!access) return
     if (!isSafe(request.method) && !isOwnPage(request.headers, ownOrigin)) throw foreignPage()
     context.address = clientAddress(request)
-    const person = await people.signedIn(request.headers.get('cookie'))
+    const person = await signedIn(request.headers.get('cookie'))
     if (person) context.person = person
     if (access.for === 'everyone') return
     if (!person) throw notSignedIn()
     if (access.for === 'signedIn') return
-    const member = await people.membership(person.personId, access.project)
+    const member = await membership(person.personId, access.project)
     if (!member) throw noSuchProject()
     if (access.for === 'owners' && member.role !== 'owner') throw ownersOnly()
     context.member = member

@@ -6,12 +6,12 @@ const depthMax = 100
 const fieldCharsMax = 200
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads JSON bodies, for every route that takes one. @param bytesMax a larger body is 413 and not read on */
-export function jsonBody(bytesMax: number) {
+/** Reads JSON bodies, for every route that takes one. @param bytesMaxOf a larger body is 413 and not read on */
+export function jsonBody(bytesMaxOf: (request: Request) => number) {
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request }) => {
     // Elysia reads a body for every method but GET and HEAD; on a DELETE whatever is sent is ignored.
     if (request.method === 'DELETE') return null
-    return await readJson(request, bytesMax)
+    return await readJson(request, bytesMaxOf(request))
   })
 }
 

@@ -1,4 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
+import type { KnowledgeFigures } from '../console/answers.ts'
+import type { AuditTrail, By } from '../console/audit.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
@@ -7,10 +9,10 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { toIndexedWords } from '../words.ts'
 import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunk-rows.ts'
 import { type ItemPlace, newestPlace, readCursor, writeCursor } from './item-cursor.ts'
 import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
-import { toIndexedWords } from './words.ts'
 
 const pageLimitDefault = 20
 /** The list of items is read in slices of about this many characters of text. */
@@ -19,6 +21,7 @@ const sliceCharsMax = 2_097_152
 interface KnowledgeOptions {
   store: StoreOf
   recordHash: RecordHash
+  audit: Pick<AuditTrail, 'entry'>
   /** Cuts a text up: see chunk-rows.ts. */
   toChunkRows: (text: string) => Promise<ChunkRows>
   /** Embeds and indexes chunks that were just committed; true when search finds them by vector. */
@@ -94,6 +97,15 @@ const queries = preparedQueries((db) => ({
     .from(knowledgeItems)
     .where(isOfProject)
     .prepare(),
+  figures: db
+    .select({
+      items: sql<number>`(select count(*) from ${knowledgeItems} where ${isOfProject})`,
+      chunks: sql<number>`count(*)`,
+      pendingChunks: sql<number>`count(*) filter (where embedding_space is null)`,
+    })
+    .from(chunks)
+    .where(eq(chunks.projectId, sql.placeholder('projectId')))
+    .prepare(),
   bySeqs: db
     .select(itemColumns)
     .from(knowledgeItems)
@@ -163,6 +175,12 @@ export class Knowledge {
     return await queries(this.#options.store(projectId).read).contents.all({ projectId })
   }
 
+  /** How much there is, and how much of it is still to be embedded. */
+  async figures(projectId: number): Promise<KnowledgeFigures> {
+    const row = await queries(this.#options.store(projectId).readAside).figures.get({ projectId })
+    return { items: row?.items ?? 0, chunks: row?.chunks ?? 0, pendingChunks: row?.pendingChunks ?? 0 }
+  }
+
   /** Every item without its text, newest first. */
   async heads(projectId: number): Promise<ItemHead[]> {
     return await queries(this.#options.store(projectId).read).heads.all({ projectId })
@@ -180,11 +198,12 @@ export class Knowledge {
   }
 
   /** Deletes an item with every chunk and vector of it. */
-  async remove(projectId: number, id: string): Promise<{ id: string; deleted: true }> {
+  async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { read, write } = this.#options.store(projectId)
     const found = await queries(read).byId.get({ projectId, id })
     if (!found) throw itemNotFound()
     const itemSeq = found.seq
+    const idHash = this.#options.recordHash(projectId, 'item', id)
     const labels = write.select({ label: chunks.label }).from(chunks).where(eq(chunks.itemSeq, itemSeq))
     const results = await write.batch([
       write
@@ -196,7 +215,7 @@ export class Knowledge {
         .where(eq(projects.id, projectId)),
       write.run(sql`
         insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
-        select ${projectId}, 'item', ${this.#options.recordHash(projectId, 'item', id)}, change_seq, ${this.#options.now()}
+        select ${projectId}, 'item', ${idHash}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists (
           select 1 from ${knowledgeItems} where seq = ${itemSeq})
         on conflict do nothing`),
@@ -207,6 +226,7 @@ export class Knowledge {
         .delete(knowledgeItems)
         .where(and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.seq, itemSeq)))
         .returning({ seq: knowledgeItems.seq }),
+      write.run(this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash })),
     ])
     if (results[5].length === 0) throw itemNotFound()
     this.#options.scheduleErasure(projectId)

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { callerContext } from '../http/caller.ts'
+import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import { streamOf } from '../http/stream.ts'
@@ -118,7 +118,7 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
         responses: keyedAnswers({ 200: jsonAnswer('The item.', Item) }, ['not_found']),
       },
     })
-    .delete('/:id', ({ caller, params }) => knowledge.remove(caller.projectId, params.id), {
+    .delete('/:id', ({ caller, params }) => knowledge.remove(caller.projectId, params.id, byKey(caller)), {
       detail: {
         tags,
         security,

@@ -1,7 +1,8 @@
 import { eq, or, sql } from 'drizzle-orm'
+import type { AuditTrail, By } from '../console/audit.ts'
 import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import { projects } from '../db/schema.ts'
+import { members, projects } from '../db/schema.ts'
 import { createWordTables } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, invalidRequest } from '../errors.ts'
@@ -15,27 +16,50 @@ export interface Project {
   /** `prj_…`: the project's id as people and commands see it. */
   readonly id: string
   readonly name: string
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
 }
 
-const columns = { projectId: projects.id, id: projects.publicId, name: projects.name }
+interface ProjectsOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  audit: Pick<AuditTrail, 'entry'>
+  now: () => number
+}
+
+/** Whose a new project is, and who makes it. */
+interface NewProject {
+  /** A person's id; null for a project that is reached by keys and the command line alone. */
+  ownerId?: string | null
+  by?: By | undefined
+}
+
+const columns = {
+  projectId: projects.id,
+  id: projects.publicId,
+  name: projects.name,
+  createdAt: projects.createdAt,
+}
 
 export class Projects {
   readonly #read: ReadDatabase
   readonly #write: WriteDatabase
+  readonly #audit: Pick<AuditTrail, 'entry'>
   readonly #now: () => number
 
-  constructor({ read, write, now }: { read: ReadDatabase; write: WriteDatabase; now: () => number }) {
+  constructor({ read, write, audit, now }: ProjectsOptions) {
     this.#read = read
     this.#write = write
+    this.#audit = audit
     this.#now = now
   }
 
   /** @throws invalid_request when the name is blank, too long or taken. */
-  async create(name: string): Promise<Project> {
+  async create(name: string, options: NewProject = {}): Promise<Project> {
     const problem = nameProblem(name)
     if (problem) throw invalidRequest([{ field: 'name', message: problem }])
     for (;;) {
-      const outcome = await this.#insert(name)
+      const outcome = await this.#insert(name, options)
       if (outcome === 'name taken')
         throw invalidRequest([{ field: 'name', message: 'is taken by another project' }])
       if (outcome !== 'id taken') return outcome
@@ -45,7 +69,7 @@ export class Projects {
   /** The project `name` on a database that has none; null when there is one, or another process was first. */
   async createFirst(name: string): Promise<Project | null> {
     if ((await this.list()).length > 0) return null
-    const outcome = await this.#insert(name)
+    const outcome = await this.#insert(name, {})
     return typeof outcome === 'string' ? null : outcome
   }
 
@@ -75,15 +99,23 @@ export class Projects {
   }
 
   /** A project comes with its word tables, or not at all, so its id is chosen before they are named after it. */
-  async #insert(name: string): Promise<Project | 'name taken' | 'id taken'> {
+  async #insert(
+    name: string,
+    { ownerId = null, by }: NewProject,
+  ): Promise<Project | 'name taken' | 'id taken'> {
     const [last] = await this.#write.all<{ seq: number }>(
       sql`select seq from sqlite_sequence where name = 'projects'`,
     )
-    const project = { projectId: (last?.seq ?? 0) + 1, id: newId('prj'), name }
-    const values = { id: project.projectId, publicId: project.id, name, createdAt: this.#now() }
+    const [projectId, createdAt] = [(last?.seq ?? 0) + 1, this.#now()]
+    const project = { projectId, id: newId('prj'), name, createdAt }
+    const values = { id: projectId, publicId: project.id, name, createdAt }
     try {
       await this.#write.batch([
         this.#write.insert(projects).values(values),
+        this.#write.run(this.#audit.entry({ by, projectId, action: 'project_created', target: name })),
+        this.#write.run(sql`
+          insert into ${members} (project_id, person_id, role, created_at)
+          select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`),
         ...createWordTables(project.projectId).map((statement) => this.#write.run(statement)),
       ])
       return project

@@ -5,6 +5,7 @@ import { Keys, type NewKey } from '../../src/auth/keys.ts'
 import { hashKey } from '../../src/auth/token.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { AppError } from '../../src/errors.ts'
+import { auditOf } from '../support/audit.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 const startMs = Date.UTC(2026, 0, 31)
@@ -161,6 +162,7 @@ describe('the last use of a key', () => {
       read: service.services.database.read,
       write: closed.write,
       dataVersion: service.services.database.dataVersion,
+      audit: service.services.console.audit,
       now: () => clock.ms,
       onNoteFailed: (error) => failures.push(error),
     })
@@ -192,7 +194,12 @@ describe('revoking a key', () => {
   test('holds in another process on the same database', async () => {
     const { id, key } = await create()
     const other = await openDatabase(service.services.database.file)
-    const keys = new Keys({ ...other, now: () => clock.ms, onNoteFailed: () => undefined })
+    const keys = new Keys({
+      ...other,
+      audit: auditOf(other),
+      now: () => clock.ms,
+      onNoteFailed: () => undefined,
+    })
     await keys.revoke(project.projectId, id)
     const answer = await project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })
     expect(answer.status).toBe(401)

@@ -6,6 +6,7 @@ import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { segmentNames } from '../../src/db/word-segments.ts'
 import { callWords, chunkWords } from '../../src/db/word-tables.ts'
 import { Projects } from '../../src/projects/projects.ts'
+import { auditOf } from '../support/audit.ts'
 import { freshFolder } from '../support/script.ts'
 
 const folder = freshFolder()
@@ -14,7 +15,7 @@ let projects: Projects
 
 beforeAll(async () => {
   database = await openDatabase(join(folder.folder, 'callbook.db'))
-  projects = new Projects({ ...database, now: Date.now })
+  projects = new Projects({ ...database, audit: auditOf(database), now: Date.now })
 })
 
 afterAll(async () => {

@@ -85,8 +85,21 @@ const badSearches: Record<string, [body: unknown, ...fields: string[]]> = {
   'a list': [[], 'body'],
 }
 
+const badPreviews: Record<string, [body: unknown, ...fields: string[]]> = {
+  'no text': [{ name: 'x' }, 'text'],
+  'an empty text': [{ text: '' }, 'text'],
+  'a blank text': [{ text: ' \n\u3000' }, 'text'],
+  'a null text': [{ text: null }, 'text'],
+  'a text that is a list': [{ text: ['x'] }, 'text'],
+  'U+0000 in the text': [{ text: 'a\u0000b' }, 'text'],
+  'a lone surrogate': [{ text: 'a\ud800' }, 'text'],
+  null: [null, 'body'],
+  'a list': [[], 'body'],
+}
+
 for (const [path, bodies] of [
   ['/v1/knowledge', badItems],
+  ['/v1/knowledge/preview', badPreviews],
   ['/v1/knowledge/search', badSearches],
 ] as const) {
   describe(`POST ${path}`, () => {

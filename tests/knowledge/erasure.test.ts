@@ -36,6 +36,37 @@ describe('a deleted item', () => {
     expect(await foundBy(project, kept)).toEqual(['keyword', 'vector'])
   })
 
+  test('leaves no byte of words that the keyword index takes in other forms: pairs, compatibility forms, accents', async () => {
+    const project = await service.mintProject()
+    // Ideographs, syllables and marks that occur in no other text of this file.
+    const words = { 龘靐齉爩: ['龘靐', '靐齉', '齉爩'], 뷁쀍뛟: ['뷁쀍', '쀍뛟'], ฒ๊ฌ์ฑ๋: ['ฒ๊ฌ์', 'ฌ์ฑ๋'] }
+    const latin = newWord()
+    const wide = String.fromCodePoint(...[...latin].map((letter) => (letter.codePointAt(0) ?? 0) + 0xfee0))
+    const greek = 'ψῴζξήφθ'
+    const texts = [...Object.keys(words), wide, greek]
+    const traces = [
+      ...[...texts, ...Object.values(words).flat(), 'ψωζξηφθ'].map((text) => ({
+        name: text,
+        bytes: Buffer.from(text),
+      })),
+      ...tracesOfWord(latin),
+    ]
+    const answer = await project.send('POST', '/v1/knowledge', {
+      name: `${Object.keys(words)[0]}${greek}`,
+      text: `# ${texts.join(' ')}\n\n${texts.join('。')}`,
+    })
+    const { id }: { id: string } = await answer.json()
+    const kept = await addMarked(project)
+    for (const text of texts) expect(await firstBy(project, text)).toBe(id)
+    const before = await findTraces(service.dataDir, traces)
+    for (const { name } of traces) expect(before.some((line) => line.startsWith(name))).toBe(true)
+
+    expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
+    await erasuresDone(project)
+    expect(await findTraces(service.dataDir, traces)).toEqual([])
+    expect(await foundBy(project, kept)).toEqual(['keyword', 'vector'])
+  })
+
   test('takes nothing from its neighbours and other projects, whatever is deleted', async () => {
     const [project, other] = [await service.mintProject(), await service.mintProject()]
     const items = []
@@ -251,6 +282,13 @@ async function foundBy(project: Sender, { id, words }: MarkedItem): Promise<stri
     if (data[0]?.itemId === id && used === mode) modes.push(mode)
   }
   return modes
+}
+
+async function firstBy(project: Sender, query: string): Promise<string | undefined> {
+  const { data }: { data: { itemId: string }[] } = await search(project, query, 'keyword').then((a) =>
+    a.json(),
+  )
+  return data[0]?.itemId
 }
 
 async function erasuresDone(project: TestProject): Promise<void> {

@@ -15,6 +15,7 @@ import { createHuggingFaceEmbedder } from '../../src/knowledge/embedding/hugging
 import { Indexer } from '../../src/knowledge/indexer.ts'
 import { Knowledge } from '../../src/knowledge/knowledge.ts'
 import { Projects } from '../../src/projects/projects.ts'
+import { auditOf } from '../support/audit.ts'
 import {
   type FakeEmbeddings,
   fakeVector,
@@ -389,6 +390,7 @@ async function build({ embedder, projectId, now, random = () => 1 }: BuildOption
     onFailure: (failure) => failures.push(failure),
   })
   const knowledge = new Knowledge({
+    audit: auditOf(database),
     store,
     recordHash: createRecordHash('key'),
     toChunkRows: async (text) => toChunkRows(text),
@@ -415,7 +417,7 @@ async function build({ embedder, projectId, now, random = () => 1 }: BuildOption
 }
 
 async function newProject(): Promise<number> {
-  const projects = new Projects({ ...database, now: Date.now })
+  const projects = new Projects({ ...database, audit: auditOf(database), now: Date.now })
   return (await projects.create(crypto.randomUUID())).projectId
 }
 

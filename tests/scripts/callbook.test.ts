@@ -1,7 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { repository } from '../support/process.ts'
 import { freshFolder } from '../support/script.ts'
@@ -119,6 +120,9 @@ describe('every command', () => {
   const commands = [
     ['project', 'create'],
     ['project', 'list'],
+    ['person', 'list'],
+    ['person', 'invite'],
+    ['person', 'reset'],
     ['key', 'create'],
     ['key', 'list'],
     ['key', 'revoke'],
@@ -210,6 +214,69 @@ describe('project', () => {
     const { value } = await line.json(['project', 'create', 'a\u001b[2Jb'])
     expect(value.name).toBe('a\u001b[2Jb')
     expect((await line.run(['project', 'list'])).out).not.toContain('\u001b')
+  })
+})
+
+describe('person', () => {
+  let service: TestService
+  let set: TestConsole
+  let line: Line
+
+  beforeAll(async () => {
+    service = await startService()
+    set = await startConsole(service)
+    line = new Line(service.dataDir)
+  })
+  afterAll(() => service.stop())
+
+  test('a new project belongs to whoever set the console up, or to whom --owner names', async () => {
+    const own = await line.json(['project', 'create', 'of the first'])
+    const other = await set.join(await set.mintProject(), 'member')
+    const theirs = await line.json(['project', 'create', 'of another', '--owner', other.email.toUpperCase()])
+    const projectsOf = async (person: TestPerson) =>
+      (await (await person.fetch('/session')).json()).projects.map(({ id }: { id: string }) => id)
+    expect(await projectsOf(set.owner)).toContain(own.value.id)
+    expect(await projectsOf(set.owner)).not.toContain(theirs.value.id)
+    expect(await projectsOf(other)).toContain(theirs.value.id)
+    expect(await line.run(['project', 'create', 'of nobody', '--owner', 'nobody@example.com'])).toEqual({
+      code: 1,
+      out: '',
+      err: 'Nobody has the e-mail address nobody@example.com.\n',
+    })
+  })
+
+  test('everybody is listed with their projects', async () => {
+    const project = await set.mintProject()
+    const { personId, name, email } = await set.join(project, 'member')
+    const { value } = await line.json(['person', 'list'])
+    expect(value.find(({ id }: { id: string }) => id === personId)).toEqual({
+      id: personId,
+      name,
+      email,
+      projects: [{ id: project.id, name: project.name, role: 'member' }],
+    })
+    expect((await line.run(['person', 'list'])).out).toContain(`${project.name} (member)`)
+  })
+
+  test('an invitation and a password link open what they say, at PUBLIC_URL', async () => {
+    const project = await set.mintProject()
+    const env = { PUBLIC_URL: 'https://callbook.example/base' }
+    const invited = await line.json(['person', 'invite', '--project', project.name, '--role', 'owner'], {
+      env,
+    })
+    expect(invited.value).toMatchObject({ role: 'owner', id: expect.stringMatching(/^inv_/) })
+    expect(invited.value.link).toMatch(/^https:\/\/callbook\.example\/base\/console\/join#[\w-]{32}$/)
+    const reset = await line.json(['person', 'reset', set.owner.email], { env })
+    expect(reset.value.link).toMatch(/^https:\/\/callbook\.example\/base\/console\/reset#[\w-]{32}$/)
+    const check = async (link: string) =>
+      (await set.nobody.send('POST', '/links/check', { token: new URL(link).hash.slice(1) })).json()
+    expect(await check(invited.value.link)).toEqual({
+      kind: 'invitation',
+      projectName: project.name,
+      role: 'owner',
+      invitedBy: null,
+    })
+    expect(await check(reset.value.link)).toEqual({ kind: 'password', email: set.owner.email })
   })
 })
 

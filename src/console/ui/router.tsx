@@ -16,7 +16,6 @@ import { PageProblem } from './shell/page-problem.tsx'
 import { callSearch } from './views/calls/call-search.ts'
 import { callsSearch } from './views/calls/calls-search.ts'
 import { itemSearch } from './views/knowledge/item-search.ts'
-import { knowledgeSearch } from './views/knowledge/knowledge-search.ts'
 import { overviewSearch } from './views/overview/overview-search.ts'
 import { playgroundSearch } from './views/playground/playground-search.ts'
 
@@ -114,7 +113,6 @@ const callRoute = createRoute({
 const knowledgeRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/knowledge',
-  validateSearch: knowledgeSearch,
   component: lazyRouteComponent(() => import('./views/knowledge/knowledge-view.tsx'), 'KnowledgeView'),
 })
 

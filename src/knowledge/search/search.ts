@@ -147,9 +147,9 @@ export class Search {
   }
 }
 
-/** Chunks that may be needed for so many passages, as up to three become one and some are left out. */
+/** Chunks that may be needed for so many passages, as up to three become one and a few are left out. */
 function candidatesFor(limit: number): number {
-  return limit * 2 + 5
+  return limit * 3 + 5
 }
 
 /** Null when the work takes longer; the work itself goes on. */

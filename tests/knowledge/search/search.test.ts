@@ -310,15 +310,124 @@ describe('an embedder that is late or fails', () => {
   })
 })
 
+describe('the deadline', () => {
+  test('holds while the circuit is open: the answer comes by keyword, and nobody is asked', async () => {
+    await withFake(async (late, fake) => {
+      fake.always({ status: 500 })
+      for (let n = 0; n < 8; n++) await search({ query: `refund ${n}`, timeoutMs: 2_000 }, late)
+      const before = fake.requests.length
+      for (const mode of ['hybrid', 'vector']) {
+        const answer = await search({ query: 'refund again', mode, timeoutMs: 10_000 }, late)
+        expect(answer).toMatchObject({ mode: 'keyword', data: [{ name: 'Refunds' }] })
+      }
+      expect(fake.requests.length).toBe(before)
+    })
+  })
+
+  test('that an embedding missed does not lose it: asked again, the answer is hybrid without another request', async () => {
+    await withFake(async (late, fake) => {
+      const before = fake.requests.length
+      fake.next({ delayMs: 300 })
+      expect((await search({ query: 'refund my order', timeoutMs: 20 }, late)).mode).toBe('keyword')
+      const again = await search({ query: 'refund my order', timeoutMs: 10_000 }, late)
+      expect([again.mode, again.data[0]?.name]).toEqual(['hybrid', 'Refunds'])
+      expect(fake.requests.length).toBe(before + 1)
+    })
+  })
+
+  test('is each request’s own: a hundred at once share one embedding, and all are answered without it', async () => {
+    await withFake(async (late, fake) => {
+      const before = fake.requests.length
+      fake.always({ delayMs: 60_000 })
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, () => search({ query: 'refund', timeoutMs: 50 }, late)),
+      )
+      for (const answer of answers)
+        expect(answer).toMatchObject({ mode: 'keyword', data: [{ name: 'Refunds' }] })
+      expect(fake.requests.length).toBe(before + 1)
+    })
+  })
+})
+
+describe('two projects with the same texts', () => {
+  test('never see each other’s items, however many searches go on at once', async () => {
+    const [one, other] = [await service.mintProject(), await service.mintProject()]
+    const itemIds = new Map<TestProject, string[]>([
+      [one, []],
+      [other, []],
+    ])
+    for (const document of documents)
+      for (const [target, own] of itemIds) own.push(await create(target, document))
+    const requests = Array.from({ length: 240 }, (_, n) => {
+      const target = n % 2 === 0 ? one : other
+      const strangers = itemIds.get(target === one ? other : one) ?? []
+      const mode = ['hybrid', 'vector', 'keyword'][n % 3]
+      const named = n % 5 === 0 ? { itemIds: [...strangers, ...(itemIds.get(target) ?? [])] } : {}
+      const query = ['refund my order', 'delivery', 'password', 'support team'][n % 4]
+      return { target, body: { query, mode, limit: 1 + (n % 50), ...named } }
+    })
+    const answers = await Promise.all(requests.map(({ target, body }) => search(body, target)))
+    for (const [n, { data }] of answers.entries()) {
+      const own = itemIds.get(requests[n]?.target ?? one)
+      expect(data.length).toBeGreaterThan(0)
+      expect(data.filter(({ itemId }) => !own?.includes(itemId))).toEqual([])
+    }
+  })
+})
+
+describe('the log', () => {
+  test('holds no word of a query or a text, whatever is answered', async () => {
+    await withFake(async (late, fake, { logs }) => {
+      const secret = 'pin4711zebra'
+      await create(late, { name: 'Secret name', text: `The text says ${secret}text.` })
+      for (const misbehaviour of [
+        null,
+        { status: 500 },
+        { status: 422 },
+        { html: true },
+        { dimensions: 3 },
+      ]) {
+        fake.always(misbehaviour)
+        const query = `${secret} ${Math.random()}`
+        await search({ query, timeoutMs: 2_000 }, late)
+        for (const mode of ['hybrid', 'vector', 'keyword']) await search({ query: secret, mode }, late)
+        await late.send('POST', '/v1/knowledge/search', { query, limit: 99 })
+        await late.send('POST', '/v1/knowledge/preview', { text: `${secret} ${'x'.repeat(2_000_000)}` })
+        await late.send('POST', '/integrations/dify/retrieval', {
+          knowledge_id: secret,
+          query,
+          retrieval_setting: {},
+        })
+        await late.send('POST', '/integrations/vapi/tool', {
+          message: { toolCallList: [{ parameters: { query } }] },
+        })
+        await late.send('POST', '/mcp', {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: secret },
+        })
+        await late.fetch(`/v1/knowledge/search?query=${secret}`)
+      }
+      expect(logs.length).toBeGreaterThan(20)
+      expect(logs.filter((line) => JSON.stringify(line).includes(secret))).toEqual([])
+    })
+  })
+})
+
 async function withFake(
-  use: (project: TestProject, fake: Awaited<ReturnType<typeof startFakeEmbeddings>>) => Promise<void>,
+  use: (
+    project: TestProject,
+    fake: Awaited<ReturnType<typeof startFakeEmbeddings>>,
+    service: TestService,
+  ) => Promise<void>,
 ): Promise<void> {
   const fake = await startFakeEmbeddings()
   const late = await startService({ env: { EMBEDDING_ENDPOINT: fake.url } })
   try {
     const own = await late.mintProject()
     for (const document of documents.slice(0, 2)) await create(own, document)
-    await use(own, fake)
+    await use(own, fake, late)
   } finally {
     fake.always(null)
     await late.stop()

@@ -1,8 +1,9 @@
 /** What the address says of this page, judged: what makes no sense is left out. */
 export interface ItemSearch {
-  placeholder?: string
+  /** The text, when there is none. */
+  tab?: 'chunks' | 'ask' | undefined
 }
 
-export function itemSearch(_search: Record<string, unknown>): ItemSearch {
-  return {}
+export function itemSearch({ tab }: Record<string, unknown>): ItemSearch {
+  return tab === 'chunks' || tab === 'ask' ? { tab } : {}
 }

@@ -1,6 +1,158 @@
+import { Badge, Button, Group, SegmentedControl, Skeleton, Stack, Tabs, Text } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconTrash } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { asBytes, asCount } from '../../components/figures.ts'
+import { Instant } from '../../components/instant.tsx'
+import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { AskForm } from '../playground/ask-form.tsx'
+import { ChunkCard } from './chunk-card.tsx'
+import { IndexStatus } from './index-status.tsx'
+import { chunksQuery, itemQuery } from './queries.ts'
 
-/** One knowledge item: its text, its chunks. */
+const route = getRouteApi('/p/$project/knowledge/$item')
+const Markdown = lazy(() => import('./markdown.tsx'))
+
+/** One item: its text, its chunks as stored, and a question to try against it. */
 export function ItemView() {
-  return <PageHeader title="Item" />
+  const { project, item: id } = route.useParams()
+  const { tab } = route.useSearch()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const item = useQuery(itemQuery(project, id))
+  const chunks = useQuery(chunksQuery(project, id))
+  const [isDeleting, setDeleting] = useState(false)
+  const remove = async () => {
+    await unwrap(api.projects({ project }).knowledge({ id }).delete())
+    queryClient.removeQueries({ queryKey: ['knowledge', project, 'item', id] })
+    await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
+    notifications.show({ message: 'The item is deleted, with every chunk and vector.' })
+    await navigate({ to: '/p/$project/knowledge', params: { project } })
+  }
+
+  if (item.error && !item.data) return <Problem error={item.error} onRetry={() => void item.refetch()} />
+  return (
+    <Stack gap="md">
+      <PageHeader
+        title={item.data?.name ?? 'Item'}
+        description={item.data?.description || undefined}
+        action={
+          <Button
+            variant="default"
+            leftSection={<IconTrash size={16} />}
+            onClick={() => setDeleting(true)}
+            disabled={!item.data}
+          >
+            Delete
+          </Button>
+        }
+      />
+      <Group gap="md" mih={24}>
+        <Group gap={4}>
+          <Mono>{id}</Mono>
+          <CopyButton value={id} label="Copy id" />
+        </Group>
+        {item.data && <IndexStatus status={item.data.status} chunks={chunks.data?.data.length ?? 0} />}
+        {item.data && (
+          <Text size="sm" c="dimmed">
+            Created <Instant at={item.data.createdAt} /> · {asBytes(new Blob([item.data.text]).size)}
+          </Text>
+        )}
+      </Group>
+      <Tabs
+        value={tab ?? 'text'}
+        onChange={(value) =>
+          void navigate({
+            to: '.',
+            search: (search) => ({
+              ...search,
+              tab: value === 'chunks' || value === 'ask' ? value : undefined,
+            }),
+            replace: true,
+          })
+        }
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="text">Text</Tabs.Tab>
+          <Tabs.Tab value="chunks">Chunks{chunks.data && ` ${asCount(chunks.data.data.length)}`}</Tabs.Tab>
+          <Tabs.Tab value="ask">Try a question</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="text">
+          {item.data ? <ItemText text={item.data.text} /> : <Skeleton height={320} />}
+        </Tabs.Panel>
+        <Tabs.Panel value="chunks">
+          {chunks.error && <Problem error={chunks.error} onRetry={() => void chunks.refetch()} />}
+          {chunks.isPending && <Skeleton height={320} />}
+          <Stack gap="sm">
+            {chunks.data?.data.map((chunk) => (
+              <ChunkCard
+                key={chunk.position}
+                {...chunk}
+                note={
+                  !chunk.isEmbedded && (
+                    <Badge color="yellow" variant="light" size="sm" radius="sm" tt="none">
+                      found by words only
+                    </Badge>
+                  )
+                }
+              />
+            ))}
+          </Stack>
+        </Tabs.Panel>
+        <Tabs.Panel value="ask">
+          <AskForm project={project} initial={{ query: '' }} itemIds={[id]} />
+        </Tabs.Panel>
+      </Tabs>
+      {item.data && (
+        <ConfirmDialog
+          opened={isDeleting}
+          onClose={() => setDeleting(false)}
+          title={`Delete “${item.data.name}”?`}
+          word="delete"
+          confirmLabel="Delete item"
+          onConfirm={remove}
+        >
+          Its text, all its chunks and their vectors go for good. Agents stop finding it at once. This cannot
+          be undone.
+        </ConfirmDialog>
+      )}
+    </Stack>
+  )
+}
+
+function ItemText({ text }: { text: string }) {
+  const [form, setForm] = useState('rendered')
+  const source = (
+    <Text
+      component="pre"
+      size="sm"
+      ff="monospace"
+      style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', margin: 0 }}
+    >
+      {text}
+    </Text>
+  )
+  return (
+    <Stack gap="sm" align="flex-start">
+      <SegmentedControl
+        size="xs"
+        value={form}
+        onChange={setForm}
+        aria-label="Show the text as"
+        data={[
+          { value: 'rendered', label: 'Rendered' },
+          { value: 'source', label: 'Source' },
+        ]}
+      />
+      {form === 'source' ? source : <Suspense fallback={source}>{<Markdown text={text} />}</Suspense>}
+    </Stack>
+  )
 }

@@ -1,6 +1,161 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { Dropzone } from '@mantine/dropzone'
+import { IconBook2, IconPlus, IconUpload } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useRef } from 'react'
+import type { KnowledgeRow } from '../../../answers.ts'
+import { Empty } from '../../components/empty.tsx'
+import { asBytes, asCount, counted } from '../../components/figures.ts'
+import { Instant } from '../../components/instant.tsx'
+import { PageButton, PageLink } from '../../components/links.tsx'
+import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { exampleDocuments } from './example-documents.ts'
+import { IndexStatus } from './index-status.tsx'
+import { itemsQuery, rowsOf } from './queries.ts'
+import { UploadList } from './upload-list.tsx'
+import { useUploads } from './use-uploads.ts'
 
-/** What the agents know, and how far it is indexed. */
+const route = getRouteApi('/p/$project/knowledge')
+
+/** What the agents know: the list of items, and where files are dropped. */
 export function KnowledgeView() {
-  return <PageHeader title="Knowledge" />
+  const { project } = route.useParams()
+  const navigate = useNavigate()
+  const items = useInfiniteQuery(itemsQuery(project))
+  const { uploads, addFiles, addDocuments, clear } = useUploads(project)
+  const openPicker = useRef<() => void>(null)
+  const rows = rowsOf(items.data)
+  const total = items.data?.pages[0]?.total ?? 0
+
+  return (
+    <Stack gap="md">
+      <PageHeader
+        title="Knowledge"
+        description={items.data && counted(total, 'item')}
+        action={
+          <Group gap="xs">
+            <Button
+              variant="default"
+              leftSection={<IconUpload size={16} />}
+              onClick={() => openPicker.current?.()}
+            >
+              Upload files
+            </Button>
+            <PageButton
+              to="/p/$project/knowledge/new"
+              params={{ project }}
+              leftSection={<IconPlus size={16} />}
+            >
+              New item
+            </PageButton>
+          </Group>
+        }
+      />
+      <Dropzone.FullScreen active onDrop={(files) => void addFiles(files)} openRef={openPicker} multiple>
+        <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
+          <IconUpload size={40} stroke={1.5} />
+          <Text size="lg" fw={600}>
+            Drop .md and .txt files
+          </Text>
+          <Text c="dimmed">Each becomes an item, named by its first heading.</Text>
+        </Stack>
+      </Dropzone.FullScreen>
+      <UploadList project={project} uploads={uploads} onClear={clear} />
+      {items.error && !items.data ? (
+        <Problem
+          title="The items could not be loaded"
+          error={items.error}
+          onRetry={() => void items.refetch()}
+        />
+      ) : (
+        <ListTable
+          label="Knowledge items"
+          rows={items.data && rows}
+          rowKey={(row) => row.id}
+          onOpen={(row) =>
+            void navigate({ to: '/p/$project/knowledge/$item', params: { project, item: row.id } })
+          }
+          columns={columnsOf(project)}
+          empty={
+            <Empty
+              icon={<IconBook2 size={24} />}
+              title="Nothing known yet"
+              action={
+                <Button variant="default" onClick={() => void addDocuments(exampleDocuments)}>
+                  Load three example documents
+                </Button>
+              }
+            >
+              Agents answer from what you write here: policies, opening hours, prices. Write an item, drop .md
+              or .txt files anywhere on this page, or begin with examples of a made-up shop.
+            </Empty>
+          }
+        />
+      )}
+      {items.hasNextPage && (
+        <Button
+          variant="default"
+          style={{ alignSelf: 'center' }}
+          loading={items.isFetchingNextPage}
+          onClick={() => void items.fetchNextPage()}
+        >
+          Load more
+        </Button>
+      )}
+    </Stack>
+  )
+}
+
+function columnsOf(project: string): Column<KnowledgeRow>[] {
+  return [
+    {
+      key: 'name',
+      header: 'Name',
+      render: (row) => (
+        <>
+          <PageLink to="/p/$project/knowledge/$item" params={{ project, item: row.id }} c="inherit" fw={500}>
+            {row.name}
+          </PageLink>
+          {row.description && (
+            <Text size="xs" c="dimmed" lineClamp={1}>
+              {row.description}
+            </Text>
+          )}
+        </>
+      ),
+    },
+    {
+      key: 'status',
+      header: 'Status',
+      width: '200px',
+      from: 480,
+      render: (row) => <IndexStatus status={row.status} chunks={row.chunks} />,
+    },
+    {
+      key: 'chunks',
+      header: 'Chunks',
+      width: '80px',
+      align: 'right',
+      from: 640,
+      render: (row) => <span className="cb-figure">{asCount(row.chunks)}</span>,
+    },
+    {
+      key: 'size',
+      header: 'Size',
+      width: '90px',
+      align: 'right',
+      from: 640,
+      render: (row) => <span className="cb-figure">{asBytes(row.textBytes)}</span>,
+    },
+    {
+      key: 'created',
+      header: 'Created',
+      width: '120px',
+      from: 480,
+      render: (row) => <Instant at={row.createdAt} />,
+    },
+  ]
 }

@@ -1,6 +1,127 @@
+import { Button, Grid, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Dropzone } from '@mantine/dropzone'
+import { useForm } from '@mantine/form'
+import { notifications } from '@mantine/notifications'
+import { IconFile } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useBlocker, useNavigate } from '@tanstack/react-router'
+import { ApiProblem, api, unwrap } from '../../api.ts'
+import { asBytes } from '../../components/figures.ts'
+import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { readDocument } from './documents.ts'
+import { PreviewPanel } from './preview-panel.tsx'
 
-/** Writing a knowledge item, with its chunks beside it. */
+const route = getRouteApi('/p/$project/knowledge/new')
+
+/** Writing an item, with its chunks beside it before it is saved. */
 export function NewItemView() {
-  return <PageHeader title="New item" />
+  const { project } = route.useParams()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const form = useForm({
+    initialValues: { name: '', description: '', text: '' },
+    validate: {
+      name: (name) => (name.trim() === '' ? 'Give it a name' : null),
+      text: (text) => (text.trim() === '' ? 'Write something, or drop a file' : null),
+    },
+  })
+  const save = useMutation({
+    mutationFn: (values: typeof form.values) => unwrap(api.projects({ project }).knowledge.post(values)),
+    onSuccess: async (item) => {
+      form.resetDirty()
+      await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
+      notifications.show({ message: `Saved “${item.name}”` })
+      await navigate({
+        to: '/p/$project/knowledge/$item',
+        params: { project, item: item.id },
+        ignoreBlocker: true,
+      })
+    },
+    onError: (error) => {
+      if (error instanceof ApiProblem && error.fields.length > 0) {
+        form.setErrors(Object.fromEntries(error.fields.map(({ field, message }) => [field, message])))
+      }
+    },
+  })
+  useBlocker({
+    shouldBlockFn: () => form.isDirty() && !window.confirm('Leave without saving what you wrote?'),
+    enableBeforeUnload: () => form.isDirty(),
+  })
+  const openDocument = async ([file]: File[]) => {
+    if (!file) return
+    try {
+      const { name, text } = await readDocument(file)
+      form.setValues({ text, name: form.values.name.trim() === '' ? name : form.values.name })
+    } catch (error) {
+      notifications.show({ color: 'red', title: file.name, message: String((error as Error).message) })
+    }
+  }
+
+  return (
+    <form onSubmit={form.onSubmit((values) => save.mutate(values))} noValidate>
+      <Stack gap="md">
+        <PageHeader
+          title="New item"
+          action={
+            <Group gap="xs">
+              <PageButton variant="default" to="/p/$project/knowledge" params={{ project }}>
+                Cancel
+              </PageButton>
+              <Button type="submit" loading={save.isPending}>
+                Save
+              </Button>
+            </Group>
+          }
+        />
+        <Dropzone.FullScreen active onDrop={openDocument} multiple={false}>
+          <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
+            <IconFile size={40} stroke={1.5} />
+            <Text size="lg" fw={600}>
+              Drop a .md or .txt file to edit it here
+            </Text>
+          </Stack>
+        </Dropzone.FullScreen>
+        {save.error && !(save.error instanceof ApiProblem && save.error.fields.length > 0) && (
+          <Problem error={save.error} />
+        )}
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, md: 6 }}>
+            <Stack gap="sm">
+              <TextInput
+                label="Name"
+                required
+                maxLength={400}
+                data-autofocus
+                {...form.getInputProps('name')}
+              />
+              <TextInput
+                label="Description"
+                description="For people; agents do not see it."
+                {...form.getInputProps('description')}
+              />
+              <Textarea
+                label="Text"
+                required
+                description="Markdown. Headings say what a passage is about."
+                autosize
+                minRows={18}
+                maxRows={40}
+                styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+                placeholder={'## Refunds\n\nWe refund any order within 30 days.'}
+                {...form.getInputProps('text')}
+              />
+              <Text size="xs" c="dimmed" className="cb-figure">
+                {asBytes(new Blob([form.values.text]).size)}
+              </Text>
+            </Stack>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, md: 6 }}>
+            <PreviewPanel project={project} text={form.values.text} />
+          </Grid.Col>
+        </Grid>
+      </Stack>
+    </form>
+  )
 }

@@ -1,6 +1,64 @@
+import { MultiSelect, Stack, Text } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { PageHeader } from '../../components/page-header.tsx'
+import { itemsQuery, rowsOf } from '../knowledge/queries.ts'
+import { AskForm } from './ask-form.tsx'
+import type { AskRequest } from './request.ts'
 
-/** A question as an agent would ask it, and what it finds. */
+const route = getRouteApi('/p/$project/playground')
+
+/** Asking as an agent would: what comes back, why, and how fast. The address holds the question. */
 export function PlaygroundView() {
-  return <PageHeader title="Playground" />
+  const { project } = route.useParams()
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const items = useInfiniteQuery(itemsQuery(project))
+  const show = (next: AskRequest) =>
+    void navigate({
+      to: '/p/$project/playground',
+      params: { project },
+      search: {
+        q: next.query || undefined,
+        mode: next.mode === 'hybrid' ? undefined : next.mode,
+        limit: next.limit,
+        timeoutMs: next.timeoutMs,
+        items: next.itemIds?.length ? next.itemIds : undefined,
+      },
+    })
+  const asked: AskRequest = {
+    query: search.q ?? '',
+    mode: search.mode,
+    limit: search.limit,
+    timeoutMs: search.timeoutMs,
+  }
+
+  return (
+    <Stack gap="md">
+      <PageHeader title="Playground" description="Ask as an agent would, and see what it is given." />
+      <MultiSelect
+        label="Items"
+        description="None is all of them."
+        size="xs"
+        maw={560}
+        searchable
+        clearable
+        limit={50}
+        value={search.items ?? []}
+        data={rowsOf(items.data).map(({ id, name }) => ({ value: id, label: name }))}
+        onChange={(itemIds) => show({ ...asked, itemIds })}
+      />
+      <AskForm
+        project={project}
+        initial={asked}
+        {...(search.items ? { itemIds: search.items } : {})}
+        onAsk={(next) => show({ ...next, itemIds: search.items })}
+      />
+      {items.data?.pages[0]?.total === 0 && (
+        <Text c="dimmed" size="sm">
+          There is no knowledge in this project yet.
+        </Text>
+      )}
+    </Stack>
+  )
 }

@@ -37,7 +37,8 @@ function Keys() {
   const [revoking, setRevoking] = useState<KeyRow | null>(null)
   const now = useNow()
   const setOpen = (isOpen: boolean) =>
-    void navigate({ to: '.', search: isOpen ? { create: 'key' } : {}, replace: true })
+    // Not held up by the dialog of a key just made, which holds up every other way out until it has been told.
+    void navigate({ to: '.', search: isOpen ? { create: 'key' } : {}, replace: true, ignoreBlocker: true })
   const createButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen(true)}>
       Create API Key

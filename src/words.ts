@@ -1,19 +1,26 @@
+import { stemmer } from 'stemmer'
+
 /**
  * What a keyword index takes for a text: compatibility forms resolved, and where a script puts no space between
  * words, overlapping pairs of characters instead, as Lucene's CJKAnalyzer does. A dictionary would cut more
  * sensibly, but another one in a query than in the text would find nothing.
  */
 export function toIndexedWords(text: string): string {
-  if (isPlain(text)) return text
-  return compose(text).replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
+  const finite = withoutEndlessMarks(text)
+  if (isPlain(finite)) return finite
+  return compose(finite).replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
 }
 
 /** Lower case without compatibility forms and diacritics: `Ｃafé` becomes `cafe`. */
 export function foldText(text: string): string {
   // Dashes and curly quotation marks, which many texts have, separate words like any others.
   if (!/[^\x00-\x7f\u2010-\u205e]/.test(text)) return text.toLowerCase()
-  const marks = /[\u0300-\u036f]+/g
-  return text.toLowerCase().normalize('NFKD').replace(marks, '').normalize('NFC')
+  return withoutEndlessMarks(text).toLowerCase().normalize('NFKD').replace(diacritics, '').normalize('NFC')
+}
+
+/** Porter's stem (https://tartarus.org/martin/PorterStemmer), as keyword indexes use it, of a folded word. */
+export function stemOf(folded: string): string {
+  return stemmer(folded)
 }
 
 /** A word of a query, or a pair of characters where words are not separated. */
@@ -27,7 +34,7 @@ export interface Word {
 /** The words of a query in their order. */
 export function wordsOf(query: string): Word[] {
   const words: Word[] = []
-  for (const [run] of compose(query).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+  for (const [run] of compose(withoutEndlessMarks(query)).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     for (const part of run.split(splitAtUnspaced)) {
       if (part === '') continue
       if (!startsUnspaced.test(part)) {
@@ -71,13 +78,32 @@ export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => {
   return startsUnspaced.test(character) ? unspaced : spaced
 })
 
-function compose(text: string): string {
-  return text.normalize('NFKC').replace(variationSelectors, '')
+/**
+ * No language puts more than 30 marks on a letter, and normalising puts those of a letter in their order, in time
+ * quadratic in their number: https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
+ */
+function withoutEndlessMarks(text: string): string {
+  return text.replace(endlessMarks, '$1')
 }
 
-/** What no step above would change: Latin, Greek, Cyrillic and others, composed. */
+const endlessMarks = /(\p{M}{30})\p{M}+/gu
+
+function compose(text: string): string {
+  const composed = text.normalize('NFKC').replace(variationSelectors, '')
+  return composed.replace(optionallyMarked, (run) =>
+    run.normalize('NFD').replace(diacritics, '').normalize('NFC'),
+  )
+}
+
+/** Marks that writers of Latin, Greek, Cyrillic, Hebrew and Arabic may leave out. */
+const diacritics =
+  /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670]+/g
+/** Greek, Cyrillic, Hebrew and Arabic: of diacritics FTS5 removes those of Latin only. */
+const optionallyMarked = /[\u0370-\u06ff\u1f00-\u1fff]+/g
+
+/** What no step above would change: Latin, composed, and others without marks. */
 function isPlain(text: string): boolean {
-  return !/[^\x00-\u0dff]/.test(text) && text.normalize('NFKC') === text
+  return !/[^\x00-\u0dff]/.test(text) && compose(text) === text
 }
 
 /** Also kept alone, so that a query of one character finds it by its beginning wherever it stands. */

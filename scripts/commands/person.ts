@@ -1,0 +1,78 @@
+import { type Command, Option } from 'commander'
+import type { Config } from '../../src/config.ts'
+import { columns, shown } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+interface InviteOptions {
+  project: string
+  role: 'owner' | 'member'
+  json?: true
+}
+
+export function addPersonCommands(program: Command, shell: Shell): void {
+  const person = program.command('person').description('The people who sign in to the console.')
+
+  person
+    .command('list')
+    .description('List everybody, with their projects.')
+    .option('--json', 'print an array of {"id","name","email","projects"}')
+    .action(async ({ json }: { json?: true }) => {
+      const all = await shell.withServices(({ console }) => console.people.list())
+      const rows = all.map(({ name, email, projects }) => [
+        name,
+        email,
+        projects.map((project) => `${project.name} (${project.role})`).join(', ') || 'no project',
+      ])
+      await shell.answer(
+        json,
+        all,
+        rows.length > 0
+          ? columns([['NAME', 'E-MAIL', 'PROJECTS'], ...rows])
+          : 'Nobody has an account yet: use the set-up link, or bun callbook person invite --role owner.',
+      )
+    })
+
+  person
+    .command('invite')
+    .description('Make a link by which one person joins a project. It is good for seven days and one use.')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .addOption(
+      new Option('--role <role>', 'owners may do everything; members all but keys, people and deleting it')
+        .choices(['owner', 'member'])
+        .default('member'),
+    )
+    .option('--json', 'print {"id","role","link","expiresAt"}')
+    .action(async ({ project, role, json }: InviteOptions) => {
+      const baseUrl = baseUrlOf(shell.loadConfig())
+      const { id, link, expiresAt } = await shell.withServices(async ({ projects, console }) =>
+        console.invitations.create((await projects.find(project)).projectId, role, baseUrl),
+      )
+      await shell.answer(json, { id, role, link, expiresAt }, [
+        link,
+        '',
+        `Whoever opens it first joins as ${role}. It is shown this once, and good until ${expiresAt}.`,
+      ])
+    })
+
+  person
+    .command('reset')
+    .description('Make a link by which a person sets another password. It is good for a day and one use.')
+    .argument('<email>', 'e-mail address of the person')
+    .option('--json', 'print {"email","link","expiresAt"}')
+    .action(async (wanted: string, { json }: { json?: true }) => {
+      const baseUrl = baseUrlOf(shell.loadConfig())
+      const { email, link, expiresAt } = await shell.withServices(({ console }) =>
+        console.invitations.createPasswordLink(wanted, baseUrl),
+      )
+      await shell.answer(json, { email, link, expiresAt }, [
+        link,
+        '',
+        `It sets another password for ${shown(email)} and is good until ${expiresAt}.`,
+      ])
+    })
+}
+
+/** Where people reach the console, as far as the configuration tells. */
+function baseUrlOf({ publicUrl, host, port }: Config): string {
+  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { drizzleAdapter } from 'better-auth/adapters/drizzle'
+import type { BetterAuthOptions, DBAdapter, Where } from 'better-auth/types'
+import { accounts, people, sessions, verifications } from '../../db/schema.ts'
+import type { Store } from '../../db/store.ts'
+
+type Adapter = DBAdapter<BetterAuthOptions>
+type Rows = Record<string, unknown>
+
+/**
+ * better-auth's way to our tables. It reads where everybody reads, so that judging a session never waits for an
+ * import in the writer, and it needs no transaction. A session's token is a password that its cookie holds: the
+ * table has only its SHA-256, which is enough for 190 random bits.
+ */
+export function authDatabase({ read, write }: Store): (options: BetterAuthOptions) => Adapter {
+  const drizzle = {
+    select: read.select.bind(read),
+    insert: write.insert.bind(write),
+    update: write.update.bind(write),
+    delete: write.delete.bind(write),
+  }
+  const schema = { user: people, session: sessions, account: accounts, verification: verifications }
+  const open = drizzleAdapter(drizzle, { provider: 'sqlite', schema })
+  return (options) => withHashedTokens(open(options))
+}
+
+/** The same adapter, in front of which sessions bear their tokens, and behind which the tokens' hashes. */
+function withHashedTokens(adapter: Adapter): Adapter {
+  const hashed: Adapter = {
+    ...adapter,
+    async create<Row extends Rows, Result = Row>(args: Parameters<typeof adapter.create<Row, Result>>[0]) {
+      const token = args.model === 'session' ? args.data.token : undefined
+      if (typeof token !== 'string') return await adapter.create<Row, Result>(args)
+      const row = await adapter.create<Row, Result>({ ...args, data: { ...args.data, token: sha256(token) } })
+      return { ...row, token }
+    },
+    findOne: async (args) => withToken(await adapter.findOne(hashedWhere(args)), args),
+    findMany: (args) => adapter.findMany(hashedWhere(args)),
+    count: (args) => adapter.count(hashedWhere(args)),
+    update: async (args) => withToken(await adapter.update(hashedWhere(args)), args),
+    updateMany: (args) => adapter.updateMany(hashedWhere(args)),
+    delete: (args) => adapter.delete(hashedWhere(args)),
+    deleteMany: (args) => adapter.deleteMany(hashedWhere(args)),
+    consumeOne: async (args) => withToken(await adapter.consumeOne(hashedWhere(args)), args),
+    transaction: (work) => work(hashed),
+  }
+  return hashed
+}
+
+interface Conditions {
+  model: string
+  where?: Where[] | undefined
+}
+
+function hashedWhere<Args extends Conditions>(args: Args): Args {
+  if (args.model !== 'session') return args
+  return { ...args, where: args.where?.map((one) => (one.field === 'token' ? withHash(one) : one)) }
+}
+
+function withHash(condition: Where): Where {
+  const { value } = condition
+  if (typeof value === 'string') return { ...condition, value: sha256(value) }
+  return { ...condition, value: Array.isArray(value) ? value.map((token) => sha256(String(token))) : value }
+}
+
+/** A session that was asked for by its token bears it, since its cookie is made anew from it. */
+function withToken<Row>(row: Row | null, { model, where }: Conditions): Row | null {
+  const token = model === 'session' ? where?.find(({ field }) => field === 'token')?.value : undefined
+  return row !== null && typeof token === 'string' ? { ...row, token } : row
+}
+
+function sha256(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}

@@ -1,0 +1,151 @@
+import { and, desc, eq, gt, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { invitations, people as peopleTable } from '../../db/schema.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+import { AppError, invalidRequest } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import type { CreatedInvitation, InvitationRow, Role } from '../answers.ts'
+import { type AuditTrail, type By, personName } from '../audit.ts'
+import { createLinkToken, hashLinkToken } from './link-token.ts'
+import type { People } from './people.ts'
+
+const invitationMs = 7 * 86_400_000
+const passwordLinkMs = 86_400_000
+const openMax = 100
+
+interface InvitationsOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  audit: AuditTrail
+  people: Pick<People, 'find'>
+  now: () => number
+}
+
+/** Where a link leads: what PUBLIC_URL is, or what the person who asks for it uses instead. */
+type BaseUrl = string
+
+/** The making and withdrawing of one-time links. A link is told once; only the hash of its token is stored. */
+export class Invitations {
+  readonly #options: InvitationsOptions
+
+  constructor(options: InvitationsOptions) {
+    this.#options = options
+  }
+
+  /** Those that are still good, newest first. */
+  async list(projectId: number): Promise<InvitationRow[]> {
+    const rows = await this.#options.read
+      .select({
+        id: invitations.id,
+        role: invitations.role,
+        createdBy: peopleTable.name,
+        createdAt: invitations.createdAt,
+        expiresAt: invitations.expiresAt,
+      })
+      .from(invitations)
+      .leftJoin(peopleTable, eq(peopleTable.id, invitations.createdBy))
+      .where(and(eq(invitations.projectId, projectId), gt(invitations.expiresAt, this.#options.now())))
+      .orderBy(desc(invitations.createdAt), desc(invitations.id))
+    return rows.map(toRow)
+  }
+
+  async create(projectId: number, role: Role, baseUrl: BaseUrl, by?: By): Promise<CreatedInvitation> {
+    const { write, audit, now } = this.#options
+    const token = createLinkToken()
+    const [id, createdAt, expiresAt] = [newId('inv'), now(), now() + invitationMs]
+    const personId = by && 'id' in by.actor ? by.actor.id : null
+    const inProject = sql`project_id = ${projectId}`
+    const [, made] = await write.batch([
+      write.run(sql`delete from ${invitations} where expires_at <= ${createdAt}`),
+      write.run(sql`
+        insert into ${invitations} (id, project_id, role, token_hash, created_by, created_at, expires_at)
+        select ${id}, ${projectId}, ${role}, ${hashLinkToken(token)}, ${personId}, ${createdAt}, ${expiresAt}
+        where (select count(*) from ${invitations} where ${inProject}) < ${openMax}`),
+      write.run(audit.entry({ by, projectId, action: 'invitation_created', target: role })),
+    ])
+    if (made.rowsAffected === 0) throw tooMany()
+    const createdBy = personId === null ? null : await this.#nameOf(personId)
+    return {
+      ...toRow({ id, role, createdBy, createdAt, expiresAt }),
+      link: `${baseUrl}/console/join#${token}`,
+    }
+  }
+
+  /** @throws not_found for an id that is not an open invitation of this project */
+  async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
+    const { write, audit } = this.#options
+    const [removed] = await write.batch([
+      write
+        .delete(invitations)
+        .where(and(eq(invitations.id, id), eq(invitations.projectId, projectId)))
+        .returning({ role: invitations.role }),
+      write.run(audit.entry({ by, projectId, action: 'invitation_revoked', target: null })),
+    ])
+    if (removed.length === 0)
+      throw new AppError('not_found', 'Not found', { detail: 'There is no such open invitation.' })
+    return { id, removed: true }
+  }
+
+  /** A link to another password. @throws not_found when nobody has the e-mail address */
+  async createPasswordLink(
+    email: string,
+    baseUrl: BaseUrl,
+  ): Promise<{ email: string; link: string; expiresAt: string }> {
+    const { write, audit, people, now } = this.#options
+    const person = await people.find(email)
+    const token = createLinkToken()
+    const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
+    const personId = person.id
+    await write.batch([
+      write
+        .insert(invitations)
+        .values({ id: newId('inv'), personId, tokenHash: hashLinkToken(token), createdAt, expiresAt }),
+      write.run(
+        audit.entry({
+          // On the command line nobody knows who it is; the trail shows it beside what the person does.
+          by: { actor: { id: personId, name: null }, address: null },
+          projectId: null,
+          action: 'password_link_created',
+          target: personName(person),
+        }),
+      ),
+    ])
+    return {
+      email: person.email,
+      expiresAt: new Date(expiresAt).toISOString(),
+      link: `${baseUrl}/console/reset#${token}`,
+    }
+  }
+
+  async #nameOf(personId: string): Promise<string | null> {
+    const [row] = await this.#options.read
+      .select({ name: peopleTable.name })
+      .from(peopleTable)
+      .where(eq(peopleTable.id, personId))
+    return row?.name ?? null
+  }
+}
+
+interface StoredInvitation {
+  id: string
+  role: Role | null
+  createdBy: string | null
+  createdAt: number
+  expiresAt: number
+}
+
+function toRow({ id, role, createdBy, createdAt, expiresAt }: StoredInvitation): InvitationRow {
+  return {
+    id,
+    role: role ?? 'member',
+    createdBy,
+    createdAt: new Date(createdAt).toISOString(),
+    expiresAt: new Date(expiresAt).toISOString(),
+  }
+}
+
+function tooMany(): AppError {
+  return invalidRequest([
+    { field: 'role', message: `cannot be given: there are ${openMax} open invitations; revoke some first` },
+  ])
+}

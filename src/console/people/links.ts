@@ -1,0 +1,243 @@
+import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { isTaken } from '../../db/constraint.ts'
+import { readMeta } from '../../db/meta.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { accounts, invitations, members, meta, people, projects, sessions } from '../../db/schema.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+import { AppError, invalidRequest } from '../../errors.ts'
+import type { SignedIn } from '../../http/console-context.ts'
+import { newId } from '../../ids.ts'
+import type { LinkAnswer, SessionAnswer } from '../answers.ts'
+import { type AuditTrail, byPerson, personName } from '../audit.ts'
+import type { Client } from './auth.ts'
+import { hashLinkToken } from './link-token.ts'
+import { checkNewPerson, insertPerson, type NewPerson, passwordProblem } from './new-person.ts'
+import { describeSession, type WithCookies } from './session-answer.ts'
+import { endSetUp, setupHashName } from './set-up.ts'
+
+interface LinksOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  audit: AuditTrail
+  hashPassword: (password: string) => Promise<string>
+  /** Signs in whom a link has just given a password. */
+  signIn: (
+    credentials: { email: string; password: string },
+    client: Client,
+  ) => Promise<WithCookies<SessionAnswer>>
+  now: () => number
+}
+
+/** One-time links: what each opens, and its use. Of two uses at the same time one finds the link dead. */
+export class Links {
+  readonly #options: LinksOptions
+
+  constructor(options: LinksOptions) {
+    this.#options = options
+  }
+
+  /** @throws not_found for a link that was used, withdrawn, has expired or never was */
+  async check(token: string): Promise<LinkAnswer> {
+    if (await this.#isSetupToken(token)) return { kind: 'setup' }
+    const link = await this.#find(token)
+    if (link.personId !== null) return { kind: 'password', email: link.email ?? '' }
+    return {
+      kind: 'invitation',
+      projectName: link.projectName ?? '',
+      role: link.role ?? 'member',
+      invitedBy: link.invitedBy,
+    }
+  }
+
+  /** Makes the first person: the owner of every project that has no owner. */
+  async setUp(
+    { token, ...input }: NewPerson & { token: string },
+    client: Client,
+  ): Promise<WithCookies<SessionAnswer>> {
+    if (!(await this.#isSetupToken(token))) throw deadLink()
+    const { write, audit, now } = this.#options
+    const person = await this.#prepare(input)
+    const { personId } = person
+    const isGood = sql`exists (
+      select 1 from ${meta} where name = ${setupHashName} and value = ${hashLinkToken(token)})`
+    const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
+    const [made] = await this.#tryEmail('email', () =>
+      write.batch([
+        ...insertPerson(write, person, isGood),
+        write.run(
+          audit.entry({
+            by: byPerson({ ...person, sessionId: '' }, client.address),
+            projectId: null,
+            action: 'console_set_up',
+            target: null,
+          }),
+        ),
+        write.run(sql`
+          insert into ${members} (project_id, person_id, role, created_at)
+          select id, ${personId}, 'owner', ${now()} from ${projects}
+          where ${isMade} and deleted_at is null and id not in (
+            select project_id from ${members} where role = 'owner')`),
+        ...endSetUp(write, personId, isMade),
+      ]),
+    )
+    if (made.rowsAffected === 0) throw deadLink()
+    return await this.#options.signIn({ email: person.email, password: input.password }, client)
+  }
+
+  /**
+   * Joins a project: as a new person, or as the one who is signed in. Nobody's role gets less by it.
+   * @throws invalid_request when the new person's e-mail address is somebody's who has to sign in
+   */
+  async accept(
+    { token, newPerson }: { token: string; newPerson?: NewPerson | undefined },
+    signedIn: SignedIn,
+    client: Client,
+  ): Promise<WithCookies<SessionAnswer>> {
+    const link = await this.#find(token)
+    if (link.projectId === null) throw deadLink()
+    if (newPerson) {
+      const person = await this.#prepare(newPerson, 'newPerson.')
+      await this.#tryEmail('newPerson.email', () => this.#join(link, person, client, person))
+      return await this.#options.signIn({ email: person.email, password: newPerson.password }, client)
+    }
+    if (signedIn.personId === '') throw notSignedIn()
+    await this.#join(link, signedIn, client)
+    const { personId, name, email } = signedIn
+    const answer = await describeSession(this.#options.read, { id: personId, name, email })
+    return { answer, cookies: [] }
+  }
+
+  /** Gives a person another password and ends all their sessions. */
+  async resetPassword(
+    { token, password }: { token: string; password: string },
+    client: Client,
+  ): Promise<WithCookies<SessionAnswer>> {
+    const { personId, personName: name, email } = await this.#find(token)
+    if (personId === null || name === null || email === null) throw deadLink()
+    const problem = passwordProblem(password)
+    if (problem) throw invalidRequest([{ field: 'password', message: problem }])
+    const { write, audit, now, hashPassword } = this.#options
+    const passwordHash = await hashPassword(password)
+    const isGood = this.#isGood(token)
+    const results = await write.batch([
+      write.run(sql`
+        update ${accounts} set password = ${passwordHash}, updated_at = ${now()}
+        where user_id = ${personId} and provider_id = 'credential' and ${isGood}`),
+      write.run(sql`delete from ${sessions} where user_id = ${personId} and ${isGood}`),
+      write.run(sql`delete from ${invitations} where person_id = ${personId} and ${isGood}`),
+      write.run(
+        audit.entry({
+          by: byPerson({ personId, name, email, sessionId: '' }, client.address),
+          projectId: null,
+          action: 'password_reset',
+          target: null,
+        }),
+      ),
+    ])
+    if (results[0].rowsAffected === 0) throw deadLink()
+    return await this.#options.signIn({ email, password }, client)
+  }
+
+  async #isSetupToken(token: string): Promise<boolean> {
+    const hash = (await readMeta(this.#options.read, setupHashName)).get(setupHashName)
+    return hash === hashLinkToken(token)
+  }
+
+  async #find(token: string) {
+    const inviter = sql<string | null>`(select name from people where id = ${invitations.createdBy})`
+    const [link] = await this.#options.read
+      .select({
+        id: invitations.id,
+        projectId: invitations.projectId,
+        projectName: projects.name,
+        role: invitations.role,
+        invitedBy: inviter,
+        personId: invitations.personId,
+        personName: people.name,
+        email: people.email,
+      })
+      .from(invitations)
+      .leftJoin(projects, and(eq(projects.id, invitations.projectId), isNull(projects.deletedAt)))
+      .leftJoin(people, eq(people.id, invitations.personId))
+      .where(
+        and(
+          eq(invitations.tokenHash, hashLinkToken(token)),
+          gt(invitations.expiresAt, this.#options.now()),
+          or(sql`${projects.id} is not null`, sql`${people.id} is not null`),
+        ),
+      )
+    if (!link) throw deadLink()
+    return link
+  }
+
+  /** Whether the link is still good when the statement runs. */
+  #isGood(token: string): SQL {
+    return sql`exists (select 1 from ${invitations}
+      where token_hash = ${hashLinkToken(token)} and expires_at > ${this.#options.now()})`
+  }
+
+  async #prepare(input: NewPerson, path?: string) {
+    const { name, email, password } = checkNewPerson(input, path)
+    const { hashPassword, now } = this.#options
+    return {
+      personId: newId('per'),
+      name,
+      email,
+      passwordHash: await hashPassword(password),
+      createdAt: now(),
+    }
+  }
+
+  async #join(
+    link: { id: string; projectId: number | null },
+    { personId, name, email }: { personId: string; name: string; email: string },
+    client: Client,
+    newPerson?: Parameters<typeof insertPerson>[1],
+  ): Promise<void> {
+    const { write, audit, now } = this.#options
+    const invitation = sql`select 1 from ${invitations} where id = ${link.id} and expires_at > ${now()}`
+    const isGood = sql`exists (${invitation})`
+    const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
+    const results = await write.batch([
+      write.run(sql`delete from ${invitations} where expires_at <= ${now()}`),
+      ...(newPerson ? insertPerson(write, newPerson, isGood) : []),
+      write.run(sql`
+        insert into ${members} (project_id, person_id, role, created_at)
+        select project_id, ${personId}, role, ${now()} from ${invitations} where id = ${link.id} and ${isMade}
+        on conflict do update set role = 'owner' where excluded.role = 'owner'`),
+      ...endSetUp(write, personId, sql`exists (${invitation} and role = 'owner')`),
+      write.run(sql`delete from ${invitations} where id = ${link.id} and ${isMade}`),
+      write.run(
+        audit.entry({
+          by: byPerson({ personId, name, email, sessionId: '' }, client.address),
+          projectId: link.projectId,
+          action: 'invitation_accepted',
+          target: personName({ name, email }),
+        }),
+      ),
+    ])
+    if (results.at(-2)?.rowsAffected === 0) throw deadLink()
+  }
+
+  async #tryEmail<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isTaken(error, 'people.email')) throw error
+      const message = 'is in use here already: sign in first, then open the link again'
+      throw invalidRequest([{ field, message }])
+    }
+  }
+}
+
+function deadLink(): AppError {
+  return new AppError('not_found', 'Not found', {
+    detail: 'This link is not good any more: it was used, withdrawn or has expired. Ask for a new one.',
+  })
+}
+
+function notSignedIn(): AppError {
+  return new AppError('not_signed_in', 'Sign in required', {
+    detail: 'Sign in and open the link again, or give a name, an e-mail address and a password to join with.',
+  })
+}

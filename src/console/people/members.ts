@@ -1,0 +1,135 @@
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { invitations, members, people, projects } from '../../db/schema.ts'
+import { preparedQueries } from '../../db/store.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+import { AppError, invalidRequest } from '../../errors.ts'
+import type { Membership } from '../../http/console-context.ts'
+import type { MemberRow, Role } from '../answers.ts'
+import type { AuditTrail, By } from '../audit.ts'
+
+const queries = preparedQueries((db) => ({
+  membership: db
+    .select({ projectId: members.projectId, publicId: projects.publicId, role: members.role })
+    .from(projects)
+    .innerJoin(members, eq(members.projectId, projects.id))
+    .where(
+      and(
+        eq(projects.publicId, sql.placeholder('publicId')),
+        eq(members.personId, sql.placeholder('personId')),
+        isNull(projects.deletedAt),
+      ),
+    )
+    .prepare(),
+}))
+
+interface MembersOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  audit: AuditTrail
+  now: () => number
+}
+
+/** Who is in a project, and as what. Every change holds from the next request on. */
+export class Members {
+  readonly #options: MembersOptions
+
+  constructor(options: MembersOptions) {
+    this.#options = options
+  }
+
+  /** What a person is in a project; null when there is no such project, or they are not in it. */
+  async membership(personId: string, publicId: string): Promise<Membership | null> {
+    return (await queries(this.#options.read).membership.get({ personId, publicId })) ?? null
+  }
+
+  /** Whether the person owns any project. */
+  async isOwner(personId: string): Promise<boolean> {
+    const rows = await this.#options.read
+      .select({ projectId: members.projectId })
+      .from(members)
+      .where(and(eq(members.personId, personId), eq(members.role, 'owner')))
+      .limit(1)
+    return rows.length > 0
+  }
+
+  /** In the order in which they joined. */
+  async list(projectId: number): Promise<MemberRow[]> {
+    const rows = await this.#options.read
+      .select({
+        personId: members.personId,
+        name: people.name,
+        email: people.email,
+        role: members.role,
+        joinedAt: members.createdAt,
+      })
+      .from(members)
+      .innerJoin(people, eq(people.id, members.personId))
+      .where(eq(members.projectId, projectId))
+      .orderBy(asc(members.createdAt), asc(members.personId))
+    return rows.map((row) => ({ ...row, joinedAt: new Date(row.joinedAt).toISOString() }))
+  }
+
+  /** @throws not_found for who is no member, invalid_request for the last owner */
+  async changeRole(projectId: number, personId: string, role: Role, by: By): Promise<{ id: string }> {
+    const { write, audit } = this.#options
+    const isThisMember = sql`project_id = ${projectId} and person_id = ${personId}`
+    const target = sql`${namePerson(personId)} || ${` → ${role}`}`
+    const [changed] = await write.batch([
+      write.run(sql`
+        update ${members} set role = ${role} where ${isThisMember} and role <> ${role}
+          and (${role} = 'owner' or ${hasOtherOwner(projectId, personId)})`),
+      write.run(audit.entry({ by, projectId, action: 'role_changed', target })),
+      this.#withdrawInvitations(projectId, personId),
+    ])
+    if (changed.rowsAffected > 0 || (await this.#roleOf(projectId, personId)) === role)
+      return { id: personId }
+    throw lastOwner('role', 'make another person an owner first')
+  }
+
+  /** @throws not_found for who is no member, invalid_request for the last owner */
+  async remove(projectId: number, personId: string, by: By): Promise<{ id: string; removed: true }> {
+    const { write, audit } = this.#options
+    const [removed] = await write.batch([
+      write.run(sql`
+        delete from ${members} where project_id = ${projectId} and person_id = ${personId}
+          and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`),
+      write.run(audit.entry({ by, projectId, action: 'person_removed', target: namePerson(personId) })),
+      this.#withdrawInvitations(projectId, personId),
+    ])
+    if (removed.rowsAffected > 0) return { id: personId, removed: true }
+    await this.#roleOf(projectId, personId)
+    throw lastOwner('id', 'make another person an owner first, or delete the project')
+  }
+
+  /** Whoever is no owner any more must not come back as one by an invitation that they made before. */
+  #withdrawInvitations(projectId: number, personId: string) {
+    return this.#options.write.run(sql`
+      delete from ${invitations} where project_id = ${projectId} and created_by = ${personId}
+        and not exists (select 1 from ${members}
+          where project_id = ${projectId} and person_id = ${personId} and role = 'owner')`)
+  }
+
+  async #roleOf(projectId: number, personId: string): Promise<Role> {
+    const [row] = await this.#options.read
+      .select({ role: members.role })
+      .from(members)
+      .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
+    if (row) return row.role
+    throw new AppError('not_found', 'Not found', { detail: 'There is no such person in this project.' })
+  }
+}
+
+function hasOtherOwner(projectId: number, personId: string): SQL {
+  return sql`exists (select 1 from ${members} as other
+    where other.project_id = ${projectId} and other.role = 'owner' and other.person_id <> ${personId})`
+}
+
+/** A person as the trail names them, read when the statement runs. */
+function namePerson(personId: string): SQL {
+  return sql`(select name || ' (' || email || ')' from ${people} where id = ${personId})`
+}
+
+function lastOwner(field: string, whatToDo: string): AppError {
+  return invalidRequest([{ field, message: `is that of the project's last owner: ${whatToDo}` }])
+}

@@ -1,0 +1,69 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { accounts, people } from '../../db/schema.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+import { type FieldError, invalidRequest } from '../../errors.ts'
+
+export interface NewPerson {
+  name: string
+  email: string
+  password: string
+}
+
+export const passwordCharsMin = 10
+export const passwordCharsMax = 128
+const nameCharsMax = 200
+const emailCharsMax = 254
+
+/** What better-auth takes for an e-mail address when somebody signs in: https://zod.dev/api#emails */
+const emailForm =
+  /^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
+
+/** E-mail addresses are compared as better-auth stores them. */
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase()
+}
+
+/** @throws invalid_request naming each bad field, under `path` */
+export function checkNewPerson({ name, email, password }: NewPerson, path = ''): NewPerson {
+  const problems: FieldError[] = []
+  const refuse = (field: string, message: string) => problems.push({ field: path + field, message })
+  if (name.trim() === '') refuse('name', 'must not be blank')
+  if ([...name].length > nameCharsMax) refuse('name', `must be at most ${nameCharsMax} characters`)
+  const normalized = normalizeEmail(email)
+  if (normalized.length > emailCharsMax || !emailForm.test(normalized))
+    refuse('email', 'must be an e-mail address, such as ada@example.com')
+  const problem = passwordProblem(password)
+  if (problem) refuse('password', problem)
+  if (problems.length > 0) throw invalidRequest(problems)
+  return { name: name.trim(), email: normalized, password }
+}
+
+export function passwordProblem(password: string): string | null {
+  if (password.length < passwordCharsMin) return `must be at least ${passwordCharsMin} characters`
+  return password.length > passwordCharsMax ? `must be at most ${passwordCharsMax} characters` : null
+}
+
+interface NewPersonRow {
+  personId: string
+  name: string
+  email: string
+  passwordHash: string
+  createdAt: number
+}
+
+/** The statements that make a person who signs in by password, if `condition` holds. */
+export function insertPerson(
+  write: WriteDatabase,
+  { personId, name, email, passwordHash, createdAt }: NewPersonRow,
+  condition: SQL,
+) {
+  return [
+    write.run(sql`
+      insert into ${people} (id, name, email, email_verified, created_at, updated_at)
+      select ${personId}, ${name}, ${email}, 1, ${createdAt}, ${createdAt} where ${condition}`),
+    write.run(sql`
+      insert into ${accounts} (id, user_id, account_id, provider_id, password, created_at, updated_at)
+      select ${personId}, id, id, 'credential', ${passwordHash}, ${createdAt}, ${createdAt}
+      from ${people} where id = ${personId}`),
+  ] as const
+}

@@ -1,0 +1,36 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { members, projects } from '../../db/schema.ts'
+import type { Person, ProjectOfPerson, SessionAnswer } from '../answers.ts'
+import { findConsoleOwner } from './set-up.ts'
+
+/** An answer, and the cookies that go with it. */
+export interface WithCookies<Answer> {
+  answer: Answer
+  /** Values of `Set-Cookie`. */
+  cookies: string[]
+}
+
+/** What the page knows of whoever is signed in. */
+export async function describeSession(read: ReadDatabase, person: Person | null): Promise<SessionAnswer> {
+  const isSetUp = (await findConsoleOwner(read)) !== null
+  if (!person) return { person: null, projects: [], isSetUp }
+  const { id, name, email } = person
+  return { person: { id, name, email }, projects: await projectsOf(read, id), isSetUp }
+}
+
+/** By name, as the switcher shows them. */
+async function projectsOf(read: ReadDatabase, personId: string): Promise<ProjectOfPerson[]> {
+  const rows = await read
+    .select({
+      id: projects.publicId,
+      name: projects.name,
+      role: members.role,
+      createdAt: projects.createdAt,
+    })
+    .from(members)
+    .innerJoin(projects, eq(projects.id, members.projectId))
+    .where(and(eq(members.personId, personId), isNull(projects.deletedAt)))
+    .orderBy(projects.name)
+  return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() }))
+}

@@ -1,0 +1,222 @@
+import { isAPIError } from 'better-auth/api'
+import { and, desc, eq, gt, lt, type SQL } from 'drizzle-orm'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { people, sessions } from '../../db/schema.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+import { AppError, invalidRequest } from '../../errors.ts'
+import type { SignedIn } from '../../http/console-context.ts'
+import type { SessionAnswer, SessionRow } from '../answers.ts'
+import { type AuditTrail, byPerson, personName } from '../audit.ts'
+import { type Auth, type Client, headersOf, signInRequest } from './auth.ts'
+import { normalizeEmail, passwordProblem } from './new-person.ts'
+import { describeSession, type WithCookies } from './session-answer.ts'
+import { type SignInLimits, tooManyAttempts } from './sign-in-limits.ts'
+
+interface SessionsOptions {
+  auth: Auth
+  limits: SignInLimits
+  read: ReadDatabase
+  write: WriteDatabase
+  audit: AuditTrail
+  now: () => number
+  /** Told when a failed attempt was not noted. */
+  onNoteFailed: (error: unknown) => void
+}
+
+interface Credentials {
+  email: string
+  password: string
+}
+
+type SignedOut = WithCookies<{ signedOut: true }>
+
+/** Who is signed in, by which session, and how that begins and ends. */
+export class Sessions {
+  readonly #options: SessionsOptions
+
+  constructor(options: SessionsOptions) {
+    this.#options = options
+  }
+
+  /** The person whom the cookies sign in, without a write: the guard asks this of every request. */
+  async signedIn(cookies: string | null): Promise<SignedIn | null> {
+    if (cookies === null) return null
+    const found = await causing(
+      this.#options.auth.api.getSession({
+        headers: new Headers({ cookie: cookies }),
+        query: { disableRefresh: true },
+      }),
+    )
+    if (!found) return null
+    const { user, session } = found
+    return { personId: user.id, name: user.name, email: user.email, sessionId: session.id }
+  }
+
+  /** What the page knows of whoever is signed in; it makes the session, and its cookie, last longer. */
+  async current(client: Client): Promise<WithCookies<SessionAnswer>> {
+    const { auth, read } = this.#options
+    const { response, headers } = await causing(
+      auth.api.getSession({ headers: headersOf(client), returnHeaders: true }),
+    )
+    const answer = await describeSession(read, response?.user ?? null)
+    return { answer, cookies: headers.getSetCookie() }
+  }
+
+  /**
+   * Begins a session of its own, whatever cookie came along, and ends the one of that cookie.
+   * @throws wrong_credentials, the same for an unknown e-mail address as for a wrong password; rate_limited
+   */
+  async signIn(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
+    const email = normalizeEmail(credentials.email)
+    const response = await this.#options.auth.handler(signInRequest({ ...credentials, email }, client))
+    if (response.status === 429) throw tooManyAttempts(Number(response.headers.get('x-retry-after')) || null)
+    if (!response.ok) {
+      void this.#noteFailure(email, client)
+      throw wrongCredentials()
+    }
+    return await this.#begun(await response.json(), response.headers, client)
+  }
+
+  /** The same for whom a one-time link has just given this password: no limit counts it. */
+  async open(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
+    const { response, headers } = await causing(
+      this.#options.auth.api.signInEmail({
+        body: credentials,
+        headers: headersOf({ ...client, cookies: null }),
+        returnHeaders: true,
+      }),
+    )
+    return await this.#begun(response, headers, client)
+  }
+
+  async signOut(person: SignedIn, client: Client): Promise<SignedOut> {
+    return await this.#end(person, client, 'signed_out', eq(sessions.id, person.sessionId))
+  }
+
+  /** Ends every session of the person, this one too. */
+  async signOutEverywhere(person: SignedIn, client: Client): Promise<SignedOut> {
+    return await this.#end(person, client, 'signed_out_everywhere', eq(sessions.userId, person.personId))
+  }
+
+  /** Newest first. */
+  async list({ personId, sessionId }: SignedIn): Promise<SessionRow[]> {
+    const rows = await this.#options.read
+      .select()
+      .from(sessions)
+      .where(and(eq(sessions.userId, personId), gt(sessions.expiresAt, new Date(this.#options.now()))))
+      .orderBy(desc(sessions.updatedAt), desc(sessions.id))
+    return rows.map(({ id, createdAt, updatedAt, ipAddress, userAgent }) => ({
+      id,
+      isCurrent: id === sessionId,
+      createdAt: createdAt.toISOString(),
+      lastSeenAt: updatedAt.toISOString(),
+      ipAddress,
+      userAgent: userAgent || null,
+    }))
+  }
+
+  /** Ends one session of the person. @throws not_found for another's */
+  async end(person: SignedIn, id: string, client: Client): Promise<{ signedOut: true }> {
+    const { write, audit } = this.#options
+    const by = byPerson(person, client.address)
+    const [ended] = await write.batch([
+      write.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.userId, person.personId))),
+      write.run(audit.entry({ by, projectId: null, action: 'session_ended', target: null })),
+    ])
+    if (ended.rowsAffected === 0)
+      throw new AppError('not_found', 'Not found', { detail: 'There is no such session of yours.' })
+    return { signedOut: true }
+  }
+
+  /** Ends every other session, and goes on with a new one. @throws invalid_request for a wrong password */
+  async changePassword(
+    person: SignedIn,
+    { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
+    client: Client,
+  ): Promise<WithCookies<{ changed: true }>> {
+    const { auth, limits, audit } = this.#options
+    const problem = passwordProblem(newPassword)
+    if (problem) throw invalidRequest([{ field: 'newPassword', message: problem }])
+    await limits.countOwnPassword(person.personId)
+    const { headers } = await causing(
+      auth.api.changePassword({
+        body: { currentPassword, newPassword, revokeOtherSessions: true },
+        headers: headersOf(client),
+        returnHeaders: true,
+      }),
+    ).catch((error) => {
+      if (!isAPIError(error)) throw error
+      throw invalidRequest([{ field: 'currentPassword', message: 'is wrong' }])
+    })
+    const by = byPerson(person, client.address)
+    await audit.note({ by, projectId: null, action: 'password_changed', target: null })
+    return { answer: { changed: true }, cookies: headers.getSetCookie() }
+  }
+
+  async #begun(
+    { user }: { user: { id: string; name: string; email: string } },
+    headers: Headers,
+    client: Client,
+  ): Promise<WithCookies<SessionAnswer>> {
+    const { read, write, audit, limits, now } = this.#options
+    const before = await this.signedIn(client.cookies)
+    const by = byPerson({ ...user, personId: user.id, sessionId: '' }, client.address)
+    await write.batch([
+      write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
+      write.delete(sessions).where(eq(sessions.id, before?.sessionId ?? '')),
+      limits.forgetting(user.email),
+    ])
+    await audit.note({ by, projectId: null, action: 'signed_in', target: null })
+    return { answer: await describeSession(read, user), cookies: headers.getSetCookie() }
+  }
+
+  async #end(
+    person: SignedIn,
+    client: Client,
+    action: 'signed_out' | 'signed_out_everywhere',
+    which: SQL,
+  ): Promise<SignedOut> {
+    const { auth, write, audit } = this.#options
+    const by = byPerson(person, client.address)
+    await write.batch([
+      write.delete(sessions).where(which),
+      write.run(audit.entry({ by, projectId: null, action, target: null })),
+    ])
+    const { headers } = await causing(auth.api.signOut({ headers: headersOf(client), returnHeaders: true }))
+    return { answer: { signedOut: true }, cookies: headers.getSetCookie() }
+  }
+
+  /** Never fails. Not waited for: the answer must not tell by its time whether somebody has this e-mail address. */
+  async #noteFailure(email: string, { address }: Client): Promise<void> {
+    const { read, audit, onNoteFailed } = this.#options
+    try {
+      const [person] = await read
+        .select({ id: people.id, name: people.name, email: people.email })
+        .from(people)
+        .where(eq(people.email, email))
+      if (!person) return
+      const by = { actor: { id: person.id, name: null }, address }
+      await audit.note({ by, projectId: null, action: 'sign_in_failed', target: personName(person) })
+    } catch (error) {
+      // The answer has been given already.
+      onNoteFailed(error)
+    }
+  }
+}
+
+/** Awaits better-auth's work; what made it fail inside is told as what it was. */
+async function causing<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (isAPIError(error) && error.cause instanceof Error) throw error.cause
+    throw error
+  }
+}
+
+function wrongCredentials(): AppError {
+  return new AppError('wrong_credentials', 'E-mail address or password is wrong', {
+    detail: 'E-mail address or password is wrong.',
+    headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
+  })
+}

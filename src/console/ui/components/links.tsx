@@ -1,0 +1,15 @@
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
+import { createLink } from '@tanstack/react-router'
+import type { AnchorHTMLAttributes, Ref } from 'react'
+
+type Attributes<Props> = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Props> & {
+  ref?: Ref<HTMLAnchorElement>
+}
+
+/** A link to a page of the console. */
+export const PageLink = createLink((props: AnchorProps & Attributes<AnchorProps>) => <Anchor {...props} />)
+
+/** A link that looks like a button. */
+export const PageButton = createLink((props: Omit<ButtonProps, 'component'> & Attributes<ButtonProps>) => (
+  <Button component="a" {...props} />
+))

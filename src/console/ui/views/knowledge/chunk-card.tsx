@@ -1,0 +1,43 @@
+import { Badge, Group, Paper, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { asCount } from '../../components/figures.ts'
+
+interface ChunkCardProps {
+  position: number
+  heading: string | null
+  text: string
+  characters: number
+  overlapCharacters: number
+  /** Said beside its position, such as that it waits for its vector. */
+  note?: ReactNode
+}
+
+/** A chunk as it is searched and answered with; what repeats the chunk before is dimmed. */
+export function ChunkCard({ position, heading, text, characters, overlapCharacters, note }: ChunkCardProps) {
+  const points = [...text]
+  const overlap = points.slice(0, overlapCharacters).join('')
+  const own = points.slice(overlapCharacters).join('')
+  return (
+    <Paper withBorder p="sm" component="article" aria-label={`Chunk ${position + 1}`}>
+      <Group justify="space-between" gap="xs" mb={6} wrap="nowrap">
+        <Text size="xs" c="dimmed" truncate title={heading ?? undefined}>
+          {heading ?? 'Before the first heading'}
+        </Text>
+        <Group gap={6} wrap="nowrap" style={{ flex: 'none' }}>
+          {note}
+          <Badge variant="default" size="sm" radius="sm" tt="none" className="cb-figure">
+            #{position + 1} · {asCount(characters)} characters
+          </Badge>
+        </Group>
+      </Group>
+      <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {overlap && (
+          <Text span inherit c="dimmed" title="Repeats the end of the chunk before">
+            {overlap}
+          </Text>
+        )}
+        {own}
+      </Text>
+    </Paper>
+  )
+}

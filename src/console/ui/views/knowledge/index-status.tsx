@@ -1,0 +1,46 @@
+import { Text } from '@mantine/core'
+import { IconAlertTriangle, IconCheck, IconLoader2 } from '@tabler/icons-react'
+import type { IndexStatus as Status } from '../../../answers.ts'
+import { Instant } from '../../components/instant.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+
+interface IndexStatusProps {
+  status: Status
+  chunks: number
+}
+
+/** How far an item is found by vector: ready, under way, or waiting for what and until when. */
+export function IndexStatus({ status, chunks }: IndexStatusProps) {
+  if (status.state === 'ready') {
+    return (
+      <StatusBadge tone="success" icon={<IconCheck size={12} />}>
+        Ready
+      </StatusBadge>
+    )
+  }
+  const progress = `${status.ready}/${chunks}`
+  if (status.state === 'indexing') {
+    return (
+      <StatusBadge tone="accent" icon={<IconLoader2 size={12} />}>
+        Indexing {progress}
+      </StatusBadge>
+    )
+  }
+  return (
+    <>
+      <StatusBadge tone="warning" icon={<IconAlertTriangle size={12} />}>
+        Waiting {progress}
+      </StatusBadge>
+      <Text size="xs" c="dimmed" lineClamp={2} mt={2}>
+        {status.reason}{' '}
+        {status.nextTryAt ? (
+          <>
+            Next try <Instant at={status.nextTryAt} />.
+          </>
+        ) : (
+          'It is tried again at once.'
+        )}
+      </Text>
+    </>
+  )
+}

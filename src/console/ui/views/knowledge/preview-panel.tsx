@@ -1,0 +1,63 @@
+import { Alert, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { IconScissors } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { asCount } from '../../components/figures.ts'
+import { Problem } from '../../components/problem.tsx'
+import { ChunkCard } from './chunk-card.tsx'
+import { previewQuery } from './queries.ts'
+import { splitSections } from './split-sections.ts'
+
+const pauseMs = 300
+const shownMax = 200
+
+interface PreviewPanelProps {
+  project: string
+  text: string
+}
+
+/** The chunks that the text would become, as it is being written. */
+export function PreviewPanel({ project, text }: PreviewPanelProps) {
+  const [settled] = useDebouncedValue(text, pauseMs)
+  const preview = useQuery(previewQuery(project, settled))
+  const chunks = settled.trim() === '' ? [] : (preview.data?.data ?? [])
+  const split = splitSections(chunks)
+
+  return (
+    <Stack gap="sm" component="section" aria-label="Chunk preview">
+      <Title order={2} size="sm" fw={600}>
+        Preview{' '}
+        {chunks.length > 0 && (
+          <Text span inherit c="dimmed" fw={400} className="cb-figure">
+            {asCount(chunks.length)} {chunks.length === 1 ? 'chunk' : 'chunks'}
+          </Text>
+        )}
+      </Title>
+      {preview.error && <Problem error={preview.error} onRetry={() => void preview.refetch()} />}
+      {settled.trim() === '' && (
+        <Text c="dimmed" size="sm">
+          Chunks are what agents find and are given. They appear here as you write; headings keep them apart.
+        </Text>
+      )}
+      {settled.trim() !== '' && preview.isPending && <Skeleton height={96} />}
+      {split.length > 0 && (
+        <Alert color="yellow" icon={<IconScissors size={16} />} title="Long sections are split">
+          {split
+            .slice(0, 5)
+            .map(({ heading, chunks }) => `“${heading}” into ${chunks} chunks`)
+            .join(', ')}
+          {split.length > 5 && ` and ${split.length - 5} more`}. Further headings would keep what belongs
+          together in one chunk.
+        </Alert>
+      )}
+      {chunks.slice(0, shownMax).map((chunk) => (
+        <ChunkCard key={chunk.position} {...chunk} />
+      ))}
+      {chunks.length > shownMax && (
+        <Text c="dimmed" size="sm">
+          and {asCount(chunks.length - shownMax)} more
+        </Text>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,58 @@
+import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { IndexStatus, KnowledgeRow, KnowledgeRows } from '../../../answers.ts'
+import { api, unwrap } from '../../api.ts'
+
+/** How often a list that is still being indexed is read again. */
+const indexingPollMs = 1_500
+const itemsPerPage = '50'
+
+/** The project's items, newest first, page after page; read again while some of them are being indexed. */
+export function itemsQuery(project: string) {
+  return infiniteQueryOptions({
+    queryKey: ['knowledge', project, 'items'],
+    queryFn: ({ pageParam }) =>
+      unwrap(
+        api
+          .projects({ project })
+          .knowledge.get({ query: { limit: itemsPerPage, ...(pageParam ? { cursor: pageParam } : {}) } }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: (last: KnowledgeRows) => last.nextCursor ?? undefined,
+    refetchInterval: ({ state }) => (rowsOf(state.data).some(isUnderWay) ? indexingPollMs : false),
+  })
+}
+
+export function itemQuery(project: string, id: string) {
+  return queryOptions({
+    queryKey: ['knowledge', project, 'item', id],
+    queryFn: () => unwrap(api.projects({ project }).knowledge({ id }).get()),
+    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? indexingPollMs : false),
+  })
+}
+
+export function chunksQuery(project: string, id: string) {
+  return queryOptions({
+    queryKey: ['knowledge', project, 'item', id, 'chunks'],
+    queryFn: () => unwrap(api.projects({ project }).knowledge({ id }).chunks.get()),
+  })
+}
+
+/** The chunks as they would be stored; what was shown stays until the next ones are there. */
+export function previewQuery(project: string, text: string) {
+  return queryOptions({
+    queryKey: ['knowledge', project, 'preview', text],
+    queryFn: () => unwrap(api.projects({ project }).knowledge.preview.post({ text })),
+    enabled: text.trim() !== '',
+    placeholderData: (shown) => shown,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+}
+
+export function rowsOf(data: InfiniteData<KnowledgeRows> | undefined): KnowledgeRow[] {
+  return data?.pages.flatMap((page) => page.data) ?? []
+}
+
+function isUnderWay({ status }: { status: IndexStatus }): boolean {
+  return status.state !== 'ready'
+}

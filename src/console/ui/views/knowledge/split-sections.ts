@@ -1,0 +1,22 @@
+interface ChunkOfSection {
+  heading: string | null
+  /** More than 0 only within a section that was too long for one chunk. */
+  overlapCharacters: number
+}
+
+/** Sections that became several chunks, in their order. */
+export function splitSections(chunks: readonly ChunkOfSection[]): { heading: string; chunks: number }[] {
+  const sections: { heading: string; chunks: number }[] = []
+  let isOpen = false
+  for (const [at, { heading, overlapCharacters }] of chunks.entries()) {
+    const section = sections.at(-1)
+    if (overlapCharacters === 0) {
+      isOpen = false
+      continue
+    }
+    if (isOpen && section) section.chunks++
+    else sections.push({ heading: chunks[at - 1]?.heading ?? heading ?? 'the beginning', chunks: 2 })
+    isOpen = true
+  }
+  return sections
+}

@@ -1,0 +1,64 @@
+import { Badge, Group, Paper, Text } from '@mantine/core'
+import type { ExplainedHit } from '../../../answers.ts'
+import { PageLink } from '../../components/links.tsx'
+
+interface HitCardProps {
+  project: string
+  rank: number
+  hit: ExplainedHit
+}
+
+/** A passage as an agent is given it, and which of the two lists had it where. */
+export function HitCard({ project, rank, hit }: HitCardProps) {
+  return (
+    <Paper withBorder p="sm" component="article" aria-label={`Passage ${rank}`}>
+      <Group justify="space-between" gap="xs" mb={6} align="flex-start" wrap="nowrap">
+        <div style={{ minWidth: 0 }}>
+          <Group gap={8} wrap="nowrap">
+            <Text fw={600} className="cb-figure">
+              {rank}
+            </Text>
+            <PageLink
+              to="/p/$project/knowledge/$item"
+              params={{ project, item: hit.itemId }}
+              fw={500}
+              truncate
+            >
+              {hit.name}
+            </PageLink>
+          </Group>
+          {hit.heading && (
+            <Text size="xs" c="dimmed" truncate title={hit.heading}>
+              {hit.heading}
+            </Text>
+          )}
+        </div>
+        <Group gap={6} wrap="wrap" justify="flex-end" style={{ flex: 'none' }}>
+          {hit.keywordRank !== null && <Source list="keyword" rank={hit.keywordRank} />}
+          {hit.vectorRank !== null && <Source list="vector" rank={hit.vectorRank} />}
+          <Badge variant="default" size="sm" radius="sm" tt="none" className="cb-figure">
+            score {hit.score.toFixed(3)}
+          </Badge>
+        </Group>
+      </Group>
+      <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {hit.text}
+      </Text>
+    </Paper>
+  )
+}
+
+function Source({ list, rank }: { list: 'keyword' | 'vector'; rank: number }) {
+  return (
+    <Badge
+      variant="light"
+      color={list === 'keyword' ? 'teal' : 'blue'}
+      size="sm"
+      radius="sm"
+      tt="none"
+      className="cb-figure"
+    >
+      {list} #{rank}
+    </Badge>
+  )
+}

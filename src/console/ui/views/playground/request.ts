@@ -1,0 +1,24 @@
+/** What is asked in the playground, as under `POST /v1/knowledge/search`. */
+export interface AskRequest {
+  query: string
+  limit?: number | undefined
+  mode?: 'hybrid' | 'vector' | 'keyword' | undefined
+  timeoutMs?: number | undefined
+  itemIds?: string[] | undefined
+}
+
+/** The same question for a shell. The key is not ours to know: it is read from a variable. */
+export function toCurl(origin: string, { query, limit, mode, timeoutMs, itemIds }: AskRequest): string {
+  const body = JSON.stringify({ query, limit, mode, timeoutMs, itemIds })
+  return [
+    `curl ${origin}/v1/knowledge/search \\`,
+    `  -H "Authorization: Bearer $CALLBOOK_KEY" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${shellQuoted(body)}`,
+  ].join('\n')
+}
+
+/** Within single quotes a shell reads everything as it stands but the quote itself. */
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

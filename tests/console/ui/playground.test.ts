@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { splitSections } from '../../../src/console/ui/views/knowledge/split-sections.ts'
+import { playgroundSearch } from '../../../src/console/ui/views/playground/playground-search.ts'
+import { toCurl } from '../../../src/console/ui/views/playground/request.ts'
+
+test('the curl line asks the same question, whatever is in it', () => {
+  const query = `it's "$HOME" \\ \n !`
+  const line = toCurl('https://callbook.example', { query, limit: 3 })
+  const body = Bun.spawnSync(['sh', '-c', line.replace(/^curl \S+/, 'printf "%s\\n"')])
+    .stdout.toString()
+    .split('\n')
+    .at(-2)
+  expect(JSON.parse(body ?? '')).toEqual({ query, limit: 3 })
+  expect(line).toStartWith('curl https://callbook.example/v1/knowledge/search ')
+})
+
+test('of the address, only what the service would take is read', () => {
+  expect(
+    playgroundSearch({ q: 7, mode: 'vector', limit: 51, timeoutMs: 10, items: ['kn_1', 2], other: 'x' }),
+  ).toEqual({ q: '7', mode: 'vector', limit: undefined, timeoutMs: 10, items: ['kn_1'] })
+  expect(playgroundSearch({ mode: 'hybrid', items: 'kn_1' })).toEqual({
+    q: undefined,
+    mode: undefined,
+    limit: undefined,
+    timeoutMs: undefined,
+    items: undefined,
+  })
+})
+
+test('a section that is split is named once, with its chunks', () => {
+  const chunk = (heading: string | null, overlapCharacters: number) => ({ heading, overlapCharacters })
+  expect(
+    splitSections([
+      chunk(null, 0),
+      chunk('A', 0),
+      chunk('A', 40),
+      chunk('A', 40),
+      chunk('B', 0),
+      chunk('C', 0),
+      chunk('C', 30),
+    ]),
+  ).toEqual([
+    { heading: 'A', chunks: 3 },
+    { heading: 'C', chunks: 2 },
+  ])
+  expect(splitSections([])).toEqual([])
+})

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { ReadDatabase } from '../../../src/db/reader.ts'
+import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
+import { startService, type TestProject, type TestService } from '../../support/service.ts'
+
+interface Asked {
+  sql: string
+  values: Record<string, unknown>
+}
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
+})
+
+afterAll(() => service.stop())
+
+/** Keyword search of its own, with what it asks the database and a clock that the test sets. */
+function searching(project: TestProject) {
+  const asked: Asked[] = []
+  const clock = { ms: 1 }
+  const store = { ...service.services.database, read: recording(service.services.database.read, asked) }
+  const keyword = new KeywordSearch({ store: () => store, now: () => clock.ms })
+  const find = async (
+    query: string,
+    more: { labels?: number[]; inHurry?: boolean; atLeast?: number } = {},
+  ) => {
+    asked.length = 0
+    const { labels, inHurry = false, atLeast } = more
+    const options = { labels, inHurry, ...(atLeast ? { atLeast } : {}) }
+    return await keyword.search(project.projectId, query, options)
+  }
+  /** The words that were counted by the last search. */
+  const counted = () =>
+    asked.filter(({ sql }) => sql.includes('max(label)') && sql.includes('match')).map(matchOf)
+  const ranked = () => asked.filter(({ sql }) => sql.includes('order by rank')).map(matchOf)
+  const spans = () => asked.filter(({ sql }) => sql.includes('min(label)')).length
+  return { find, counted, ranked, spans, clock }
+}
+
+function matchOf({ values }: Asked): unknown {
+  return values.match
+}
+
+type Prepared = Record<'get' | 'all', (values: Asked['values']) => unknown>
+
+/** The database, noting each prepared query that is run. */
+function recording(read: ReadDatabase, asked: Asked[]): ReadDatabase {
+  const watch = <Builder extends object>(builder: Builder): Builder =>
+    new Proxy(builder, {
+      get(target, name) {
+        const value = Reflect.get(target, name)
+        if (typeof value !== 'function') return value
+        if (!['prepare', 'select', 'from', 'where'].includes(String(name))) return value.bind(target)
+        return (...args: unknown[]) => {
+          const result = value.apply(target, args)
+          return name === 'prepare' ? noting(result, sqlOf(target)) : watch(result)
+        }
+      },
+    })
+  const noting = (prepared: Prepared, text: string): Prepared => {
+    const note = (method: 'get' | 'all') => (values: Asked['values']) => {
+      asked.push({ sql: text, values })
+      return prepared[method](values)
+    }
+    return { get: note('get'), all: note('all') }
+  }
+  return watch(read)
+}
+
+function sqlOf(builder: object): string {
+  return 'toSQL' in builder && typeof builder.toSQL === 'function' ? builder.toSQL().sql : ''
+}
+
+async function add(project: TestProject, name: string, text: string): Promise<string> {
+  const { item } = await service.services.knowledge.store(project.projectId, { name, text })
+  return item.id
+}
+
+describe('how many chunks have a word', () => {
+  test('is counted once in five minutes', async () => {
+    const project = await service.mintProject()
+    await add(project, 'Refunds', 'We refund orders.')
+    const { find, counted, spans, clock } = searching(project)
+    const pass = async (ms: number) => {
+      clock.ms += ms
+      // The cache reads the clock once in a millisecond.
+      await Bun.sleep(10)
+    }
+    await find('refund orders')
+    expect(counted()).toEqual(['"refund"', '"orders"'])
+    expect(spans()).toBe(1)
+    await pass(299_000)
+    await find('orders refund')
+    expect([counted(), spans()]).toEqual([[], 0])
+    await pass(2_000)
+    await find('refund')
+    expect([counted(), spans()]).toEqual([['"refund"'], 1])
+  })
+
+  test('is not remembered of a word that none has: what is added then is found at once', async () => {
+    const project = await service.mintProject()
+    await add(project, 'Refunds', 'We refund orders.')
+    const { find, counted } = searching(project)
+    for (let n = 0; n < 2; n++) {
+      expect(await find('warranty')).toEqual([])
+      expect(counted()).toEqual(['"warranty"'])
+    }
+    await add(project, 'Warranty', 'The warranty lasts a year.')
+    expect((await find('warranty')).map(({ name }) => name)).toEqual(['Warranty'])
+  })
+
+  test('is each project’s own', async () => {
+    const [one, other] = [await service.mintProject(), await service.mintProject()]
+    await add(one, 'Refunds', 'We refund orders.')
+    const both = searching(one)
+    await both.find('refund')
+    expect(await searching(other).find('refund')).toEqual([])
+    await add(other, 'Other refunds', 'They refund nothing.')
+    expect((await searching(other).find('refund')).map(({ name }) => name)).toEqual(['Other refunds'])
+  })
+
+  test('that is out of date loses nothing: what is added later is found by a word counted before', async () => {
+    const project = await service.mintProject()
+    await add(project, 'One', 'A refund.')
+    const { find } = searching(project)
+    await find('refund')
+    for (let n = 0; n < 30; n++) await add(project, `More ${n}`, 'Another refund.')
+    expect((await find('refund')).length).toBe(31)
+  })
+})
+
+describe('a project in which nearly all chunks have the same words', () => {
+  let project: TestProject
+  let last: string
+
+  beforeAll(async () => {
+    project = await service.mintProject()
+    const line = (n: number) =>
+      `The order of our shop, number n${n}, is on its way to the customer. ${'x'.repeat(1_100)}`
+    for (let part = 0; part < 6; part++) {
+      const lines = Array.from({ length: 800 }, (_, n) => line(part * 800 + n))
+      last = await add(project, `Part ${part}`, lines.join('\n\n'))
+    }
+  })
+
+  test('answers a query of common words only', async () => {
+    const { find, ranked } = searching(project)
+    expect((await find('the order of our shop')).length).toBeGreaterThanOrEqual(40)
+    // Ranking all that have them would take as long as there are many.
+    expect(ranked()).toEqual([])
+  })
+
+  test('ranks by the rare words only, and puts what has them first', async () => {
+    const { find, ranked } = searching(project)
+    const found = await find('where is the order number n3210')
+    expect(found[0]?.text).toContain('number n3210,')
+    expect(ranked()).toEqual(['"n3210"'])
+  })
+
+  test('stays within the labels asked for, also by common words', async () => {
+    const { find } = searching(project)
+    const all = await find('n4001 OR n4002 order', { atLeast: 10 })
+    const labels = all.slice(0, 3).map(({ label }) => label)
+    for (const query of ['the order', 'n4001', 'n4001 order', 'shop way customer the of our']) {
+      const found = await find(query, { labels })
+      expect(found.length).toBeGreaterThan(0)
+      expect(found.filter(({ label }) => !labels.includes(label))).toEqual([])
+    }
+    expect(await find('the order', { labels: [] })).toEqual([])
+    expect(await find('the order', { labels: [Number.MAX_SAFE_INTEGER] })).toEqual([])
+  })
+
+  test('looks at less in a hurry, but at as many as are asked for', async () => {
+    const { find } = searching(project)
+    expect((await find('the order', { inHurry: true })).length).toBe(9)
+    expect((await find('the order', { inHurry: true, atLeast: 50 })).length).toBe(50)
+    expect((await find('where is the order number n3210', { inHurry: true }))[0]?.text).toContain('n3210,')
+  })
+
+  test('fills an answer of fifty, by itself and within one item', async () => {
+    for (const itemIds of [undefined, [last]]) {
+      for (const query of ['the order', 'where is the order of the customer']) {
+        const answer = await project.send('POST', '/v1/knowledge/search', {
+          query,
+          mode: 'keyword',
+          limit: 50,
+          ...(itemIds ? { itemIds } : {}),
+        })
+        const { data }: { data: { itemId: string; position: number }[] } = await answer.json()
+        expect(data.length).toBe(50)
+        expect(new Set(data.map(({ itemId, position }) => `${itemId} ${position}`)).size).toBe(50)
+        if (itemIds) expect(new Set(data.map(({ itemId }) => itemId))).toEqual(new Set(itemIds))
+      }
+    }
+  })
+})

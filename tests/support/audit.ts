@@ -1,0 +1,14 @@
+import { AuditTrail } from '../../src/console/audit.ts'
+import type { OpenDatabase } from '../../src/db/open.ts'
+
+/** The trail of a database that no service has opened. */
+export function auditOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): AuditTrail {
+  return new AuditTrail({
+    read,
+    write,
+    now: Date.now,
+    onFailure: (error) => {
+      throw error
+    },
+  })
+}

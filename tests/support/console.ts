@@ -1,0 +1,97 @@
+import { bootstrap } from '../../src/bootstrap.ts'
+import type { Role } from '../../src/console/answers.ts'
+import { members } from '../../src/db/schema.ts'
+import type { TestProject, TestService } from './service.ts'
+
+/** Somebody with a browser: what they send bears their cookie and the origin of the console's own pages. */
+export interface TestPerson {
+  personId: string
+  name: string
+  email: string
+  password: string
+  /** The `Cookie` header. */
+  cookie: string
+  /** A request under /console/api. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** The same, with a body sent as JSON. */
+  send(method: string, path: string, body?: unknown): Promise<Response>
+}
+
+export interface TestConsole {
+  /** Who set the console up. */
+  owner: TestPerson
+  /** A browser in which nobody is signed in. */
+  nobody: Pick<TestPerson, 'fetch' | 'send'>
+  /** A project of the test's own, with one key of each kind, that the owner owns. */
+  mintProject(): Promise<TestProject>
+  /** A new person in the project, by an invitation of the owner's. */
+  join(project: TestProject, role: Role): Promise<TestPerson>
+}
+
+/** Sets the console up through its link. Once for each service. */
+export async function startConsole(service: TestService): Promise<TestConsole> {
+  const { setupToken } = await bootstrap(service.services)
+  if (setupToken === null) throw new Error('The console was set up before')
+  const owner = await enter(service, '/links/setup', (person) => ({ token: setupToken, ...person }))
+  return {
+    owner,
+    nobody: browserOf(service, null),
+    async mintProject() {
+      const project = await service.mintProject()
+      await service.services.database.write
+        .insert(members)
+        .values({ projectId: project.projectId, personId: owner.personId, role: 'owner', createdAt: 0 })
+      return project
+    },
+    async join(project, role) {
+      const invited = await owner.send('POST', `/projects/${project.id}/invitations`, { role })
+      const { link } = await invited.json()
+      const token = new URL(link).hash.slice(1)
+      return await enter(service, '/links/invitation', (newPerson) => ({ token, newPerson }))
+    },
+  }
+}
+
+/** The cookies that an answer sets, as the next request's `Cookie` header. */
+export function cookieOf(answer: Response): string {
+  return answer.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')
+}
+
+export function browserOf(service: TestService, cookie: string | null): Pick<TestPerson, 'fetch' | 'send'> {
+  const call = (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers)
+    if (cookie !== null && !headers.has('cookie')) headers.set('cookie', cookie)
+    if (!headers.has('origin')) headers.set('origin', service.url)
+    return fetch(`${service.url}/console/api${path}`, { ...init, headers })
+  }
+  return {
+    fetch: call,
+    send: (method, path, body) =>
+      call(path, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: { 'content-type': 'application/json' },
+      }),
+  }
+}
+
+async function enter(
+  service: TestService,
+  path: string,
+  bodyOf: (person: { name: string; email: string; password: string }) => unknown,
+): Promise<TestPerson> {
+  const mark = crypto.randomUUID()
+  const person = {
+    name: `Person ${mark.slice(0, 4)}`,
+    email: `${mark}@example.com`,
+    password: `password ${mark}`,
+  }
+  const answer = await browserOf(service, null).send('POST', path, bodyOf(person))
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  const cookie = cookieOf(answer)
+  const { person: signedIn } = await answer.json()
+  return { ...person, personId: signedIn.id, cookie, ...browserOf(service, cookie) }
+}
