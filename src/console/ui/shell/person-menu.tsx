@@ -43,8 +43,8 @@ export function PersonMenu({ isNarrow, onFollow }: PersonMenuProps) {
       <Menu.Target>
         <UnstyledButton className="cb-switcher">
           <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
+          <span className="cb-hidden">Signed in as </span>
           <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'}>{name}</span>
-          <span className="cb-hidden">, account and theme</span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

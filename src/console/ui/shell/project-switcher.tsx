@@ -25,6 +25,7 @@ export function ProjectSwitcher({ isNarrow, onFollow }: ProjectSwitcherProps) {
       <Menu.Target>
         <UnstyledButton className="cb-switcher">
           <span className="cb-avatar" data-initial={initialOf(project.name)} />
+          <span className="cb-hidden">Project </span>
           <span className={isNarrow ? 'cb-hidden' : 'cb-truncate cb-switcher-name'}>{project.name}</span>
           <span className="cb-hidden">, switch project</span>
           {!isNarrow && <IconSelector size={14} aria-hidden />}
