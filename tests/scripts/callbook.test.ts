@@ -127,6 +127,8 @@ describe('every command', () => {
     ['knowledge', 'import'],
     ['index', 'verify'],
     ['index', 'rebuild'],
+    ['backup'],
+    ['restore'],
     ['doctor'],
   ]
 
