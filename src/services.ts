@@ -77,11 +77,13 @@ export async function openServices({
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
   keepToOwner(config.dataDir)
   const lock = takesFolder ? await takeFolder(config.dataDir) : null
-  const database = await openDatabase(config.databaseFile).catch((error) => {
+  const database = await openDatabase(config.databaseFile, (error) =>
+    log.error({ error }, 'The writer failed and is started again'),
+  ).catch((error) => {
     lock?.release()
     throw error
   })
-  const { read, write, store } = database
+  const { read, write, freeing, store } = database
   const recordHash = createRecordHash((await readSecrets(read, write)).idHashKey)
   const metrics = new Metrics({
     pendingChunks: () => countPending(database),
@@ -101,7 +103,7 @@ export async function openServices({
   const sweeper = new Sweeper({ file: database.file, clearPages: database.clearStalePages })
   const erasure = new Erasure({
     read,
-    write,
+    write: freeing,
     scrubIndex: (projectId) => index.scrub(projectId),
     sweepPages: () => sweeper.sweep(),
     eraseWithinMs: config.eraseWithinMs,
@@ -162,7 +164,8 @@ export async function openServices({
     projects,
     keys: new Keys({
       read,
-      write,
+      // A key can be revoked also on a full disk.
+      write: freeing,
       dataVersion: database.dataVersion,
       now,
       onNoteFailed: (error) => log.warn({ error }, "A key's last use was not noted"),
@@ -188,6 +191,7 @@ export async function openServices({
     search,
     ownsFolder: lock !== null,
     async start() {
+      if (lock) await database.keepReserve()
       const all = await projects.list()
       for (const { projectId } of all) await indexer.adoptSpace(projectId)
       await follower.start()
@@ -200,6 +204,7 @@ export async function openServices({
     },
     async notReadyBecause() {
       if (!isStarted) return 'Start-up is not finished yet.'
+      if (!database.takesWrites()) return 'The writer is starting again.'
       try {
         await read.all(sql`select 1`)
         return null

@@ -131,7 +131,7 @@ function countChunks(dataDir: string): { embedded: number; pending: number } {
 /** Rows that belong together are there together, and the file is sound. */
 function inspectRows({ dataDir, model }: InspectionOptions): void {
   const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
-  const count = (from: string) => Number(database.prepare(`select count(*) from ${from}`).pluck().get([]))
+  const count = (from: string) => Number(database.prepare(`select count(*) from ${from}`).pluck().all()[0])
   try {
     const checks: Record<string, number> = {
       'calls without a document': count('calls where seq not in (select seq from call_documents)'),
@@ -150,7 +150,7 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
       'broken references': count('pragma_foreign_key_check'),
       'erasures still open': count('erasures where done_at is null'),
     }
-    for (const [what, n] of Object.entries(checks)) if (n > 0) model.violated(`${n} ${what}`)
+    for (const [what, n] of Object.entries(checks)) if (n !== 0) model.violated(`${n} ${what}`)
     const state = database.prepare('pragma integrity_check(3)').pluck().all()
     if (state.join() !== 'ok') model.violated(`integrity_check: ${state.join('; ')}`)
   } finally {

@@ -5,7 +5,7 @@ import { startCommand } from './victim.ts'
 
 const callWorkers = 6
 const itemWorkers = 3
-const callsOfWorkerMax = 20
+const callsOfWorkerMax = 40
 const itemsMax = 60
 const keysMax = 6
 const commandPauseMs = 300
@@ -67,8 +67,12 @@ export class Load {
 
   async #useCalls(worker: number): Promise<void> {
     const { model, chance, onDeleted } = this.#options
-    const id = `call-${worker}-${chance.between(1, callsOfWorkerMax)}-${Math.floor(model.deletedCalls.size / 60)}`
-    if (model.deletedCalls.has(id)) return this.#resurrect(id)
+    const own = [...model.calls.keys()].filter((id) => id.startsWith(`call-${worker}-`))
+    const gone = [...model.deletedCalls].filter((id) => id.startsWith(`call-${worker}-`))
+    const deleted = chance.happens(0.1) ? chance.oneOf(gone) : undefined
+    if (deleted !== undefined) return this.#resurrect(deleted)
+    const isNew = own.length === 0 || (own.length < callsOfWorkerMax && chance.happens(0.3))
+    const id = (isNew ? null : chance.oneOf(own)) ?? `call-${worker}-${chance.between(1, 1e12)}`
     const known = model.calls.get(id) ?? { marker: chance.marker(), now: null }
     if (known.maybe) return
     model.calls.set(id, known)

@@ -45,7 +45,7 @@ export async function killMigrations(folder: string, chance: Chance, model: Mode
   }
   await victim.kill()
   const database = new Database(join(dataDir, 'callbook.db'))
-  const done = Number(database.prepare('select count(*) from __drizzle_migrations').pluck().get([]))
+  const done = Number(database.prepare('select count(*) from __drizzle_migrations').pluck().all()[0])
   if (done !== entries.length) model.violated(`${done} migrations are noted of ${entries.length}`)
   database.close()
   return kills + 1

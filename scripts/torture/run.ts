@@ -42,12 +42,9 @@ export async function runTorture(
   let bytesSearched = 0
   let { victim, url } = await start(dataDir, model)
   const keys = await makeKeys(dataDir, victim)
-  while (
-    sum() < killsMax &&
-    performance.now() - startedAt < minutes * 60_000 &&
-    model.violations.length === 0
-  ) {
-    const moment = moments[sum() % moments.length] ?? 'load'
+  const isOver = () => sum() >= killsMax || performance.now() - startedAt >= minutes * 60_000
+  for (let round = 0; !isOver() && model.violations.length === 0; round++) {
+    const moment = moments[round % moments.length] ?? 'load'
     if (moment === 'migration') {
       kills.migration += await killMigrations(folder, chance, model)
       continue

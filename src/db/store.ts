@@ -5,6 +5,8 @@ import type { WriteDatabase } from './writer.ts'
 export interface Store {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
+  /** For what deletes: it is written also on a full disk. */
+  readonly freeing: WriteDatabase
 }
 
 /**
