@@ -10,6 +10,7 @@ import { FolderLock } from './db/folder-lock.ts'
 import { readSecrets } from './db/meta.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import { createRecordHash } from './db/record-hash.ts'
+import { refuseDamaged } from './db/soundness.ts'
 import { Sweeper } from './db/sweeper.ts'
 import { createBuiltinEmbedder } from './knowledge/embedding/builtin.ts'
 import type { Embedder } from './knowledge/embedding/embedder.ts'
@@ -57,6 +58,8 @@ export interface ServicesOptions {
   role: 'service' | 'command'
   /** Whether to own the folder if no other process does; a service always tries. */
   takesFolder?: boolean
+  /** Told when the database turns out to be damaged after all: the process had better end. */
+  onDamage?: (error: Error) => void
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -67,6 +70,7 @@ export async function openServices({
   log,
   role,
   takesFolder = role === 'service',
+  onDamage = () => undefined,
   now = Date.now,
 }: ServicesOptions): Promise<Services> {
   if (config.databaseFile === null || config.databaseSyncUrl !== null) {
@@ -77,9 +81,11 @@ export async function openServices({
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
   keepToOwner(config.dataDir)
   const lock = takesFolder ? await takeFolder(config.dataDir) : null
-  const database = await openDatabase(config.databaseFile, (error) =>
-    log.error({ error }, 'The writer failed and is started again'),
-  ).catch((error) => {
+  const database = await open(config.databaseFile, {
+    isChecked: lock !== null,
+    onDamage,
+    onWriterFailure: (error) => log.error({ error }, 'The writer failed and is started again'),
+  }).catch((error) => {
     lock?.release()
     throw error
   })
@@ -226,6 +232,21 @@ export async function openServices({
       lock?.release()
     },
   }
+}
+
+interface OpeningOptions {
+  /** The process that owns the folder looks at the file first. */
+  isChecked: boolean
+  onDamage: (error: Error) => void
+  onWriterFailure: (error: Error) => void
+}
+
+async function open(
+  file: string,
+  { isChecked, onDamage, onWriterFailure }: OpeningOptions,
+): Promise<OpenDatabase> {
+  if (isChecked) await refuseDamaged(file, onDamage)
+  return await openDatabase(file, onWriterFailure)
 }
 
 /** The folder holds secrets and people's words; one that was there before may be open to others. */

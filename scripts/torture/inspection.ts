@@ -165,7 +165,7 @@ async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<numb
   for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)
-    const text = readFileSync(path, 'latin1').toLowerCase()
+    const text = readIfThere(path).toLowerCase()
     bytes += text.length
     for (const [run] of text.matchAll(/[bcdfghjklmnpqrtvwxz]{12,}/g)) {
       for (let at = 0; at + tailChars <= run.length; at++) {
@@ -176,4 +176,14 @@ async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<numb
     await sleep(0)
   }
   return bytes
+}
+
+/** An index file that is being saved may get its final name meanwhile. */
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    throw error
+  }
 }
