@@ -4,6 +4,7 @@ import { compileIpRules } from './auth/ip-rules.ts'
 import { ingestRoutes } from './calls/ingest-routes.ts'
 import { callRoutes } from './calls/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
+import { Admission } from './http/admission.ts'
 import { authenticate, type PeerAddress } from './http/authenticate.ts'
 import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { FactsByRequest } from './http/facts.ts'
@@ -28,6 +29,8 @@ export function createServer(
 ) {
   const { config, log, metrics } = services
   const facts = new FactsByRequest()
+  const admission = new Admission(config.bodyBytesMax)
+  const bodyLimits = { bytesMax: config.bodyBytesMax, admission }
   const protocols = [vapiProtocol, difyProtocol]
   let table: RouteTable | undefined
   const routes = () => {
@@ -42,10 +45,11 @@ export function createServer(
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .wrap(requestLog({ facts, routes, record, now: () => performance.now() }))
+    .wrap(requestLog({ admission, facts, routes, record, now: () => performance.now() }))
     .use(problems({ facts, routes, protocols, onUnexpected }))
     .use(
       authenticate({
+        admission,
         keys: services.keys,
         facts,
         protocols,
@@ -64,12 +68,12 @@ export function createServer(
         search: services.search,
         version: packageJson.version,
         publicUrl: config.publicUrl,
-        bodyBytesMax: config.bodyBytesMax,
+        bodyLimits,
         facts,
         onUnexpected,
       }),
     )
-    .use(jsonBody(config.bodyBytesMax))
+    .use(jsonBody(bodyLimits))
     .use(
       openApi({
         version: packageJson.version,

@@ -27,6 +27,6 @@ function findDamage(file: string): string | null {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     // Anything else, such as a lock, says nothing of the file; whoever uses it learns of it.
-    return /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? String(error) : null
+    return error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? error.message : null
   }
 }

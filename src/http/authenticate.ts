@@ -3,6 +3,7 @@ import type { IpRules } from '../auth/ip-rules.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { KeyKind } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
+import type { Admission } from './admission.ts'
 import { callerContext } from './caller.ts'
 import { clientAddress } from './client-address.ts'
 import type { FactsByRequest } from './facts.ts'
@@ -13,6 +14,7 @@ import type { RateLimiter } from './rate-limit.ts'
 export type PeerAddress = (request: Request) => string | null
 
 interface AuthenticateOptions {
+  admission: Admission
   keys: Keys
   facts: FactsByRequest
   /** Where the key may come by another way than the Authorization header. */
@@ -28,6 +30,7 @@ interface AuthenticateOptions {
  * body is read: a bad key is 401 even when the body is malformed or the path unknown.
  */
 export function authenticate({
+  admission,
   keys,
   facts,
   protocols,
@@ -40,6 +43,7 @@ export function authenticate({
     const known = facts.of(request)
     const kind = kindOf(known.path)
     if (!kind) return
+    admission.check()
     const authorizationOf = protocolAt(protocols, known.path)?.authorizationOf ?? authorizationHeader
     const caller = await keys.verify(kind, authorizationOf(request.headers), () =>
       clientAddress({

@@ -9,6 +9,8 @@ const retryDelayMsMax = 300_000
 /** No chunk waits longer, whatever the provider asks for; one that seems to has seen the clock go back. */
 const waitMsMax = 900_000
 const errorCharsMax = 500
+/** Who comes beyond it is not kept waiting: their chunks are pending. */
+const waitersMax = 200
 
 interface IndexerOptions {
   store: StoreOf
@@ -90,6 +92,10 @@ export class Indexer {
 
   /** True once all of these chunks are found by vector; false when one failed or `timeoutMs` passed. */
   async settle(projectId: number, labels: readonly number[], timeoutMs: number): Promise<boolean> {
+    if (this.#waiters.size >= waitersMax) {
+      this.wake(projectId)
+      return false
+    }
     const waiter = new Waiter(labels)
     this.#waiters.add(waiter)
     const timer = setTimeout(() => waiter.finish(false), timeoutMs)
