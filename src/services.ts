@@ -22,6 +22,7 @@ import { FolderLock } from './db/folder-lock.ts'
 import { readSecrets } from './db/meta.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import { createRecordHash } from './db/record-hash.ts'
+import { Gate } from './db/store.ts'
 import { Sweeper } from './db/sweeper.ts'
 import { createBuiltinEmbedder } from './knowledge/embedding/builtin.ts'
 import type { Embedder } from './knowledge/embedding/embedder.ts'
@@ -31,13 +32,17 @@ import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-inde
 import { Indexer } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
+import { KnowledgeStatus } from './knowledge/status.ts'
 import { TextWork } from './knowledge/text-work.ts'
 import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Projects } from './projects/projects.ts'
+import { Removals } from './projects/removals.ts'
 
 const ownerWaitMs = 2_000
+/** Longer than it takes another process on the same database to notice that a project was deleted. */
+const removalDelayMs = 1_000
 
 export interface Services {
   readonly config: Config
@@ -47,12 +52,15 @@ export interface Services {
   readonly embedder: Embedder
   readonly console: ConsoleParts
   readonly projects: Projects
+  /** Takes deleted projects out of every file, in the process that owns the folder. */
+  readonly removals: Removals
   readonly keys: Keys
   readonly calls: Calls
   readonly ingest: Ingest
   readonly wordBacklog: WordBacklog
   readonly overview: Overview
   readonly knowledge: Knowledge
+  readonly knowledgeStatus: KnowledgeStatus
   readonly indexer: Indexer
   readonly index: VectorIndex
   readonly search: Search
@@ -97,7 +105,9 @@ export async function openServices({
     lock?.release()
     throw error
   })
-  const { read, write, store } = database
+  const { read, write } = database
+  const gate = new Gate(database.store)
+  const { store } = gate
   const secrets = await readSecrets(read, write)
   const recordHash = createRecordHash(secrets.idHashKey)
   const audit = new AuditTrail({
@@ -131,8 +141,25 @@ export async function openServices({
     now,
     onFailure: (error) => log.error({ error }, 'Erasure failed; it is tried again'),
   })
+  const removals = new Removals({
+    read,
+    write,
+    leave: async (projectId) => {
+      gate.close(projectId)
+      await erasure.idle()
+    },
+    dropIndex: (projectId) => index.drop(projectId),
+    sweepPages: () => sweeper.sweep(),
+    delayMs: removalDelayMs,
+    now,
+    clock: () => performance.now(),
+    onFailure: (error) => log.error({ error }, 'Removing a deleted project failed; it is tried again'),
+  })
   const scheduleErasure = () => {
     if (lock) erasure.schedule()
+  }
+  const scheduleRemoval = () => {
+    if (lock) removals.schedule()
   }
   /** An index that is starting again reads the rows when it is up. */
   const reconcileLater = (projectId: number, error: unknown) => {
@@ -142,9 +169,10 @@ export async function openServices({
   const indexer = new Indexer({
     store,
     embedder,
+    isGone: (projectId) => gate.isClosed(projectId),
     addToIndex: async (projectId, labels) => {
       // A command does not search; the service finds its vectors in the rows.
-      if (role === 'command') return
+      if (role === 'command' || gate.isClosed(projectId)) return
       follower.noteOwnChange(projectId)
       await index.add(projectId, labels).catch((error) => reconcileLater(projectId, error))
     },
@@ -157,12 +185,21 @@ export async function openServices({
     read,
     write,
     reconcile: async (projectId) => {
+      if (gate.isClosed(projectId)) return
       await indexer.adoptSpace(projectId)
       await index.reconcile(projectId)
     },
     rebuild: lock ? (projectId) => index.rebuild(projectId) : null,
     wakeIndexer: (projectId) => indexer.wake(projectId),
-    scheduleErasure,
+    scheduleErasure: () => {
+      scheduleErasure()
+      scheduleRemoval()
+    },
+    onProjectGone: (projectId) => {
+      gate.close(projectId)
+      // Where the folder is owned, the removal does it when the rows are gone.
+      if (!lock) index.drop(projectId).catch((error) => log.warn({ error }, 'An index was not dropped'))
+    },
     onFailure: (error) => log.error({ error }, 'Following the database failed'),
   })
   const wordBacklog = new WordBacklog({
@@ -170,7 +207,17 @@ export async function openServices({
     write,
     onFailure: (error) => log.error({ error }, "Indexing calls' words failed; it is tried again"),
   })
-  const projects = new Projects({ read, write, audit, now })
+  const projects = new Projects({
+    read,
+    write,
+    audit,
+    recordHash,
+    onRemoved: (projectId) => {
+      gate.close(projectId)
+      scheduleRemoval()
+    },
+    now,
+  })
   const search = new Search({
     store,
     embedder,
@@ -184,6 +231,21 @@ export async function openServices({
     if (count !== null)
       log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
   }
+  const knowledge = new Knowledge({
+    store,
+    recordHash,
+    audit,
+    toChunkRows: (text) => textWork.toChunkRows(text),
+    settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
+    forget: (projectId, labels) => {
+      follower.noteOwnChange(projectId)
+      // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
+      return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
+    },
+    scheduleErasure,
+    textBytesMax: config.knowledgeTextBytesMax,
+    now,
+  })
   let isStarted = false
 
   return {
@@ -202,6 +264,7 @@ export async function openServices({
       now,
     }),
     projects,
+    removals,
     keys: new Keys({
       read,
       write,
@@ -214,21 +277,8 @@ export async function openServices({
     ingest: new Ingest({ store, recordHash, now }),
     wordBacklog,
     overview: new Overview({ store }),
-    knowledge: new Knowledge({
-      store,
-      recordHash,
-      audit,
-      toChunkRows: (text) => textWork.toChunkRows(text),
-      settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
-      forget: (projectId, labels) => {
-        follower.noteOwnChange(projectId)
-        // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
-        return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
-      },
-      scheduleErasure,
-      textBytesMax: config.knowledgeTextBytesMax,
-      now,
-    }),
+    knowledge,
+    knowledgeStatus: new KnowledgeStatus({ store, knowledge, now }),
     indexer,
     index,
     search,
@@ -241,6 +291,7 @@ export async function openServices({
       await follower.start()
       for (const { projectId } of all) await index.reconcile(projectId)
       if (lock) await erasure.finish()
+      scheduleRemoval()
       for (const { projectId } of all) indexer.wake(projectId)
       if (lock) wordBacklog.start()
       isStarted = true
@@ -263,6 +314,7 @@ export async function openServices({
       metrics.close()
       await indexer.close()
       await textWork.close()
+      await removals.close()
       await wordBacklog.close()
       await erasure.close()
       await sweeper.close()
@@ -346,7 +398,7 @@ async function createConsole({
     }),
     invitations: new Invitations({ read, write, audit, people, now }),
     people,
-    projects: new ConsoleProjects({ projects, members, people, now }),
+    projects: new ConsoleProjects({ projects, members, people }),
   }
 }
 
@@ -388,7 +440,8 @@ async function dimensionsInRows({ read }: OpenDatabase, space: string): Promise<
 
 async function countPending({ read }: OpenDatabase): Promise<number> {
   const [row] = await read.all<{ n: number }>(
-    sql`select count(*) as n from chunks where embedding_space is null`,
+    sql`select count(*) as n from chunks where embedding_space is null
+      and project_id not in (select id from projects where deleted_at is not null)`,
   )
   return row?.n ?? 0
 }

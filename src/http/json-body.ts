@@ -6,12 +6,19 @@ const depthMax = 100
 const fieldCharsMax = 200
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads JSON bodies, for every route that takes one. @param bytesMax a larger body is 413 and not read on */
-export function jsonBody(bytesMax: number) {
-  return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request }) => {
-    // Elysia reads a body for every method but GET and HEAD; on a DELETE whatever is sent is ignored.
-    if (request.method === 'DELETE') return null
-    return await readJson(request, bytesMax)
+interface JsonBodyOptions {
+  /** A larger body is 413 and not read on. */
+  bytesMaxOf: (request: Request) => number
+  /** Patterns of the routes whose DELETE takes a body; on any other whatever is sent is ignored. */
+  deletesWithBody: readonly string[]
+}
+
+/** Reads JSON bodies, for every route that takes one. */
+export function jsonBody({ bytesMaxOf, deletesWithBody }: JsonBodyOptions) {
+  return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request, route }) => {
+    // Elysia reads a body for every method but GET and HEAD.
+    if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
+    return await readJson(request, bytesMaxOf(request))
   })
 }
 

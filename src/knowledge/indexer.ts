@@ -11,6 +11,8 @@ const errorCharsMax = 500
 interface IndexerOptions {
   store: StoreOf
   embedder: Embedder
+  /** Whether the project was deleted, so that nothing is to be done in it any more. */
+  isGone: (projectId: number) => boolean
   /** Takes vectors that were just committed into the index. */
   addToIndex: (projectId: number, labels: readonly number[]) => Promise<void>
   now: () => number
@@ -94,7 +96,7 @@ export class Indexer {
 
   /** Starts on the project's pending chunks, or makes the run under way look again when it is through. */
   wake(projectId: number): void {
-    if (this.#closing.signal.aborted) return
+    if (this.#closing.signal.aborted || this.#options.isGone(projectId)) return
     this.#wanted.add(projectId)
     if (this.#runs.has(projectId)) return
     clearTimeout(this.#timers.get(projectId))
@@ -140,6 +142,7 @@ export class Indexer {
       await this.#embedDue(projectId)
       await this.#wakeWhenDue(projectId)
     } catch (error) {
+      if (this.#options.isGone(projectId)) return
       // The rows could not be read or written, so they do not say when to try again.
       this.#options.onFailure({ projectId, chunks: 0, attempt: 0, error: asError(error) })
       this.#wakeIn(projectId, retryDelayMsMin)
@@ -175,7 +178,7 @@ export class Indexer {
       await this.#options.addToIndex(projectId, labels)
       this.#settleWaiters(batch, true)
     } catch (error) {
-      if (this.#closing.signal.aborted) return
+      if (this.#closing.signal.aborted || this.#options.isGone(projectId)) return
       await this.#postpone(projectId, batch, asError(error))
       this.#settleWaiters(batch, false)
     }
