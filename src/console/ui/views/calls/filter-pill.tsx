@@ -35,7 +35,7 @@ export function ChoicePill({
                   closeMenuOnClick
                   rightSection={
                     option.count !== undefined && (
-                      <span className="cb-dimmed cb-figure">{option.count.toLocaleString()}</span>
+                      <span className="cb-figure">{option.count.toLocaleString()}</span>
                     )
                   }
                 >
