@@ -22,6 +22,8 @@ import { FolderLock } from './db/folder-lock.ts'
 import { readSecrets } from './db/meta.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import { createRecordHash } from './db/record-hash.ts'
+import { refuseDamaged } from './db/soundness.ts'
+import { Gate } from './db/store.ts'
 import { Sweeper } from './db/sweeper.ts'
 import { createBuiltinEmbedder } from './knowledge/embedding/builtin.ts'
 import type { Embedder } from './knowledge/embedding/embedder.ts'
@@ -31,13 +33,17 @@ import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-inde
 import { Indexer } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
+import { KnowledgeStatus } from './knowledge/status.ts'
 import { TextWork } from './knowledge/text-work.ts'
 import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Projects } from './projects/projects.ts'
+import { Removals } from './projects/removals.ts'
 
 const ownerWaitMs = 2_000
+/** Longer than it takes another process on the same database to notice that a project was deleted. */
+const removalDelayMs = 1_000
 
 export interface Services {
   readonly config: Config
@@ -47,12 +53,15 @@ export interface Services {
   readonly embedder: Embedder
   readonly console: ConsoleParts
   readonly projects: Projects
+  /** Takes deleted projects out of every file, in the process that owns the folder. */
+  readonly removals: Removals
   readonly keys: Keys
   readonly calls: Calls
   readonly ingest: Ingest
   readonly wordBacklog: WordBacklog
   readonly overview: Overview
   readonly knowledge: Knowledge
+  readonly knowledgeStatus: KnowledgeStatus
   readonly indexer: Indexer
   readonly index: VectorIndex
   readonly search: Search
@@ -73,6 +82,8 @@ export interface ServicesOptions {
   role: 'service' | 'command'
   /** Whether to own the folder if no other process does; a service always tries. */
   takesFolder?: boolean
+  /** Told when the database turns out to be damaged after all: the process had better end. */
+  onDamage?: (error: Error) => void
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -83,6 +94,7 @@ export async function openServices({
   log,
   role,
   takesFolder = role === 'service',
+  onDamage = () => undefined,
   now = Date.now,
 }: ServicesOptions): Promise<Services> {
   if (config.databaseFile === null || config.databaseSyncUrl !== null) {
@@ -93,11 +105,17 @@ export async function openServices({
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
   keepToOwner(config.dataDir)
   const lock = takesFolder ? await takeFolder(config.dataDir) : null
-  const database = await openDatabase(config.databaseFile).catch((error) => {
+  const database = await open(config.databaseFile, {
+    isChecked: lock !== null,
+    onDamage,
+    onWriterFailure: (error) => log.error({ error }, 'The writer failed and is started again'),
+  }).catch((error) => {
     lock?.release()
     throw error
   })
-  const { read, write, store } = database
+  const { read, write, freeing } = database
+  const gate = new Gate(database.store)
+  const { store } = gate
   const secrets = await readSecrets(read, write)
   const recordHash = createRecordHash(secrets.idHashKey)
   const audit = new AuditTrail({
@@ -124,15 +142,32 @@ export async function openServices({
   const sweeper = new Sweeper({ file: database.file, clearPages: database.clearStalePages })
   const erasure = new Erasure({
     read,
-    write,
+    write: freeing,
     scrubIndex: (projectId) => index.scrub(projectId),
     sweepPages: () => sweeper.sweep(),
     eraseWithinMs: config.eraseWithinMs,
     now,
     onFailure: (error) => log.error({ error }, 'Erasure failed; it is tried again'),
   })
+  const removals = new Removals({
+    read,
+    write,
+    leave: async (projectId) => {
+      gate.close(projectId)
+      await erasure.idle()
+    },
+    dropIndex: (projectId) => index.drop(projectId),
+    sweepPages: () => sweeper.sweep(),
+    delayMs: removalDelayMs,
+    now,
+    clock: () => performance.now(),
+    onFailure: (error) => log.error({ error }, 'Removing a deleted project failed; it is tried again'),
+  })
   const scheduleErasure = () => {
     if (lock) erasure.schedule()
+  }
+  const scheduleRemoval = () => {
+    if (lock) removals.schedule()
   }
   /** An index that is starting again reads the rows when it is up. */
   const reconcileLater = (projectId: number, error: unknown) => {
@@ -142,9 +177,10 @@ export async function openServices({
   const indexer = new Indexer({
     store,
     embedder,
+    isGone: (projectId) => gate.isClosed(projectId),
     addToIndex: async (projectId, labels) => {
       // A command does not search; the service finds its vectors in the rows.
-      if (role === 'command') return
+      if (role === 'command' || gate.isClosed(projectId)) return
       follower.noteOwnChange(projectId)
       await index.add(projectId, labels).catch((error) => reconcileLater(projectId, error))
     },
@@ -157,12 +193,21 @@ export async function openServices({
     read,
     write,
     reconcile: async (projectId) => {
+      if (gate.isClosed(projectId)) return
       await indexer.adoptSpace(projectId)
       await index.reconcile(projectId)
     },
     rebuild: lock ? (projectId) => index.rebuild(projectId) : null,
     wakeIndexer: (projectId) => indexer.wake(projectId),
-    scheduleErasure,
+    scheduleErasure: () => {
+      scheduleErasure()
+      scheduleRemoval()
+    },
+    onProjectGone: (projectId) => {
+      gate.close(projectId)
+      // Where the folder is owned, the removal does it when the rows are gone.
+      if (!lock) index.drop(projectId).catch((error) => log.warn({ error }, 'An index was not dropped'))
+    },
     onFailure: (error) => log.error({ error }, 'Following the database failed'),
   })
   const wordBacklog = new WordBacklog({
@@ -170,7 +215,17 @@ export async function openServices({
     write,
     onFailure: (error) => log.error({ error }, "Indexing calls' words failed; it is tried again"),
   })
-  const projects = new Projects({ read, write, audit, now })
+  const projects = new Projects({
+    read,
+    write,
+    audit,
+    recordHash,
+    onRemoved: (projectId) => {
+      gate.close(projectId)
+      scheduleRemoval()
+    },
+    now,
+  })
   const search = new Search({
     store,
     embedder,
@@ -184,6 +239,21 @@ export async function openServices({
     if (count !== null)
       log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
   }
+  const knowledge = new Knowledge({
+    store,
+    recordHash,
+    audit,
+    toChunkRows: (text) => textWork.toChunkRows(text),
+    settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
+    forget: (projectId, labels) => {
+      follower.noteOwnChange(projectId)
+      // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
+      return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
+    },
+    scheduleErasure,
+    textBytesMax: config.knowledgeTextBytesMax,
+    now,
+  })
   let isStarted = false
 
   return {
@@ -202,9 +272,11 @@ export async function openServices({
       now,
     }),
     projects,
+    removals,
     keys: new Keys({
       read,
-      write,
+      // A key can be revoked also on a full disk.
+      write: freeing,
       dataVersion: database.dataVersion,
       audit,
       now,
@@ -214,26 +286,14 @@ export async function openServices({
     ingest: new Ingest({ store, recordHash, now }),
     wordBacklog,
     overview: new Overview({ store }),
-    knowledge: new Knowledge({
-      store,
-      recordHash,
-      audit,
-      toChunkRows: (text) => textWork.toChunkRows(text),
-      settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
-      forget: (projectId, labels) => {
-        follower.noteOwnChange(projectId)
-        // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
-        return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
-      },
-      scheduleErasure,
-      textBytesMax: config.knowledgeTextBytesMax,
-      now,
-    }),
+    knowledge,
+    knowledgeStatus: new KnowledgeStatus({ store, knowledge, now }),
     indexer,
     index,
     search,
     ownsFolder: lock !== null,
     async start() {
+      if (lock) await database.keepReserve()
       const all = await projects.list()
       // Before any erasure, which has no business with a table that an earlier version made.
       if (lock) for (const { projectId } of all) await refill(projectId)
@@ -241,6 +301,7 @@ export async function openServices({
       await follower.start()
       for (const { projectId } of all) await index.reconcile(projectId)
       if (lock) await erasure.finish()
+      scheduleRemoval()
       for (const { projectId } of all) indexer.wake(projectId)
       if (lock) wordBacklog.start()
       isStarted = true
@@ -249,6 +310,7 @@ export async function openServices({
     },
     async notReadyBecause() {
       if (!isStarted) return 'Start-up is not finished yet.'
+      if (!database.takesWrites()) return 'The writer is starting again.'
       try {
         await read.all(sql`select 1`)
         return null
@@ -263,6 +325,7 @@ export async function openServices({
       metrics.close()
       await indexer.close()
       await textWork.close()
+      await removals.close()
       await wordBacklog.close()
       await erasure.close()
       await sweeper.close()
@@ -271,6 +334,21 @@ export async function openServices({
       lock?.release()
     },
   }
+}
+
+interface OpeningOptions {
+  /** The process that owns the folder looks at the file first. */
+  isChecked: boolean
+  onDamage: (error: Error) => void
+  onWriterFailure: (error: Error) => void
+}
+
+async function open(
+  file: string,
+  { isChecked, onDamage, onWriterFailure }: OpeningOptions,
+): Promise<OpenDatabase> {
+  if (isChecked) await refuseDamaged(file, onDamage)
+  return await openDatabase(file, onWriterFailure)
 }
 
 /** The folder holds secrets and people's words; one that was there before may be open to others. */
@@ -346,7 +424,7 @@ async function createConsole({
     }),
     invitations: new Invitations({ read, write, audit, people, now }),
     people,
-    projects: new ConsoleProjects({ projects, members, people, now }),
+    projects: new ConsoleProjects({ projects, members, people }),
   }
 }
 
@@ -388,7 +466,8 @@ async function dimensionsInRows({ read }: OpenDatabase, space: string): Promise<
 
 async function countPending({ read }: OpenDatabase): Promise<number> {
   const [row] = await read.all<{ n: number }>(
-    sql`select count(*) as n from chunks where embedding_space is null`,
+    sql`select count(*) as n from chunks where embedding_space is null
+      and project_id not in (select id from projects where deleted_at is not null)`,
   )
   return row?.n ?? 0
 }

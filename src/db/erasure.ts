@@ -1,8 +1,10 @@
-import { isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from './reader.ts'
-import { erasures } from './schema.ts'
+import { Rounds } from './rounds.ts'
+import { erasures, projects } from './schema.ts'
 import { segmentNames } from './word-segments.ts'
 import { callWords, chunkWords } from './word-tables.ts'
+import { emptyWriteAheadLog } from './write-ahead-log.ts'
 import type { WriteDatabase } from './writer.ts'
 
 /** Pages one merge step writes: some ten milliseconds, so that other writes get in between. */
@@ -12,8 +14,6 @@ const automergeDefault = 4
 /** Row of FTS5's data table in which an index's segments are listed. */
 const structureId = 10
 const mergeStepsMax = 100_000
-const checkpointTriesMax = 50
-const checkpointRetryMs = 100
 const retryDelayMs = 1_000
 
 interface ErasureOptions {
@@ -41,19 +41,30 @@ interface OpenErasure {
  */
 export class Erasure {
   readonly #options: ErasureOptions
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #run: Promise<void> | undefined
-  #isClosed = false
+  readonly #rounds: Rounds
 
   constructor(options: ErasureOptions) {
     this.#options = options
+    this.#rounds = new Rounds({
+      work: async () => {
+        await this.finish()
+        return (await this.#readOpen()).length > 0
+      },
+      // A tenth of the time gathers deletions; the rest is for the work itself, maybe behind a round under way.
+      delayMs: options.eraseWithinMs / 10,
+      retryMs: retryDelayMs,
+      onFailure: options.onFailure,
+    })
   }
 
   /** To be called after each committed deletion. Deletions close together are scrubbed together. */
   schedule(): void {
-    if (this.#timer || this.#isClosed) return
-    // A tenth of the time gathers deletions; the rest is for the work itself, maybe behind a round under way.
-    this.#timer = setTimeout(() => this.#start(), this.#options.eraseWithinMs / 10)
+    this.#rounds.schedule()
+  }
+
+  /** Resolves when the round that is under way now has ended. */
+  async idle(): Promise<void> {
+    await this.#rounds.idle()
   }
 
   /** Finishes every erasure that is open now. */
@@ -68,38 +79,22 @@ export class Erasure {
       await this.#rewriteWords(callWords(projectId))
     }
     await this.#options.sweepPages()
-    await this.#emptyLog()
+    await emptyWriteAheadLog(this.#options.write)
     await this.#markDone(open)
   }
 
   /** Finishes what is under way; what is open then is finished at the next start. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
-    await this.#run
-  }
-
-  #start(): void {
-    this.#run = this.finish()
-      .then(() => {
-        this.#timer = undefined
-        return this.#readOpen()
-      })
-      .then((open) => {
-        if (open.length > 0) this.schedule()
-      })
-      .catch((error) => {
-        this.#options.onFailure(error)
-        this.#timer = undefined
-        if (!this.#isClosed) this.#timer = setTimeout(() => this.#start(), retryDelayMs)
-      })
+    await this.#rounds.close()
   }
 
   async #readOpen(): Promise<OpenErasure[]> {
     return await this.#options.read
       .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
       .from(erasures)
-      .where(isNull(erasures.doneAt))
+      // What is open in a project that is being deleted goes with the project.
+      .innerJoin(projects, eq(projects.id, erasures.projectId))
+      .where(and(isNull(erasures.doneAt), isNull(projects.deletedAt)))
   }
 
   /**
@@ -157,16 +152,6 @@ export class Erasure {
   async #readSegments(table: SQL): Promise<string[]> {
     const structure = await this.#options.write.all<StructureRow>(selectStructure(table))
     return structure.flatMap(({ block }) => segmentNames(new Uint8Array(block)))
-  }
-
-  /** Readers in the middle of a query keep the log from being emptied, for a moment each. */
-  async #emptyLog(): Promise<void> {
-    for (let attempt = 0; attempt < checkpointTriesMax; attempt++) {
-      const [row] = await this.#options.write.all<{ busy: number }>(sql`pragma wal_checkpoint(truncate)`)
-      if (row?.busy === 0) return
-      await new Promise((resolve) => setTimeout(resolve, checkpointRetryMs))
-    }
-    throw new Error('The write-ahead log could not be emptied: something keeps reading the database')
   }
 
   async #markDone(open: OpenErasure[]): Promise<void> {

@@ -346,7 +346,7 @@ export const auditEvents = sqliteTable(
   'audit_events',
   {
     seq: integer().primaryKey({ autoIncrement: true }),
-    /** Null for what belongs to no project, such as a sign-in. No reference: it outlives a project. */
+    /** Null for what belongs to no project, such as a sign-in, or that a project was deleted. */
     projectId: integer('project_id'),
     at: integer().notNull(),
     /** A person's id or a key's id; null for the command line and for somebody unknown. */

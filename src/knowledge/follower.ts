@@ -17,6 +17,8 @@ interface FollowerOptions {
   wakeIndexer: (projectId: number) => void
   /** Deletions may be open that another process committed. */
   scheduleErasure: () => void
+  /** Another process may have deleted a project that was there. */
+  onProjectGone: (projectId: number) => void
   onFailure: (error: unknown) => void
 }
 
@@ -75,10 +77,22 @@ export class Follower {
     const dataVersion = await this.#readDataVersion()
     if (dataVersion === this.#dataVersion && this.#suspects.size === 0) return
     this.#dataVersion = dataVersion
-    for (const { id, version } of await this.#readVersions()) await this.#compare(id, version)
+    const there = await this.#readVersions()
+    this.#leaveGone(new Set(there.map(({ id }) => id)))
+    for (const { id, version } of there) await this.#compare(id, version)
     for (const projectId of await this.#readPendingProjects()) this.#options.wakeIndexer(projectId)
     await this.#answerRebuildRequests()
     this.#options.scheduleErasure()
+  }
+
+  #leaveGone(there: ReadonlySet<number>): void {
+    for (const projectId of this.#versions.keys()) {
+      if (there.has(projectId)) continue
+      this.#versions.delete(projectId)
+      this.#ownChanges.delete(projectId)
+      this.#suspects.delete(projectId)
+      this.#options.onProjectGone(projectId)
+    }
   }
 
   /** A difference counts when it is there twice: an own commit may be seen before it is noted. */
@@ -106,7 +120,8 @@ export class Follower {
 
   async #readPendingProjects(): Promise<number[]> {
     const rows = await this.#options.read.all<{ id: number }>(
-      sql`select distinct project_id as id from chunks where embedding_space is null`,
+      sql`select distinct project_id as id from chunks where embedding_space is null
+        and project_id not in (select id from projects where deleted_at is not null)`,
     )
     return rows.map(({ id }) => id)
   }
@@ -117,6 +132,7 @@ export class Follower {
   }
 
   async #readVersions(): Promise<{ id: number; version: number }[]> {
-    return await this.#options.read.all(sql`select id, knowledge_version as version from projects`)
+    return await this.#options.read.all(sql`
+      select id, knowledge_version as version from projects where deleted_at is null`)
   }
 }

@@ -33,7 +33,11 @@ export async function openConsolePage(
   service: TestService,
   { person, width = 1440, height = 900, colorScheme = 'light' }: OpenOptions = {},
 ): Promise<ConsolePage> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' })
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme,
+    reducedMotion: 'reduce',
+  })
   const complaints: string[] = []
   await context.route('**/*', async (route) => {
     if (route.request().url().startsWith(`${service.url}/`) || /^(data|blob):/.test(route.request().url()))

@@ -37,7 +37,8 @@ function Keys() {
   const [revoking, setRevoking] = useState<KeyRow | null>(null)
   const now = useNow()
   const setOpen = (isOpen: boolean) =>
-    void navigate({ to: '.', search: isOpen ? { create: 'key' } : {}, replace: true })
+    // Not held up by the dialog of a key just made, which holds up every other way out until it has been told.
+    void navigate({ to: '.', search: isOpen ? { create: 'key' } : {}, replace: true, ignoreBlocker: true })
   const createButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen(true)}>
       Create API Key
@@ -76,7 +77,18 @@ function Keys() {
 
 function columnsOf(now: number, revoke: (key: KeyRow) => void): Column<KeyRow>[] {
   return [
-    { key: 'name', header: 'Name', render: (row) => <KeyName row={row} now={now} /> },
+    {
+      key: 'name',
+      header: 'Name',
+      render: (row) => (
+        <>
+          <KeyName row={row} now={now} />
+          <span className="cb-narrow-line">
+            {kinds[row.kind].label} · <Mono>{row.hint}</Mono>
+          </span>
+        </>
+      ),
+    },
     {
       key: 'key',
       header: 'Key',
@@ -100,7 +112,7 @@ function columnsOf(now: number, revoke: (key: KeyRow) => void): Column<KeyRow>[]
       render: ({ expiresAt }) =>
         expiresAt ? <Instant at={expiresAt} as="day" /> : <span className="cb-dimmed">Never</span>,
     },
-    { key: 'created', header: 'Created', width: '176px', from: 960, render: (row) => <Created row={row} /> },
+    { key: 'created', header: 'Created', width: '208px', from: 960, render: (row) => <Created row={row} /> },
     { key: 'used', header: 'Last used', width: '136px', render: (row) => <LastUsed row={row} /> },
     {
       key: 'revoke',
@@ -158,7 +170,7 @@ function Created({ row: { createdAt, createdBy } }: { row: KeyRow }) {
   return (
     <>
       <Instant at={createdAt} as="day" />
-      <span className="cb-dimmed"> by {createdBy ?? 'the command line'}</span>
+      <span className="cb-dimmed"> by {createdBy ?? 'command line'}</span>
     </>
   )
 }
