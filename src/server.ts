@@ -121,7 +121,7 @@ export function createServer(
       }),
     )
     .use(ingestRoutes(services.ingest))
-    .use(consoleApi({ console: services.console, keys: services.keys, publicUrl: config.publicUrl }))
+    .use(consoleApi({ ...services, publicUrl: config.publicUrl }))
     .use(pagesRoutes(readAssets(consoleFolder)))
   return app
 }

@@ -32,6 +32,7 @@ import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-inde
 import { Indexer } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
+import { StoredKnowledge } from './knowledge/stored-knowledge.ts'
 import { TextWork } from './knowledge/text-work.ts'
 import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
@@ -59,6 +60,7 @@ export interface Services {
   readonly wordBacklog: WordBacklog
   readonly overview: Overview
   readonly knowledge: Knowledge
+  readonly storedKnowledge: StoredKnowledge
   readonly indexer: Indexer
   readonly index: VectorIndex
   readonly search: Search
@@ -224,6 +226,21 @@ export async function openServices({
     observe: (outcome) => metrics.observeSearch(outcome),
     onDegraded: (error) => log.debug({ error }, 'Answered by keyword alone'),
   })
+  const knowledge = new Knowledge({
+    store,
+    recordHash,
+    audit,
+    toChunkRows: (text) => textWork.toChunkRows(text),
+    settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
+    forget: (projectId, labels) => {
+      follower.noteOwnChange(projectId)
+      // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
+      return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
+    },
+    scheduleErasure,
+    textBytesMax: config.knowledgeTextBytesMax,
+    now,
+  })
   const refill = async (projectId: number) => {
     const count = await refillWords(store(projectId), projectId)
     if (count !== null)
@@ -260,21 +277,8 @@ export async function openServices({
     ingest: new Ingest({ store, recordHash, now }),
     wordBacklog,
     overview: new Overview({ store }),
-    knowledge: new Knowledge({
-      store,
-      recordHash,
-      audit,
-      toChunkRows: (text) => textWork.toChunkRows(text),
-      settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
-      forget: (projectId, labels) => {
-        follower.noteOwnChange(projectId)
-        // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
-        return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
-      },
-      scheduleErasure,
-      textBytesMax: config.knowledgeTextBytesMax,
-      now,
-    }),
+    knowledge,
+    storedKnowledge: new StoredKnowledge({ store, knowledge, now }),
     indexer,
     index,
     search,

@@ -1,5 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Keys } from '../auth/keys.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
+import type { Search } from '../knowledge/search/search.ts'
+import type { StoredKnowledge } from '../knowledge/stored-knowledge.ts'
 import type { AuditTrail } from './audit.ts'
 import { consoleCallRoutes } from './call-routes.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -28,18 +31,21 @@ export interface ConsoleParts {
 interface ConsoleApiOptions {
   console: ConsoleParts
   keys: Keys
+  knowledge: Knowledge
+  storedKnowledge: StoredKnowledge
+  search: Search
   publicUrl: string | null
 }
 
 /** The console's own interface. A cookie opens it, never a key; and it opens nothing under /v1. */
-export function consoleApi({ console, keys, publicUrl }: ConsoleApiOptions) {
+export function consoleApi({ console, keys, publicUrl, ...features }: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
     .use(sessionRoutes(console.sessions, console.links))
     .use(projectRoutes(console.projects))
     .use(keyRoutes(keys))
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(consoleCallRoutes())
-    .use(consoleKnowledgeRoutes())
+    .use(consoleKnowledgeRoutes(features))
 }
 
 /** What the page's client is typed by. */

@@ -1,11 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
+import type { ExplainedSearch } from '../../console/answers.ts'
 import type { StoreOf } from '../../db/store.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorIndex } from '../index/vector-index.ts'
 import type { SearchAnswer, SearchHit, SearchMode, SearchRequest } from '../schemas.ts'
+import { explain } from './explain.ts'
 import { fuseRanks, type RankedList } from './fusion.ts'
 import { KeywordSearch } from './keyword.ts'
-import { mergePassages } from './merge-passages.ts'
+import { type MergedPassage, mergePassages } from './merge-passages.ts'
 import { labelsOfItems, type Passage, readPassages } from './passages.ts'
 import { QueryVectors } from './query-vectors.ts'
 
@@ -30,12 +32,23 @@ interface SearchOptions {
   onDegraded: (error: unknown) => void
 }
 
-/** Where a search's time went, in milliseconds; `vector` and `keyword` go on side by side. */
+/** Where a search's time went, in milliseconds; the keyword list is made beside the embedding and the vector list. */
 export interface TimeShares {
   keyword: number
+  embedding: number
   vector: number
   fusion: number
   total: number
+}
+
+/** How an answer came about. */
+export interface SearchTrace {
+  shares: TimeShares
+  /** Labels of each list that was used, best first. */
+  keyword: readonly number[]
+  vector: readonly number[]
+  /** Labels of the chunks that each of the answer's passages consists of. */
+  passages: readonly (readonly number[])[]
 }
 
 /** What an agent asks during a call: passages by meaning and by words, within a deadline. */
@@ -50,19 +63,38 @@ export class Search {
     this.#queryVectors = new QueryVectors(options.embedder)
   }
 
-  /** @param report told where the time went */
+  /** @param report told how the answer came about */
   async search(
     projectId: number,
     request: SearchRequest,
-    report?: (shares: TimeShares) => void,
+    report?: (trace: SearchTrace) => void,
   ): Promise<SearchAnswer> {
+    const { answer, trace } = await this.#answer(projectId, request)
+    report?.(trace)
+    return answer
+  }
+
+  /** The same answer, and of each passage where it came from. */
+  async explain(projectId: number, request: SearchRequest): Promise<ExplainedSearch> {
+    const { answer, trace } = await this.#answer(projectId, request)
+    return explain(answer, trace)
+  }
+
+  close(): void {
+    this.#queryVectors.close()
+  }
+
+  async #answer(
+    projectId: number,
+    request: SearchRequest,
+  ): Promise<{ answer: SearchAnswer; trace: SearchTrace }> {
     const { now, observe, store } = this.#options
     const startedAt = now()
     const { read } = store(projectId)
     const wanted = request.mode ?? 'hybrid'
     const limit = request.limit ?? limitDefault
     const candidates = candidatesFor(limit)
-    const shares = { keyword: 0, vector: 0, fusion: 0, total: 0 }
+    const shares = { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 }
     const labels = request.itemIds && (await labelsOfItems(read, projectId, request.itemIds))
 
     const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, request, { labels, candidates })
@@ -85,24 +117,28 @@ export class Search {
     // The answer will have to wait for its turn again, about as long as the search did.
     const leftMs = timeoutMs - Math.max(answeringMs, waitedMs) - (now() - startedAt)
     const nearest = byVector && (await withinTime(Math.max(1, leftMs), byVector))
-    shares.vector = nearest?.tookMs ?? 0
+    if (nearest) {
+      shares.embedding = nearest.embeddingMs
+      shares.vector = nearest.searchMs
+    }
     const passages = early ?? (nearest ? [] : await byKeyword())
 
     const fusingFrom = now()
     const lists: RankedList[] = []
-    if (nearest) lists.push({ labels: nearest.labels, weight: wanted === 'vector' ? 1 : this.#vectorWeight })
-    if (passages.length > 0) lists.push({ labels: passages.map(({ label }) => label), weight: 1 })
-    const data = await this.#answer(projectId, lists, passages, limit)
+    const vector = nearest?.labels ?? []
+    const keyword = passages.map(({ label }) => label)
+    if (nearest) lists.push({ labels: vector, weight: wanted === 'vector' ? 1 : this.#vectorWeight })
+    if (passages.length > 0) lists.push({ labels: keyword, weight: 1 })
+    const merged = await this.#merge(projectId, lists, passages, limit)
+    const data = merged.map(({ passage, score }) => toHit(passage, score))
     shares.fusion = now() - fusingFrom
     shares.total = now() - startedAt
     const mode = nearest ? wanted : 'keyword'
     observe({ mode, tookMs: shares.total })
-    report?.(shares)
-    return { data, mode, tookMs: Math.round(shares.total * 100) / 100 }
-  }
-
-  close(): void {
-    this.#queryVectors.close()
+    return {
+      answer: { data, mode, tookMs: Math.round(shares.total * 100) / 100 },
+      trace: { shares, keyword, vector, passages: merged.map(({ labels }) => labels) },
+    }
   }
 
   get #vectorWeight(): number {
@@ -114,13 +150,18 @@ export class Search {
     projectId: number,
     { query }: SearchRequest,
     { labels, candidates }: { labels: number[] | undefined; candidates: number },
-  ): Promise<{ labels: number[]; tookMs: number } | null> {
+  ): Promise<{ labels: number[]; embeddingMs: number; searchMs: number } | null> {
     const { index, now, onDegraded } = this.#options
     const startedAt = now()
     try {
       const vector = await this.#queryVectors.of(query)
+      const embeddedAt = now()
       const hits = await index.search(projectId, vector, Math.max(vectorCandidatesMin, candidates), labels)
-      return { labels: hits.map(({ label }) => label), tookMs: now() - startedAt }
+      return {
+        labels: hits.map(({ label }) => label),
+        embeddingMs: embeddedAt - startedAt,
+        searchMs: now() - embeddedAt,
+      }
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.
       onDegraded(error)
@@ -128,12 +169,12 @@ export class Search {
     }
   }
 
-  async #answer(
+  async #merge(
     projectId: number,
     lists: readonly RankedList[],
     known: readonly Passage[],
     limit: number,
-  ): Promise<SearchHit[]> {
+  ): Promise<MergedPassage[]> {
     const ranked = fuseRanks(lists).slice(0, candidatesFor(limit))
     const byLabel = new Map(known.map((passage) => [passage.label, passage]))
     const missing = ranked.flatMap(({ label }) => (byLabel.has(label) ? [] : label))
@@ -143,7 +184,7 @@ export class Search {
       const passage = byLabel.get(label)
       return passage ? { passage, score } : []
     })
-    return mergePassages(scored, limit).map(({ passage, score }) => toHit(passage, score))
+    return mergePassages(scored, limit)
   }
 }
 
