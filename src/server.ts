@@ -9,6 +9,7 @@ import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
 import { authenticate } from './http/authenticate.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
+import { consoleAccess, strangersBodyBytesMax } from './http/console-access.ts'
 import { consoleGuard } from './http/console-guard.ts'
 import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { FactsByRequest } from './http/facts.ts'
@@ -48,6 +49,10 @@ export function createServer(
   }
   const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
   const clientAddress = createClientAddress(peerAddress, trustedProxies)
+  const bodyBytesMaxOf = (request: Request) =>
+    consoleAccess(request.method, facts.of(request).path)?.for === 'everyone'
+      ? Math.min(strangersBodyBytesMax, config.bodyBytesMax)
+      : config.bodyBytesMax
   const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
@@ -87,7 +92,7 @@ export function createServer(
         onUnexpected,
       }),
     )
-    .use(jsonBody({ bytesMax: config.bodyBytesMax, deletesWithBody: ['/console/api/projects/:project'] }))
+    .use(jsonBody({ bytesMaxOf: bodyBytesMaxOf, deletesWithBody: ['/console/api/projects/:project'] }))
     .use(
       openApi({
         version: packageJson.version,

@@ -32,7 +32,7 @@ import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-inde
 import { Indexer } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
-import { StoredKnowledge } from './knowledge/stored-knowledge.ts'
+import { KnowledgeStatus } from './knowledge/status.ts'
 import { TextWork } from './knowledge/text-work.ts'
 import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
@@ -60,7 +60,7 @@ export interface Services {
   readonly wordBacklog: WordBacklog
   readonly overview: Overview
   readonly knowledge: Knowledge
-  readonly storedKnowledge: StoredKnowledge
+  readonly knowledgeStatus: KnowledgeStatus
   readonly indexer: Indexer
   readonly index: VectorIndex
   readonly search: Search
@@ -226,6 +226,11 @@ export async function openServices({
     observe: (outcome) => metrics.observeSearch(outcome),
     onDegraded: (error) => log.debug({ error }, 'Answered by keyword alone'),
   })
+  const refill = async (projectId: number) => {
+    const count = await refillWords(store(projectId), projectId)
+    if (count !== null)
+      log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
+  }
   const knowledge = new Knowledge({
     store,
     recordHash,
@@ -241,11 +246,6 @@ export async function openServices({
     textBytesMax: config.knowledgeTextBytesMax,
     now,
   })
-  const refill = async (projectId: number) => {
-    const count = await refillWords(store(projectId), projectId)
-    if (count !== null)
-      log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
-  }
   let isStarted = false
 
   return {
@@ -278,7 +278,7 @@ export async function openServices({
     wordBacklog,
     overview: new Overview({ store }),
     knowledge,
-    storedKnowledge: new StoredKnowledge({ store, knowledge, now }),
+    knowledgeStatus: new KnowledgeStatus({ store, now }),
     indexer,
     index,
     search,

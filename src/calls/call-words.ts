@@ -47,7 +47,10 @@ export interface WordQuery {
 
 /** Null when the text has no word. The last word may be the beginning of one: it is still being typed. */
 export function readWordQuery(text: string): WordQuery | null {
-  const words = wordsOf(text).map(({ text, isPrefix }) => ({ folded: clip(foldText(text)), isPrefix }))
+  const words = wordsOf(text)
+    .map(({ text, isPrefix }) => ({ folded: clip(foldText(text)), isPrefix }))
+    // An accent that stands alone is nothing without its letter.
+    .filter(({ folded }) => folded !== '')
   const last = words.at(-1)
   if (!last) return null
   const beginning = last.isPrefix || last.folded.length >= beginningCharsMin ? last.folded : null

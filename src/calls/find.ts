@@ -1,22 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { CallRow, CallRows } from '../console/answers.ts'
+import type { CallRows } from '../console/answers.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { callWords } from '../db/word-tables.ts'
+import { readRows } from './call-rows.ts'
 import { type CallSearch, writePageEnd } from './call-search.ts'
 import type { WordQuery } from './call-words.ts'
-import { readSummary } from './document.ts'
 import { headText } from './head-text.ts'
-import type { Call } from './schemas.ts'
-import { findMatch } from './text-match.ts'
 
 /** Calls that filters leave are counted up to here. */
 const totalMax = 1_000
 /** Words are looked for among so many of the newest calls before they are among all. */
 const windowCalls = 2_000
-/** Characters of documents that a page with texts found in them may take; one that would take more is shorter. */
-const matchedCharsMax = 500_000
-/** So much of a document holds what is before the summary, and enough of that, however it is escaped. */
-const documentStartChars = 2_400
 
 /** A call and its place in the order: by time and then by id, newest first. */
 interface Place {
@@ -26,17 +20,18 @@ interface Place {
 }
 
 interface Found {
-  /** Newest first; one more than the page holds, at least, if there are as many. */
+  /** Newest first; one more than the page holds, if there are as many. */
   places: Place[]
-  /** Null when there are more than `totalMax`. */
-  total: number | null
+  /** How many there are in all, counted up to one more than `totalMax`. */
+  counted: number
 }
 
 /** A page of a project's calls, newest first, each with what a list shows of it. */
 export async function findCalls(db: ReadDatabase, projectId: number, search: CallSearch): Promise<CallRows> {
-  const { places, total: counted } = await findPlaces(db, projectId, search)
-  const total = search.after ? search.after.total : counted
-  const { rows, end } = await readRows(db, places.slice(0, search.limit), search.words ?? null)
+  const { places, total: found } = await findPlaces(db, projectId, search)
+  const total = search.after ? search.after.total : found
+  const seqs = places.slice(0, search.limit).map(({ seq }) => seq)
+  const { rows, end } = await readRows(db, projectId, seqs, search.words ?? null)
   const last = places[end - 1]
   return {
     data: rows,
@@ -46,16 +41,21 @@ export async function findCalls(db: ReadDatabase, projectId: number, search: Cal
   }
 }
 
-async function findPlaces(db: ReadDatabase, projectId: number, search: CallSearch): Promise<Found> {
-  if (search.words === null) return { places: [], total: 0 }
-  if (search.words) return findByWords(db, projectId, search, search.words)
-  const filters = filtersOf(search)
-  if (filters.length === 0) {
-    const places = await readNewest(db, projectId, search, search.limit + 1)
-    return { places, total: await readCallCount(db, projectId) }
-  }
-  const places = await readNewest(db, projectId, search, placesWanted(search))
-  return { places, total: totalOf(places) }
+async function findPlaces(
+  db: ReadDatabase,
+  projectId: number,
+  search: CallSearch,
+): Promise<{ places: Place[]; total: number | null }> {
+  const { words } = search
+  if (words === null) return { places: [], total: 0 }
+  if (words) return withTotal(await findByWords(db, projectId, search, words))
+  const found = await read(db, newest(projectId, search, placesCounted(search)), search)
+  if (filtersOf(search).length > 0) return withTotal(found)
+  return { places: found.places, total: await readCallCount(db, projectId) }
+}
+
+function withTotal({ places, counted }: Found) {
+  return { places, total: counted <= totalMax ? counted : null }
 }
 
 /**
@@ -66,99 +66,72 @@ async function findByWords(
   db: ReadDatabase,
   projectId: number,
   search: CallSearch,
-  { match }: WordQuery,
+  words: WordQuery,
 ): Promise<Found> {
-  const newest = await readNewest(db, projectId, search, windowCalls)
-  const matching = await readMatching(db, projectId, newest, match)
-  const places = newest.filter(({ seq }) => matching.has(seq))
-  const isAll = newest.length < windowCalls
-  if (isAll || places.length > totalMax) return { places, total: totalOf(places) }
-  if (places.length <= search.limit) {
-    const all = await readAllMatching(db, projectId, search, match)
-    return { places: all, total: totalOf(all) }
-  }
-  return { places, total: search.after ? null : await countMatching(db, projectId, search, match) }
+  const { looked, ...found } = await readWindow(db, projectId, search, words)
+  const isAll = looked < windowCalls
+  if (isAll || found.counted > totalMax) return found
+  const matching = allMatching(projectId, search, words)
+  if (found.counted <= search.limit) return await read(db, matching, search)
+  if (search.after) return found
+  const some = sql`${matching} limit ${placesCounted(search)}`
+  const [row] = await db.select({ counted: sql<number>`count(*)` }).from(sql`(${some})`)
+  return { ...found, counted: row?.counted ?? 0 }
 }
 
-/** As many as tell the total, too, when it is not known yet. */
-function placesWanted({ after, limit }: CallSearch): number {
-  return (after ? limit : Math.max(limit, totalMax)) + 1
+/** More than a page holds, to know the total; when that is known, only whether there is another page. */
+function placesCounted({ after, limit }: CallSearch): number {
+  return (after ? limit : totalMax) + 1
 }
 
-function totalOf(places: readonly Place[]): number | null {
-  return places.length > totalMax ? null : places.length
-}
-
-const placeColumns = {
-  seq: sql<number>`calls.seq`,
-  createdAt: sql<number>`calls.created_at`,
-  id: sql<string>`calls.id`,
-}
-
-const newestFirst = [sql`calls.created_at desc`, sql`calls.id desc`]
+const places = sql`calls.seq as seq, calls.created_at as createdAt, calls.id as id`
+const byPlace = sql`createdAt desc, id desc`
+const placeColumns = { seq: sql<number>`seq`, createdAt: sql<number>`createdAt`, id: sql<string>`id` }
 
 /** The newest calls that the filters leave, by an index that holds all that is filtered by. */
-async function readNewest(
+function newest(projectId: number, search: CallSearch, limit: number): SQL {
+  return sql`select ${places} from calls indexed by calls_at_a_glance
+    where ${conditionOf(projectId, search)} order by calls.created_at desc, calls.id desc limit ${limit}`
+}
+
+/** All calls that have the words and that the filters leave. */
+function allMatching(projectId: number, search: CallSearch, { match }: WordQuery): SQL {
+  const table = callWords(projectId)
+  return sql`select ${places} from ${table} cross join calls on calls.seq = ${table}.rowid
+    where ${table} match ${match} and ${conditionOf(projectId, search)}`
+}
+
+/** Counts what a query gives, and reads as much of it as a page takes. */
+async function read(db: ReadDatabase, query: SQL, { limit }: CallSearch): Promise<Found> {
+  const rows = await db
+    .select({ ...placeColumns, counted: sql<number>`count(*) over ()` })
+    .from(sql`(${query})`)
+    .orderBy(byPlace)
+    .limit(limit + 1)
+  return { places: rows, counted: rows[0]?.counted ?? 0 }
+}
+
+/** Which of the newest calls have the words; `looked` is how many were looked at. */
+async function readWindow(
   db: ReadDatabase,
   projectId: number,
   search: CallSearch,
-  limit: number,
-): Promise<Place[]> {
-  return await db
-    .select(placeColumns)
-    .from(sql`calls indexed by calls_at_a_glance`)
-    .where(conditionOf(projectId, search))
-    .orderBy(...newestFirst)
-    .limit(limit)
-}
-
-/** Which of the calls have the words. */
-async function readMatching(
-  db: ReadDatabase,
-  projectId: number,
-  places: readonly Place[],
-  match: string,
-): Promise<Set<number>> {
-  const seqs = places.map(({ seq }) => seq)
+  { match }: WordQuery,
+): Promise<Found & { looked: number }> {
   const table = callWords(projectId)
   // The plus keeps SQLite from asking the keyword index for each call on its own.
   const rows = await db
-    .select({ seq: sql<number>`rowid` })
-    .from(sql`${table}`)
-    .where(sql`
-    ${table} match ${match} and rowid between ${Math.min(...seqs)} and ${Math.max(...seqs)}
-    and +rowid in (select value from json_each(${JSON.stringify(seqs)}))`)
-  return new Set(rows.map(({ seq }) => seq))
-}
-
-async function readAllMatching(
-  db: ReadDatabase,
-  projectId: number,
-  search: CallSearch,
-  match: string,
-): Promise<Place[]> {
-  return await db
-    .select(placeColumns)
-    .from(withWords(projectId))
-    .where(sql`${callWords(projectId)} match ${match} and ${conditionOf(projectId, search)}`)
-    .orderBy(...newestFirst)
-    .limit(placesWanted(search))
-}
-
-async function countMatching(
-  db: ReadDatabase,
-  projectId: number,
-  search: CallSearch,
-  match: string,
-): Promise<number | null> {
-  const some = sql`(select 1 from ${withWords(projectId)}
-    where ${callWords(projectId)} match ${match} and ${conditionOf(projectId, search)} limit ${totalMax + 1})`
-  const [row] = await db.select({ calls: sql<number>`count(*)` }).from(some)
-  return row && row.calls <= totalMax ? row.calls : null
-}
-
-function withWords(projectId: number): SQL {
-  return sql`${callWords(projectId)} cross join calls on calls.seq = ${callWords(projectId)}.rowid`
+    .select({ ...placeColumns, counted: sql<number>`count(seq) over ()`, looked: sql<number>`looked` })
+    .from(sql`(
+      with newest as materialized (${newest(projectId, search, windowCalls)})
+      select * from (select count(*) as looked from newest) left join (
+        select * from newest where seq in (
+          select rowid from ${table} where ${table} match ${match} and +rowid in (select seq from newest)
+            and rowid between (select min(seq) from newest) and (select max(seq) from newest))) on true)`)
+    .orderBy(byPlace)
+    .limit(search.limit + 1)
+  const { counted = 0, looked = 0 } = rows[0] ?? {}
+  return { places: counted > 0 ? rows : [], counted, looked }
 }
 
 async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
@@ -193,102 +166,4 @@ function filtersOf(search: CallSearch): SQL[] {
     filters.push(sql`(${sql.join(ends, sql` or `)})`)
   }
   return filters
-}
-
-interface HeadRow {
-  seq: number
-  id: string
-  createdAt: number
-  updatedAt: number
-  status: CallRow['status']
-  duration: number
-  callerNumber: string | null
-  calledNumber: string | null
-  evaluation: string | null
-  isEngaged: number
-  endedReason: string | null
-  chars: number
-  documentStart: string
-}
-
-/**
- * The rows of the calls in their order, without those that were deleted meanwhile.
- * @returns also at how many of the places the page ends
- */
-async function readRows(
-  db: ReadDatabase,
-  places: readonly Place[],
-  query: WordQuery | null,
-): Promise<{ rows: CallRow[]; end: number }> {
-  const heads = await readHeads(db, places)
-  const end = query ? endOfPage(places, heads) : places.length
-  const shown = places.slice(0, end).flatMap(({ seq }) => heads.get(seq) ?? [])
-  const documents = query ? await readDocuments(db, shown) : null
-  const rows = shown.map((head) => {
-    const document = documents?.get(head.seq)
-    return toRow(head, query && document ? findMatch(query, parseCall(document)) : null)
-  })
-  return { rows, end }
-}
-
-/** How many of the places a page holds whose documents are read as a whole: one, at least. */
-function endOfPage(places: readonly Place[], heads: Map<number, HeadRow>): number {
-  let chars = 0
-  const tooMuch = places.findIndex(({ seq }, at) => {
-    chars += heads.get(seq)?.chars ?? 0
-    return at > 0 && chars > matchedCharsMax
-  })
-  return tooMuch < 0 ? places.length : tooMuch
-}
-
-async function readHeads(db: ReadDatabase, places: readonly Place[]): Promise<Map<number, HeadRow>> {
-  const rows: HeadRow[] = await db
-    .select({
-      seq: sql<number>`calls.seq`,
-      id: sql<string>`calls.id`,
-      createdAt: sql<number>`created_at`,
-      updatedAt: sql<number>`updated_at`,
-      status: sql<CallRow['status']>`status`,
-      duration: sql<number>`duration`,
-      callerNumber: sql<string | null>`caller_number`,
-      calledNumber: sql<string | null>`called_number`,
-      evaluation: sql<string | null>`evaluation`,
-      isEngaged: sql<number>`is_engaged`,
-      endedReason: sql<string | null>`ended_reason`,
-      chars: sql<number>`document_chars`,
-      documentStart: sql<string>`substr(document, 1, ${sql.raw(String(documentStartChars))})`,
-    })
-    .from(fromPlaces(places))
-  return new Map(rows.map((row) => [row.seq, row]))
-}
-
-async function readDocuments(
-  db: ReadDatabase,
-  heads: readonly { seq: number }[],
-): Promise<Map<number, string>> {
-  const rows = await db
-    .select({ seq: sql<number>`calls.seq`, document: sql<string>`document` })
-    .from(fromPlaces(heads))
-  return new Map(rows.map(({ seq, document }) => [seq, document]))
-}
-
-function fromPlaces(places: readonly { seq: number }[]): SQL {
-  return sql`json_each(${JSON.stringify(places.map(({ seq }) => seq))}) cross join calls on calls.seq = value
-    cross join call_documents on call_documents.seq = calls.seq`
-}
-
-function parseCall(document: string): Call {
-  return JSON.parse(document)
-}
-
-function toRow(head: HeadRow, match: CallRow['match']): CallRow {
-  const { seq: _, chars: __, documentStart, ...shown } = head
-  return {
-    ...shown,
-    createdAt: new Date(head.createdAt).toISOString(),
-    updatedAt: new Date(head.updatedAt).toISOString(),
-    isEngaged: head.isEngaged === 1,
-    summary: readSummary(documentStart),
-    match,
-  }
 }

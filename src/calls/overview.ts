@@ -2,14 +2,14 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { CallsOfDay, DurationBucket, EndReasons, OverviewFigures } from '../console/answers.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { StoreOf } from '../db/store.ts'
-import type { Period } from './period.ts'
+import { type Period, type PeriodTexts, readPeriod } from './period.ts'
 
 const msPerDay = 86_400_000
 const endReasonsMax = 10
 /** Seconds at which a bucket of durations ends and the next begins. */
 const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
 
-/** What happened in a period, counted over an index that holds all that is counted. */
+/** What happened in a period of at most 366 days, counted over an index that holds all that is counted. */
 export class Overview {
   readonly #store: StoreOf
 
@@ -18,7 +18,8 @@ export class Overview {
   }
 
   /** Beside those of the period the figures of the one of the same length before it. */
-  async figures(projectId: number, period: Period): Promise<OverviewFigures> {
+  async figures(projectId: number, texts: PeriodTexts): Promise<OverviewFigures> {
+    const period = readPeriod(texts)
     const { from, to } = period
     const now = await this.#figuresOf(projectId, period)
     const before = await this.#figuresOf(projectId, { from: from - (to - from), to: from })
@@ -32,7 +33,8 @@ export class Overview {
   }
 
   /** Every UTC day of the period, also those without calls. */
-  async days(projectId: number, period: Period): Promise<CallsOfDay[]> {
+  async days(projectId: number, texts: PeriodTexts): Promise<{ data: CallsOfDay[] }> {
+    const period = readPeriod(texts)
     const rows = await this.#read(projectId)
       .select({
         day: sql<number>`created_at / ${sql.raw(String(msPerDay))} as day`,
@@ -45,15 +47,17 @@ export class Overview {
       .where(isIn(projectId, period))
       .groupBy(sql`day`)
     const byDay = new Map(rows.map((row) => [row.day, row]))
-    return daysOf(period).map((day) => {
+    const data = daysOf(period).map((day) => {
       const { calls, success, fail, unevaluated } = byDay.get(day) ?? noCalls
       const other = calls - success - fail - unevaluated
       return { day: new Date(day * msPerDay).toISOString().slice(0, 10), success, fail, other, unevaluated }
     })
+    return { data }
   }
 
   /** Completed calls by how long they took. */
-  async durations(projectId: number, period: Period): Promise<DurationBucket[]> {
+  async durations(projectId: number, texts: PeriodTexts): Promise<{ data: DurationBucket[] }> {
+    const period = readPeriod(texts)
     const buckets = [...durationBounds, null].map((to, at) => ({ from: durationBounds[at - 1] ?? 0, to }))
     const counts = Object.fromEntries(
       buckets.map(({ from, to }) => [
@@ -69,11 +73,12 @@ export class Overview {
       .select(counts)
       .from(glance)
       .where(sql`${isIn(projectId, period)} and status = 'completed'`)
-    return buckets.map(({ from, to }) => ({ from, to, calls: row?.[String(from)] ?? 0 }))
+    return { data: buckets.map(({ from, to }) => ({ from, to, calls: row?.[String(from)] ?? 0 })) }
   }
 
   /** The most frequent ones; calls that name no reason are one of them. */
-  async endReasons(projectId: number, period: Period): Promise<EndReasons> {
+  async endReasons(projectId: number, texts: PeriodTexts): Promise<EndReasons> {
+    const period = readPeriod(texts)
     const rows = await this.#read(projectId)
       .select({
         value: sql<string | null>`ended_reason`,

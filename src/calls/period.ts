@@ -10,8 +10,14 @@ export interface Period {
   to: number
 }
 
+/** The same as ISO 8601 texts. */
+export interface PeriodTexts {
+  from: string
+  to: string
+}
+
 /** @throws invalid_request for times that cannot be read, and for a period that is empty or longer than 366 days. */
-export function readPeriod(texts: { from: string; to: string }): Period {
+export function readPeriod(texts: PeriodTexts): Period {
   const errors: FieldError[] = []
   const read = (field: 'from' | 'to'): number => {
     const time = readInstant(texts[field])
@@ -20,10 +26,12 @@ export function readPeriod(texts: { from: string; to: string }): Period {
     return time ?? 0
   }
   const period = { from: read('from'), to: read('to') }
-  if (errors.length === 0 && period.to <= period.from)
-    errors.push({ field: 'to', message: 'must be after from' })
-  if (period.to - period.from > periodDaysMax * msPerDay) {
-    errors.push({ field: 'to', message: `must be at most ${periodDaysMax} days after from` })
+  if (errors.length === 0) {
+    const days = (period.to - period.from) / msPerDay
+    if (days <= 0) errors.push({ field: 'to', message: 'must be after from' })
+    if (days > periodDaysMax) {
+      errors.push({ field: 'to', message: `must be at most ${periodDaysMax} days after from` })
+    }
   }
   if (errors.length > 0) throw invalidRequest(errors)
   return period

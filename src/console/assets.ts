@@ -9,6 +9,8 @@ export interface ConsoleManifest {
   entries: { main: string; boot: string; styles: string; icon: string }
   /** Names of the scripts that `main` imports before it runs. */
   preloads: string[]
+  /** Compressed bytes of script without which the sign-in page, or the frame of all others, shows nothing. */
+  firstLoadBytes: { signIn: number; shell: number }
   /** By name, which holds a hash of the content; each lies there also as `.br` and `.gz`. */
   files: Record<string, AssetFile>
 }

@@ -2,35 +2,35 @@ import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Search } from '../knowledge/search/search.ts'
-import type { StoredKnowledge } from '../knowledge/stored-knowledge.ts'
+import type { KnowledgeStatus } from '../knowledge/status.ts'
 import { bodyOf } from '../validation.ts'
 import { byPerson } from './audit.ts'
-import { limitOf } from './page-request.ts'
+import { pageLimitOf } from './page-request.ts'
 import { ExplainRequest, NewItem, PageRequest, PreviewRequest } from './schemas.ts'
-
-interface ConsoleKnowledgeOptions {
-  knowledge: Knowledge
-  storedKnowledge: StoredKnowledge
-  search: Search
-}
 
 const detail = { hide: true }
 
+interface KnowledgeRoutesOptions {
+  knowledge: Knowledge
+  knowledgeStatus: KnowledgeStatus
+  search: Search
+}
+
 /** /console/api/projects/:project/knowledge: what the agents know, how far it is indexed, what a question finds. */
-export function consoleKnowledgeRoutes({ knowledge, storedKnowledge, search }: ConsoleKnowledgeOptions) {
+export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project/knowledge' })
     .use(consoleContext())
-    .get(
-      '',
-      ({ member, query: { cursor, limit } }) =>
-        storedKnowledge.list(member.projectId, { cursor, limit: limitOf(limit) }),
-      { query: bodyOf(PageRequest), detail },
-    )
+    .get('', ({ member, query }) => knowledgeStatus.list(member.projectId, pageLimitOf(query)), {
+      query: bodyOf(PageRequest),
+      detail,
+    })
     .post(
       '',
-      ({ member, body, set }) => {
+      async ({ member, body, set }) => {
+        // Its chunks are embedded from here on, which the page watches.
+        const { item } = await knowledge.store(member.projectId, body)
         set.status = 201
-        return storedKnowledge.add(member.projectId, body)
+        return await knowledgeStatus.get(member.projectId, item.id)
       },
       { parse: 'json', body: bodyOf(NewItem), detail },
     )
@@ -44,8 +44,8 @@ export function consoleKnowledgeRoutes({ knowledge, storedKnowledge, search }: C
       body: bodyOf(ExplainRequest),
       detail,
     })
-    .get('/:id', ({ member, params }) => storedKnowledge.get(member.projectId, params.id), { detail })
-    .get('/:id/chunks', ({ member, params }) => storedKnowledge.chunks(member.projectId, params.id), {
+    .get('/:id', ({ member, params }) => knowledgeStatus.get(member.projectId, params.id), { detail })
+    .get('/:id/chunks', ({ member, params }) => knowledgeStatus.chunks(member.projectId, params.id), {
       detail,
     })
     .delete(

@@ -12,14 +12,14 @@ const limitMax = 200
 /** @returns `before`: the number that every row of the page is below; null for the first page */
 export function pageOf({ cursor, limit }: PageRequest): { limit: number; before: number | null } {
   return {
-    limit: limitOf(limit),
+    limit: limit ? Math.min(limitMax, Math.max(1, readNumber('limit', limit))) : limitDefault,
     before: cursor ? readNumber('cursor', cursor) : null,
   }
 }
 
-/** How many rows of a page are asked for. */
-export function limitOf(limit: string | undefined): number {
-  return limit ? Math.min(limitMax, Math.max(1, readNumber('limit', limit))) : limitDefault
+/** For lists that take their own kind of cursor. */
+export function pageLimitOf({ cursor, limit }: PageRequest): { limit: number; cursor?: string } {
+  return { limit: pageOf({ limit }).limit, ...(cursor ? { cursor } : {}) }
 }
 
 function readNumber(field: string, text: string): number {

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
 import { LRUCache } from 'lru-cache'
-import { lowerPriority } from '../thread-priority.ts'
 import type { SideQuery, SideReply } from './side-reader.ts'
 
 /** Queries of the side reader, one after the other: see side-reader.ts. */
@@ -9,11 +8,9 @@ import type { SideQuery, SideReply } from './side-reader.ts'
 const busyTimeoutMs = 5_000
 const cacheKib = 32_768
 const statementsMax = 100
-const niceness = 5
 
 const port = parentPort
 if (!port) throw new Error('side-reader-worker.ts runs as a worker thread only')
-lowerPriority(niceness)
 
 // Not mapped into memory: an index that is gone through as a whole would count as memory of the process.
 const connection = new Database(workerData.file, { timeout: busyTimeoutMs })

@@ -8,17 +8,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 interface JsonBodyOptions {
   /** A larger body is 413 and not read on. */
-  bytesMax: number
+  bytesMaxOf: (request: Request) => number
   /** Patterns of the routes whose DELETE takes a body; on any other whatever is sent is ignored. */
   deletesWithBody: readonly string[]
 }
 
 /** Reads JSON bodies, for every route that takes one. */
-export function jsonBody({ bytesMax, deletesWithBody }: JsonBodyOptions) {
+export function jsonBody({ bytesMaxOf, deletesWithBody }: JsonBodyOptions) {
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request, route }) => {
     // Elysia reads a body for every method but GET and HEAD.
     if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
-    return await readJson(request, bytesMax)
+    return await readJson(request, bytesMaxOf(request))
   })
 }
 

@@ -1,4 +1,5 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
+import type { KnowledgeFigures } from '../console/answers.ts'
 import type { AuditTrail, By } from '../console/audit.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
@@ -97,6 +98,15 @@ const queries = preparedQueries((db) => ({
     .from(knowledgeItems)
     .where(isOfProject)
     .prepare(),
+  figures: db
+    .select({
+      items: sql<number>`(select count(*) from ${knowledgeItems} where ${isOfProject})`,
+      chunks: sql<number>`count(*)`,
+      pendingChunks: sql<number>`count(*) filter (where embedding_space is null)`,
+    })
+    .from(chunks)
+    .where(eq(chunks.projectId, sql.placeholder('projectId')))
+    .prepare(),
   bySeqs: db
     .select(itemColumns)
     .from(knowledgeItems)
@@ -164,6 +174,12 @@ export class Knowledge {
   /** What tells whether an item is there already: the name and the SHA-256 of the text of each. */
   async contents(projectId: number): Promise<{ name: string; textHash: string }[]> {
     return await queries(this.#options.store(projectId).read).contents.all({ projectId })
+  }
+
+  /** How much there is, and how much of it is still to be embedded. */
+  async figures(projectId: number): Promise<KnowledgeFigures> {
+    const row = await queries(this.#options.store(projectId).readAside).figures.get({ projectId })
+    return { items: row?.items ?? 0, chunks: row?.chunks ?? 0, pendingChunks: row?.pendingChunks ?? 0 }
   }
 
   /** Every item without its text, newest first. */

@@ -6,7 +6,7 @@ import { streamOf } from '../http/stream.ts'
 import { bodyOf } from '../validation.ts'
 import type { Knowledge } from './knowledge.ts'
 import { Item, ItemList, NewItem, Preview, PreviewRequest, SearchAnswer, SearchRequest } from './schemas.ts'
-import type { Search, SearchTrace, TimeShares } from './search/search.ts'
+import type { Search, SearchReport, TimeShares } from './search/search.ts'
 
 const tags = ['Knowledge']
 const security = [{ apiKey: [] }]
@@ -79,7 +79,7 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
     .post(
       '/search',
       ({ caller, body, set }) => {
-        const report = ({ shares }: SearchTrace) => {
+        const report = ({ shares }: SearchReport) => {
           set.headers['server-timing'] = toServerTiming(shares)
         }
         return search.search(caller.projectId, body, report)
@@ -134,8 +134,8 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
 }
 
 /** https://www.w3.org/TR/server-timing */
-function toServerTiming({ keyword, embedding, vector, fusion, total }: TimeShares): string {
-  return Object.entries({ keyword, vector: embedding + vector, fusion, total })
+function toServerTiming(shares: TimeShares): string {
+  return Object.entries(shares)
     .map(([name, durationMs]) => `${name};dur=${durationMs.toFixed(2)}`)
     .join(', ')
 }

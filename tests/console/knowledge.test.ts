@@ -34,10 +34,14 @@ async function list(project: TestProject, query = ''): Promise<KnowledgeRows> {
   return await answer.json()
 }
 
+/** An item when its chunks have been tried once. */
 async function create(project: TestProject, name: string, text = `About ${name}.`): Promise<KnowledgeItem> {
   const answer = await owner.send('POST', pathOf(project), { name, text })
   expect(answer.status).toBe(201)
-  return await answer.json()
+  const { id }: KnowledgeItem = await answer.json()
+  service.services.indexer.wake(project.projectId)
+  await service.services.indexer.idle()
+  return await (await owner.fetch(`${pathOf(project)}/${id}`)).json()
 }
 
 /** Three sections, so three chunks. */
@@ -155,7 +159,7 @@ describe('the status of an item', () => {
       await owner.fetch(`${pathOf(project)}/${id}/chunks`)
     ).json()
     expect(stored.data.map(({ isEmbedded }) => isEmbedded)).toEqual([false, true, true])
-    expect(await service.services.storedKnowledge.figures(project.projectId)).toEqual({
+    expect(await service.services.knowledge.figures(project.projectId)).toEqual({
       items: 1,
       chunks: 3,
       pendingChunks: 1,

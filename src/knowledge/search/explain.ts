@@ -1,25 +1,34 @@
-import type { ExplainedHit, ExplainedSearch } from '../../console/answers.ts'
-import type { SearchAnswer, SearchHit } from '../schemas.ts'
-import type { SearchTrace } from './search.ts'
+import type { ExplainedSearch } from '../../console/answers.ts'
+import type { SearchAnswer } from '../schemas.ts'
+import type { SearchReport } from './search.ts'
 
-/** An answer with what each list contributed to it. A passage of several chunks has the rank of its best. */
-export function explain({ data, mode, tookMs }: SearchAnswer, trace: SearchTrace): ExplainedSearch {
-  const { embedding, vector, keyword, fusion } = trace.shares
-  const [byKeyword, byVector] = [ranksIn(trace.keyword), ranksIn(trace.vector)]
-  const explainHit = (hit: SearchHit, position: number): ExplainedHit => {
-    const labels = trace.passages[position] ?? []
-    return { ...hit, keywordRank: best(labels, byKeyword), vectorRank: best(labels, byVector) }
+/** An answer with each passage's rank in both lists, and with where the time went. */
+export function explain(answer: SearchAnswer, report: SearchReport): ExplainedSearch {
+  const { shares, keywordLabels, vectorLabels, passageLabels } = report
+  const keywordRanks = ranksOf(keywordLabels)
+  const vectorRanks = ranksOf(vectorLabels)
+  return {
+    ...answer,
+    data: answer.data.map((hit, at) => ({
+      ...hit,
+      keywordRank: bestRank(keywordRanks, passageLabels[at]),
+      vectorRank: bestRank(vectorRanks, passageLabels[at]),
+    })),
+    shares: {
+      embedding: shares.embedding,
+      vector: shares.vector - shares.embedding,
+      keyword: shares.keyword,
+      fusion: shares.fusion,
+    },
   }
-  return { data: data.map(explainHit), mode, tookMs, shares: { embedding, vector, keyword, fusion } }
 }
 
-/** From 1. */
-function ranksIn(labels: readonly number[]): Map<number, number> {
-  return new Map(labels.map((label, position) => [label, position + 1]))
+function ranksOf(labels: readonly number[] | null): Map<number, number> {
+  return new Map(labels?.map((label, at) => [label, at + 1]))
 }
 
-/** Null when the list has none of them. */
-function best(labels: readonly number[], ranks: ReadonlyMap<number, number>): number | null {
+/** Of the chunks that became one passage that of the best. */
+function bestRank(ranks: Map<number, number>, labels: readonly number[] = []): number | null {
   const found = labels.flatMap((label) => ranks.get(label) ?? [])
   return found.length > 0 ? Math.min(...found) : null
 }

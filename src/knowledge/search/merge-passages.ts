@@ -13,7 +13,7 @@ export interface ScoredPassage {
 }
 
 export interface MergedPassage extends ScoredPassage {
-  /** Of the chunks it consists of, by their position. */
+  /** Of the chunks that became it. */
   labels: number[]
 }
 
@@ -47,11 +47,9 @@ export function mergePassages(ranked: readonly ScoredPassage[], limit: number): 
     } else if (groups.length < limit) groups.push({ score, passages: [passage] })
     else break
   }
-  return groups.map(({ score, passages }) => ({
-    score,
-    passage: joined(passages),
-    labels: passages.map(({ label }) => label),
-  }))
+  return groups.map(({ score, passages }) => {
+    return { score, passage: joined(passages), labels: passages.map(({ label }) => label) }
+  })
 }
 
 function join(group: Group, passages: readonly Passage[]): void {

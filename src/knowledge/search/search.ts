@@ -32,7 +32,7 @@ interface SearchOptions {
   onDegraded: (error: unknown) => void
 }
 
-/** Where a search's time went, in milliseconds; the keyword list is made beside the embedding and the vector list. */
+/** Where a search's time went, in milliseconds; `vector`, which includes `embedding`, and `keyword` go on side by side. */
 export interface TimeShares {
   keyword: number
   embedding: number
@@ -42,13 +42,13 @@ export interface TimeShares {
 }
 
 /** How an answer came about. */
-export interface SearchTrace {
+export interface SearchReport {
   shares: TimeShares
-  /** Labels of each list that was used, best first. */
-  keyword: readonly number[]
-  vector: readonly number[]
-  /** Labels of the chunks that each of the answer's passages consists of. */
-  passages: readonly (readonly number[])[]
+  /** Labels of chunks, best first; null for a list that was not used. */
+  keywordLabels: readonly number[] | null
+  vectorLabels: readonly number[] | null
+  /** The labels of each passage of the answer. */
+  passageLabels: readonly (readonly number[])[]
 }
 
 /** What an agent asks during a call: passages by meaning and by words, within a deadline. */
@@ -67,27 +67,8 @@ export class Search {
   async search(
     projectId: number,
     request: SearchRequest,
-    report?: (trace: SearchTrace) => void,
+    report?: (report: SearchReport) => void,
   ): Promise<SearchAnswer> {
-    const { answer, trace } = await this.#answer(projectId, request)
-    report?.(trace)
-    return answer
-  }
-
-  /** The same answer, and of each passage where it came from. */
-  async explain(projectId: number, request: SearchRequest): Promise<ExplainedSearch> {
-    const { answer, trace } = await this.#answer(projectId, request)
-    return explain(answer, trace)
-  }
-
-  close(): void {
-    this.#queryVectors.close()
-  }
-
-  async #answer(
-    projectId: number,
-    request: SearchRequest,
-  ): Promise<{ answer: SearchAnswer; trace: SearchTrace }> {
     const { now, observe, store } = this.#options
     const startedAt = now()
     const { read } = store(projectId)
@@ -117,28 +98,40 @@ export class Search {
     // The answer will have to wait for its turn again, about as long as the search did.
     const leftMs = timeoutMs - Math.max(answeringMs, waitedMs) - (now() - startedAt)
     const nearest = byVector && (await withinTime(Math.max(1, leftMs), byVector))
-    if (nearest) {
-      shares.embedding = nearest.embeddingMs
-      shares.vector = nearest.searchMs
-    }
+    shares.embedding = nearest?.embeddingMs ?? 0
+    shares.vector = nearest?.tookMs ?? 0
     const passages = early ?? (nearest ? [] : await byKeyword())
 
     const fusingFrom = now()
     const lists: RankedList[] = []
-    const vector = nearest?.labels ?? []
-    const keyword = passages.map(({ label }) => label)
-    if (nearest) lists.push({ labels: vector, weight: wanted === 'vector' ? 1 : this.#vectorWeight })
-    if (passages.length > 0) lists.push({ labels: keyword, weight: 1 })
+    if (nearest) lists.push({ labels: nearest.labels, weight: wanted === 'vector' ? 1 : this.#vectorWeight })
+    if (passages.length > 0) lists.push({ labels: passages.map(({ label }) => label), weight: 1 })
     const merged = await this.#merge(projectId, lists, passages, limit)
-    const data = merged.map(({ passage, score }) => toHit(passage, score))
     shares.fusion = now() - fusingFrom
     shares.total = now() - startedAt
     const mode = nearest ? wanted : 'keyword'
     observe({ mode, tookMs: shares.total })
-    return {
-      answer: { data, mode, tookMs: Math.round(shares.total * 100) / 100 },
-      trace: { shares, keyword, vector, passages: merged.map(({ labels }) => labels) },
-    }
+    report?.({
+      shares,
+      keywordLabels: wanted === 'vector' && nearest ? null : passages.map(({ label }) => label),
+      vectorLabels: nearest?.labels ?? null,
+      passageLabels: merged.map(({ labels }) => labels),
+    })
+    return { data: merged.map(toHit), mode, tookMs: Math.round(shares.total * 100) / 100 }
+  }
+
+  /** The same with each passage's rank in both lists, and with where the time went: for people. */
+  async explain(projectId: number, request: SearchRequest): Promise<ExplainedSearch> {
+    let told: SearchReport | undefined
+    const answer = await this.search(projectId, request, (report) => {
+      told = report
+    })
+    if (!told) throw new Error('Every search reports how its answer came about')
+    return explain(answer, told)
+  }
+
+  close(): void {
+    this.#queryVectors.close()
   }
 
   get #vectorWeight(): number {
@@ -150,18 +143,14 @@ export class Search {
     projectId: number,
     { query }: SearchRequest,
     { labels, candidates }: { labels: number[] | undefined; candidates: number },
-  ): Promise<{ labels: number[]; embeddingMs: number; searchMs: number } | null> {
+  ): Promise<{ labels: number[]; embeddingMs: number; tookMs: number } | null> {
     const { index, now, onDegraded } = this.#options
     const startedAt = now()
     try {
       const vector = await this.#queryVectors.of(query)
-      const embeddedAt = now()
+      const embeddingMs = now() - startedAt
       const hits = await index.search(projectId, vector, Math.max(vectorCandidatesMin, candidates), labels)
-      return {
-        labels: hits.map(({ label }) => label),
-        embeddingMs: embeddedAt - startedAt,
-        searchMs: now() - embeddedAt,
-      }
+      return { labels: hits.map(({ label }) => label), embeddingMs, tookMs: now() - startedAt }
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.
       onDegraded(error)
@@ -201,6 +190,7 @@ function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Val
   })
 }
 
-function toHit({ itemId, name, heading, text, position }: Passage, score: number): SearchHit {
+function toHit({ passage, score }: MergedPassage): SearchHit {
+  const { itemId, name, heading, text, position } = passage
   return { itemId, name, heading, text, position, score }
 }

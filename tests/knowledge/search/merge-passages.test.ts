@@ -64,7 +64,7 @@ describe('chunks that follow each other', () => {
         {
           passage: { ...first, text: longText.slice(0, end) },
           score: 1,
-          labels: three.map(({ label }) => label),
+          labels: [first.label, second.label, third.label],
         },
       ])
     }

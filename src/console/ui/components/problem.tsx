@@ -22,7 +22,7 @@ export function Problem({ error, title, onRetry }: ProblemProps) {
       <IconAlertTriangle size={16} className="cb-problem-icon" aria-hidden />
       <div className="cb-problem-text">
         <strong>{title ?? heading}</strong>
-        <p>{detail}</p>
+        {!isSaidBy(title ?? heading, detail) && <p>{detail}</p>}
         {requestId && (
           <p className="cb-problem-request">
             Request <Mono truncate>{requestId}</Mono>
@@ -37,6 +37,10 @@ export function Problem({ error, title, onRetry }: ProblemProps) {
       )}
     </div>
   )
+}
+
+function isSaidBy(heading: string, detail: string): boolean {
+  return detail.replace(/\.$/, '') === heading
 }
 
 function tellingOf(error: unknown) {

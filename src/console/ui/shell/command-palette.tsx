@@ -41,9 +41,11 @@ export function CommandPalette({ asked }: CommandPaletteProps) {
     <Spotlight
       actions={groups.filter(({ actions }) => actions.length > 0)}
       shortcut={null}
+      attributes={{ content: { 'aria-label': 'Commands' } }}
       query={query}
       onQueryChange={setQuery}
       nothingFound="Nothing found"
+      overlayProps={{ blur: 0, backgroundOpacity: 0.4 }}
       scrollable
       maxHeight={420}
       searchProps={{

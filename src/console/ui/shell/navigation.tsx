@@ -21,19 +21,19 @@ interface NavigationProps {
 /** The left side: the project, its pages, the settings and the person. */
 export function Navigation({ isNarrow, onFollow }: NavigationProps) {
   return (
-    <div className="cb-nav" data-narrow={isNarrow || undefined}>
+    <nav aria-label="Main" className="cb-nav" data-narrow={isNarrow || undefined}>
       <ProjectSwitcher isNarrow={isNarrow} onFollow={onFollow} />
       <SearchButton isNarrow={isNarrow} onFollow={onFollow} />
-      <nav aria-label="Project" className="cb-nav-links">
+      <div className="cb-nav-links">
         {pages.map((page) => (
           <PageLink key={page.to} page={page} isNarrow={isNarrow} onFollow={onFollow} />
         ))}
-      </nav>
+      </div>
       <div className="cb-nav-end">
         <PageLink page={settingsPage} isNarrow={isNarrow} onFollow={onFollow} />
         <PersonMenu isNarrow={isNarrow} onFollow={onFollow} />
       </div>
-    </div>
+    </nav>
   )
 }
 
@@ -50,14 +50,10 @@ function SearchButton({ isNarrow, onFollow }: NavigationPart) {
   }
   return (
     <Tooltip label={`Search  ${modifierKey()} K`} position="right" disabled={!isNarrow}>
-      <UnstyledButton className="cb-nav-search" onClick={open} aria-label="Search, or go anywhere">
+      <UnstyledButton className="cb-nav-search" onClick={open}>
         <IconSearch size={isNarrow ? iconSize : 16} stroke={iconStroke} aria-hidden />
-        {!isNarrow && (
-          <>
-            <span>Search</span>
-            <Kbd size="xs">{modifierKey()} K</Kbd>
-          </>
-        )}
+        <span className={isNarrow ? 'cb-hidden' : undefined}>Search</span>
+        {!isNarrow && <Kbd size="xs">{modifierKey()} K</Kbd>}
       </UnstyledButton>
     </Tooltip>
   )
@@ -71,15 +67,9 @@ function PageLink({
   const { id } = useProject()
   return (
     <Tooltip label={label} position="right" disabled={!isNarrow}>
-      <Link
-        to={to}
-        params={{ project: id }}
-        className="cb-nav-link"
-        aria-label={isNarrow ? label : undefined}
-        onClick={onFollow}
-      >
+      <Link to={to} params={{ project: id }} className="cb-nav-link" onClick={onFollow}>
         <Icon size={iconSize} stroke={iconStroke} aria-hidden />
-        {!isNarrow && <span>{label}</span>}
+        <span className={isNarrow ? 'cb-hidden' : undefined}>{label}</span>
       </Link>
     </Tooltip>
   )

@@ -41,11 +41,10 @@ export function PersonMenu({ isNarrow, onFollow }: PersonMenuProps) {
   return (
     <Menu position="top-start" width={248}>
       <Menu.Target>
-        <UnstyledButton className="cb-switcher" aria-label={`Signed in as ${name}`}>
-          <span className="cb-avatar cb-avatar-round" aria-hidden>
-            {initialOf(name)}
-          </span>
-          {!isNarrow && <span className="cb-truncate">{name}</span>}
+        <UnstyledButton className="cb-switcher">
+          <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
+          <span className="cb-hidden">Signed in as </span>
+          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'}>{name}</span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

@@ -23,16 +23,12 @@ export function ProjectSwitcher({ isNarrow, onFollow }: ProjectSwitcherProps) {
   return (
     <Menu position="bottom-start" width={248}>
       <Menu.Target>
-        <UnstyledButton className="cb-switcher" aria-label={`Project ${project.name}. Switch project`}>
-          <span className="cb-avatar" aria-hidden>
-            {initialOf(project.name)}
-          </span>
-          {!isNarrow && (
-            <>
-              <span className="cb-truncate cb-switcher-name">{project.name}</span>
-              <IconSelector size={14} aria-hidden />
-            </>
-          )}
+        <UnstyledButton className="cb-switcher">
+          <span className="cb-avatar" data-initial={initialOf(project.name)} />
+          <span className="cb-hidden">Project </span>
+          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate cb-switcher-name'}>{project.name}</span>
+          <span className="cb-hidden">, switch project</span>
+          {!isNarrow && <IconSelector size={14} aria-hidden />}
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown mah={480} className="cb-scrolling">
@@ -42,11 +38,7 @@ export function ProjectSwitcher({ isNarrow, onFollow }: ProjectSwitcherProps) {
             key={id}
             onClick={() => open(id)}
             aria-current={id === project.id || undefined}
-            leftSection={
-              <span className="cb-avatar cb-avatar-small" aria-hidden>
-                {initialOf(name)}
-              </span>
-            }
+            leftSection={<span className="cb-avatar cb-avatar-small" data-initial={initialOf(name)} />}
             rightSection={id === project.id ? <IconCheck size={14} aria-hidden /> : undefined}
           >
             <span className="cb-truncate">{name}</span>

@@ -73,7 +73,7 @@ function TopBar() {
   const { name } = useProject()
   const { openPalette } = useShellActions()
   return (
-    <header className="cb-topbar">
+    <nav aria-label="Bar" className="cb-topbar">
       <ActionIcon variant="subtle" color="gray" size={36} aria-label="Open navigation" onClick={open}>
         <IconMenu2 size={18} />
       </ActionIcon>
@@ -90,6 +90,6 @@ function TopBar() {
       >
         <Navigation isNarrow={false} onFollow={close} />
       </Drawer>
-    </header>
+    </nav>
   )
 }

@@ -50,7 +50,6 @@ export function CallLine({ row, isOpen, search, at, ref }: Place & CallLineProps
           <span className="cb-hidden">Call </span>
           <Instant at={row.createdAt} />
         </Link>
-        {row.status === 'live' && <LiveBadge />}
       </td>
       <td data-cell="numbers">
         <Numbers from={row.callerNumber} to={row.calledNumber} />
@@ -59,7 +58,8 @@ export function CallLine({ row, isOpen, search, at, ref }: Place & CallLineProps
         <Duration seconds={row.duration} />
       </td>
       <td data-cell="evaluation">
-        <Evaluation value={row.evaluation} />
+        {row.status === 'live' && <LiveBadge />}
+        {(row.status !== 'live' || row.evaluation !== null) && <Evaluation value={row.evaluation} />}
       </td>
       <td data-cell="engaged">
         <Engagement isEngaged={row.isEngaged} />

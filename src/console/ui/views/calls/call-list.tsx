@@ -1,10 +1,10 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   type Ref,
+  type RefObject,
   useEffect,
   useEffectEvent,
   useImperativeHandle,
-  useLayoutEffect,
   useRef,
   useState,
 } from 'react'
@@ -13,9 +13,10 @@ import { CallLine, CallLineSkeleton } from './call-line.tsx'
 import type { useCallList } from './call-queries.ts'
 import type { CallSearch } from './call-search.ts'
 import type { CallsSearch } from './calls-search.ts'
+import { useTopWithin } from './use-top-within.ts'
 
 /** As calls.css has them; a row that turns out higher is measured. */
-const rowPx = 44
+const rowPx = 40
 const matchRowPx = 60
 /** Rows from the end at which the next page is asked for. */
 const nextPageAheadRows = 15
@@ -33,24 +34,29 @@ export interface CallListHandle {
 interface CallListProps {
   list: ReturnType<typeof useCallList>
   openId: string | undefined
+  /** What scrolls. */
+  scroller: RefObject<HTMLElement | null>
   /** What the address says beside the call; with a text, rows have a line of the transcript in them. */
   search: CallsSearch & CallSearch
   ref: Ref<CallListHandle>
 }
 
 /** The calls, of which only those on the screen are in the page. */
-export function CallList({ list, openId, search, ref }: CallListProps) {
+export function CallList({ list, openId, search, scroller, ref }: CallListProps) {
   const isSearch = search.text !== undefined
   const body = useRef<HTMLTableSectionElement>(null)
   const rows = list.rows
   const [wanted, setWanted] = useState<string | null>(null)
-  const top = useTopOf(body)
+  const top = useTopWithin(body, scroller)
   const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
-  const virtual = useWindowVirtualizer<HTMLTableRowElement>({
+  const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
     count: rows ? rows.length + trailing : skeletonRows,
+    getScrollElement: () => scroller.current,
     estimateSize: () => (isSearch ? matchRowPx : rowPx),
     getItemKey: (at) => rows?.[at]?.id ?? `skeleton ${at}`,
     scrollMargin: top,
+    // The filters stay on top.
+    scrollPaddingStart: 96,
     overscan: 8,
   })
   const items = virtual.getVirtualItems()
@@ -68,7 +74,7 @@ export function CallList({ list, openId, search, ref }: CallListProps) {
   const focused = () => document.activeElement?.closest<HTMLElement>('[data-call]')?.dataset.call
   const reach = (id: string) => {
     const at = rows?.findIndex((row) => row.id === id) ?? -1
-    if (at < 0 || !body.current?.offsetParent) return
+    if (at < 0 || !body.current?.checkVisibility({ visibilityProperty: true })) return
     virtual.scrollToIndex(at, { align: 'auto' })
     setWanted(id)
   }
@@ -141,20 +147,4 @@ export function CallList({ list, openId, search, ref }: CallListProps) {
 /** Stands for the rows that are not on the screen. */
 function Space({ heightPx }: { heightPx: number }) {
   return heightPx > 0 ? <tr aria-hidden className="cb-calls-space" style={{ height: heightPx }} /> : null
-}
-
-/** Where an element begins in the page, in px; filters that wrap move it. */
-function useTopOf(element: React.RefObject<HTMLElement | null>): number {
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    const measure = () => {
-      const box = element.current?.getBoundingClientRect()
-      if (box && element.current?.offsetParent) setTop(Math.round(box.top + window.scrollY))
-    }
-    measure()
-    const observer = new ResizeObserver(measure)
-    observer.observe(document.body)
-    return () => observer.disconnect()
-  }, [element])
-  return top
 }

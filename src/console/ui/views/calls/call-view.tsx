@@ -57,7 +57,7 @@ function CallPanel({ id }: { id: string }) {
 }
 
 function isShown(element: Element | null): boolean {
-  return element instanceof HTMLElement && element.offsetParent !== null
+  return element?.checkVisibility({ visibilityProperty: true }) ?? false
 }
 
 function CallBar({ id, isLive, isThere }: { id: string; isLive: boolean; isThere: boolean }) {

@@ -15,7 +15,7 @@ import { NoCalls, NoHits } from './no-calls.tsx'
 import { OpenCallsContext } from './open-calls.ts'
 import { totalLabel } from './pages.ts'
 
-/** From this width on a call is open beside the list, below it instead of the list; as in calls.css. */
+/** From this width on a call is open beside the list, narrower over it; as in calls.css. */
 const besideFromPx = 880
 
 /** The list of calls; the call that is open is its outlet. */
@@ -25,6 +25,7 @@ export function CallsView() {
   const { tab } = callSearch(useSearch({ strict: false }))
   const filters = useSearch({ from: '/p/$project/calls' })
   const list = useCallList(project.id, filters)
+  const scroller = useRef<HTMLDivElement>(null)
   const layout = useRef<HTMLDivElement>(null)
   const searchField = useRef<HTMLInputElement>(null)
   const listed = useRef<CallListHandle>(null)
@@ -49,7 +50,7 @@ export function CallsView() {
       search: { ...filters, tab },
       // Moving on from call to call is one step: going back closes the call.
       replace: isStep,
-      resetScroll: !isBeside(),
+      resetScroll: false,
     })
   })
   const close = useEffectEvent(() => {
@@ -95,7 +96,7 @@ export function CallsView() {
 
   return (
     <div className="cb-calls" ref={layout} data-open={openId !== undefined || undefined}>
-      <div className="cb-calls-side">
+      <div className="cb-calls-side" id="calls-list" data-scroll-restoration-id="calls-list" ref={scroller}>
         <PageHeader title="Calls" description={<Total list={list} />} />
         <CallFilters filters={filters} searchField={searchField} onChange={filter} onClear={clear} />
         {list.error && !list.data ? (
@@ -111,7 +112,13 @@ export function CallsView() {
             <NoCalls />
           )
         ) : (
-          <CallList ref={listed} list={list} openId={openId} search={{ ...filters, tab }} />
+          <CallList
+            ref={listed}
+            scroller={scroller}
+            list={list}
+            openId={openId}
+            search={{ ...filters, tab }}
+          />
         )}
       </div>
       {openId !== undefined && (

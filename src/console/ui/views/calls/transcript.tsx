@@ -15,6 +15,7 @@ import type { Call, Turn } from '../../../../calls/schemas.ts'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
 import { findInTurns, rangesByTurn, type TurnMatch } from './turn-matches.ts'
+import { useTopWithin } from './use-top-within.ts'
 
 const turnPx = 64
 /** Shorter ones are whole in the page, for the browser's own search and for printing. */
@@ -220,27 +221,6 @@ function TranscriptSearch({ query, onSearch, matches, position, onJump }: Transc
       )}
     </search>
   )
-}
-
-/** Where an element begins within what scrolls, in px. */
-function useTopWithin(
-  element: RefObject<HTMLElement | null>,
-  scroller: RefObject<HTMLElement | null>,
-): number {
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    const [inner, outer] = [element.current, scroller.current]
-    if (!inner || !outer) return
-    const measure = () => {
-      const distance = inner.getBoundingClientRect().top - outer.getBoundingClientRect().top
-      setTop(Math.round(distance + outer.scrollTop))
-    }
-    measure()
-    const observer = new ResizeObserver(measure)
-    for (const child of outer.children) observer.observe(child)
-    return () => observer.disconnect()
-  }, [element, scroller])
-  return top
 }
 
 /** Whoever is at the end of a conversation stays there while it grows; whoever reads further up is left alone. */

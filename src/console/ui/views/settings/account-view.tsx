@@ -139,31 +139,38 @@ const sessionColumns: Column<SessionRow>[] = [
     key: 'address',
     header: 'Address',
     width: '144px',
-    from: 480,
+    from: 640,
     render: ({ ipAddress }) => (ipAddress ? <Mono truncate>{ipAddress}</Mono> : null),
   },
   {
     key: 'seen',
     header: 'Last seen',
-    width: '112px',
+    width: '128px',
+    from: 640,
     render: ({ lastSeenAt }) => <Instant at={lastSeenAt} />,
   },
   {
     key: 'end',
     header: <span className="cb-hidden">Sign out</span>,
-    width: '96px',
+    width: '112px',
     align: 'right',
     render: (row) => <EndSession row={row} />,
   },
 ]
 
-function Device({ row: { userAgent } }: { row: SessionRow }) {
+function Device({ row: { userAgent, ipAddress, lastSeenAt } }: { row: SessionRow }) {
   const { name, isPhone } = deviceOf(userAgent)
   const Icon = isPhone ? IconDeviceMobile : IconDeviceDesktop
   return (
     <span className="cb-key-name" title={userAgent ?? undefined}>
       <Icon size={16} aria-hidden />
-      <span className="cb-truncate">{name}</span>
+      <span className="cb-truncate">
+        {name}
+        <span className="cb-narrow-line">
+          <Instant at={lastSeenAt} />
+          {ipAddress && ` · ${ipAddress}`}
+        </span>
+      </span>
     </span>
   )
 }

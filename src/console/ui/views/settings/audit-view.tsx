@@ -81,8 +81,19 @@ function firstPage(): string | null {
 }
 
 const columns: Column<AuditRow>[] = [
-  { key: 'at', header: 'When', width: '128px', render: ({ at }) => <Instant at={at} /> },
-  { key: 'action', header: 'What', render: ({ action }) => actionWords(action) },
+  { key: 'at', header: 'When', width: '112px', render: ({ at }) => <Instant at={at} /> },
+  {
+    key: 'action',
+    header: 'What',
+    render: ({ action, target, actor }) => (
+      <>
+        {actionWords(action)}
+        <span className="cb-narrow-line">
+          {[target, actor ?? 'Callbook itself'].filter(Boolean).join(' · ')}
+        </span>
+      </>
+    ),
+  },
   {
     key: 'target',
     header: 'Of what',
@@ -92,6 +103,7 @@ const columns: Column<AuditRow>[] = [
   {
     key: 'actor',
     header: 'Who',
+    from: 640,
     render: ({ actor }) => actor ?? <span className="cb-dimmed">Callbook itself</span>,
   },
   {

@@ -77,7 +77,18 @@ function Keys() {
 
 function columnsOf(now: number, revoke: (key: KeyRow) => void): Column<KeyRow>[] {
   return [
-    { key: 'name', header: 'Name', render: (row) => <KeyName row={row} now={now} /> },
+    {
+      key: 'name',
+      header: 'Name',
+      render: (row) => (
+        <>
+          <KeyName row={row} now={now} />
+          <span className="cb-narrow-line">
+            {kinds[row.kind].label} · <Mono>{row.hint}</Mono>
+          </span>
+        </>
+      ),
+    },
     {
       key: 'key',
       header: 'Key',
@@ -101,7 +112,7 @@ function columnsOf(now: number, revoke: (key: KeyRow) => void): Column<KeyRow>[]
       render: ({ expiresAt }) =>
         expiresAt ? <Instant at={expiresAt} as="day" /> : <span className="cb-dimmed">Never</span>,
     },
-    { key: 'created', header: 'Created', width: '176px', from: 960, render: (row) => <Created row={row} /> },
+    { key: 'created', header: 'Created', width: '208px', from: 960, render: (row) => <Created row={row} /> },
     { key: 'used', header: 'Last used', width: '136px', render: (row) => <LastUsed row={row} /> },
     {
       key: 'revoke',
@@ -159,7 +170,7 @@ function Created({ row: { createdAt, createdBy } }: { row: KeyRow }) {
   return (
     <>
       <Instant at={createdAt} as="day" />
-      <span className="cb-dimmed"> by {createdBy ?? 'the command line'}</span>
+      <span className="cb-dimmed"> by {createdBy ?? 'command line'}</span>
     </>
   )
 }

@@ -9,8 +9,11 @@ import { useFocus } from '../../components/use-focus.ts'
 /** A new key in full: the only time it is seen. */
 export function MadeKey({ made, onStored }: { made: CreatedKey; onStored: () => void }) {
   const field = useFocus<HTMLTextAreaElement>()
-  // A step back or a reload would lose the key by accident.
-  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true })
+  // A step back or a reload would lose the key by accident; what closes this dialog stays on the page.
+  useBlocker({
+    shouldBlockFn: ({ current, next }) => next.pathname !== current.pathname,
+    enableBeforeUnload: true,
+  })
   return (
     <div className="cb-stack">
       <div className="cb-warning" role="status">

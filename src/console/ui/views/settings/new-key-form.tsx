@@ -83,6 +83,7 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
         </p>
         <Group gap="xs">
           <SegmentedControl
+            size="xs"
             aria-labelledby="expiry-label"
             value={expiry.choice}
             onChange={(choice) => setExpiry({ ...expiry, choice })}

@@ -110,13 +110,14 @@ function memberColumns(self: string, remove: (member: MemberRow) => void): Colum
   ]
 }
 
-function MemberName({ row: { name }, isSelf }: { row: MemberRow; isSelf: boolean }) {
+function MemberName({ row: { name, email }, isSelf }: { row: MemberRow; isSelf: boolean }) {
   return (
     <span className="cb-key-name">
-      <span className="cb-avatar cb-avatar-round" aria-hidden>
-        {initialOf(name)}
+      <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
+      <span className="cb-truncate">
+        {name}
+        <span className="cb-narrow-line">{email}</span>
       </span>
-      <span className="cb-truncate">{name}</span>
       {isSelf && <span className="cb-dimmed">you</span>}
     </span>
   )

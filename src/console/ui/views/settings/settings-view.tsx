@@ -1,4 +1,5 @@
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { useProject } from '../../session.ts'
 import { settingsPages } from '../../shell/settings-pages.ts'
 
@@ -6,9 +7,15 @@ import { settingsPages } from '../../shell/settings-pages.ts'
 export function SettingsView() {
   const { id, role } = useProject()
   const open = settingsPages.filter(({ ownersOnly }) => role === 'owner' || !ownersOnly)
+  const tabs = useRef<HTMLElement>(null)
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  useEffect(() => {
+    const current = path && tabs.current?.querySelector('[aria-current]')
+    if (current) current.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [path])
   return (
     <div className="cb-settings">
-      <nav aria-label="Settings" className="cb-tabs">
+      <nav ref={tabs} aria-label="Settings" className="cb-tabs">
         {open.map(({ to, label }) => (
           <Link key={to} to={to} params={{ project: id }} className="cb-tab">
             {label}

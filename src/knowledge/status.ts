@@ -1,23 +1,18 @@
 import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
-import type {
-  IndexStatus,
-  KnowledgeFigures,
-  KnowledgeItem,
-  KnowledgeRows,
-  StoredChunk,
-} from '../console/answers.ts'
+import type { IndexStatus, KnowledgeItem, KnowledgeRows, StoredChunk } from '../console/answers.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { chunks, knowledgeItems } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { codePoints } from './code-points.ts'
 import { indexStatus, type PendingChunks } from './index-status.ts'
 import { placeOf, writeCursor } from './item-cursor.ts'
-import { itemNotFound, type Knowledge } from './knowledge.ts'
-import type { NewItem } from './schemas.ts'
+import { itemNotFound } from './knowledge.ts'
+import type { ItemPageRequest } from './schemas.ts'
 
-interface StoredKnowledgeOptions {
+const pageLimitDefault = 20
+
+interface KnowledgeStatusOptions {
   store: StoreOf
-  knowledge: Pick<Knowledge, 'add'>
   /** Milliseconds since 1970. */
   now: () => number
 }
@@ -36,26 +31,20 @@ const rowColumns = {
 }
 
 /** What people see of a project's knowledge: how it is stored, and how far it is indexed. */
-export class StoredKnowledge {
-  readonly #options: StoredKnowledgeOptions
+export class KnowledgeStatus {
+  readonly #options: KnowledgeStatusOptions
 
-  constructor(options: StoredKnowledgeOptions) {
+  constructor(options: KnowledgeStatusOptions) {
     this.#options = options
   }
 
-  /** Adds an item and tells how far it is indexed, after as long as it is waited for that. */
-  async add(projectId: number, input: NewItem): Promise<KnowledgeItem> {
-    const { item } = await this.#options.knowledge.add(projectId, input)
-    return await this.get(projectId, item.id)
-  }
-
-  /** A page of items without their texts, newest first; an empty cursor is none. */
+  /** A page of items without their texts, newest first. */
   async list(
     projectId: number,
-    { limit, cursor }: { limit: number; cursor: string | undefined },
+    { limit = pageLimitDefault, cursor }: ItemPageRequest,
   ): Promise<KnowledgeRows> {
     const read = this.#read(projectId)
-    const { createdAt, id } = placeOf(cursor || undefined)
+    const { createdAt, id } = placeOf(cursor)
     // One row more tells whether there is a next page.
     const rows = await read
       .select(rowColumns)
@@ -109,16 +98,6 @@ export class StoredKnowledge {
       .orderBy(asc(chunks.position))
     if (rows.length === 0) throw itemNotFound()
     return { data: rows.flatMap(toStoredChunk) }
-  }
-
-  async figures(projectId: number): Promise<KnowledgeFigures> {
-    const read = this.#read(projectId)
-    const ofProject = eq(chunks.projectId, projectId)
-    return {
-      items: await read.$count(knowledgeItems, eq(knowledgeItems.projectId, projectId)),
-      chunks: await read.$count(chunks, ofProject),
-      pendingChunks: await read.$count(chunks, and(ofProject, isNull(chunks.embeddingSpace))),
-    }
   }
 
   /** The status of each of these items by its `seq`: two queries, however many there are. */
