@@ -287,7 +287,7 @@ export async function openServices({
     wordBacklog,
     overview: new Overview({ store }),
     knowledge,
-    knowledgeStatus: new KnowledgeStatus({ store, knowledge, now }),
+    knowledgeStatus: new KnowledgeStatus({ store, now }),
     indexer,
     index,
     search,

@@ -227,7 +227,7 @@ export class Indexer {
     const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
     const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + this.#options.random() / 2)))
     await this.#options.store(projectId).write.run(sql`
-      update ${chunks} set attempts = attempts + 1, last_error = ${error.message.slice(0, errorCharsMax)},
+      update ${chunks} set attempts = attempts + 1, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
         next_attempt_at = ${this.#options.now() + Math.round(delayMs)}
       where label in (select value from json_each(${JSON.stringify(batch.map(({ label }) => label))}))
         and embedding_space is null`)
@@ -308,6 +308,11 @@ function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][]
     else batches.push([chunk])
   }
   return batches
+}
+
+/** Why, for people and without a word of a text; another error's message may hold a whole query. */
+function reasonOf(error: Error): string {
+  return error instanceof EmbeddingError ? error.message : 'It failed unexpectedly; the log says why'
 }
 
 function asError(error: unknown): Error {
