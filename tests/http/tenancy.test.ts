@@ -125,7 +125,7 @@ describe.each(ofRecords)('$method $path', ({ method, path }) => {
 
 describe('ids in bodies', () => {
   const bodies: [string, (item: string, project: string) => unknown][] = [
-    ['/v1/knowledge/search', (item) => ({ query: 'zanzibar words', itemIds: [item] })],
+    ['/v1/knowledge/search', (item) => ({ query: 'zanzibar words', itemIds: [item], timeoutMs: 10_000 })],
     [
       '/integrations/dify/retrieval',
       (item) => ({
