@@ -95,7 +95,8 @@ async function useEverything(): Promise<void> {
     await (await fetch(`${service.url}/v1/calls?key=${live}`)).text(),
   )
   await ask('DELETE', '/v1/calls/c1', live)
-  if (process.platform === 'linux') commandLines.push(readFileSync(`/proc/${service.child.pid}/cmdline`, 'utf8'))
+  if (process.platform === 'linux')
+    commandLines.push(readFileSync(`/proc/${service.child.pid}/cmdline`, 'utf8'))
 }
 
 /** Keys may be told by their hash and their last four characters only. */
