@@ -1,13 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import Database from 'libsql'
+import type { ByteSearch, ByteSearchResult } from './byte-search.ts'
 import { type CallState, isSameCall, type Model } from './model.ts'
 import { startCommand } from './victim.ts'
 
 const settleWithinMs = 30_000
-/** The keyword index stores a word without what it shares with the one before. */
-const tailChars = 12
 
 interface InspectionOptions {
   url: string
@@ -160,30 +161,11 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
 
 /** Looks for words of what is gone in every byte of every file. */
 async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<number> {
-  const tails = new Map([...model.deadMarkers].map((marker) => [marker.slice(-tailChars), marker]))
-  let bytes = 0
-  for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue
-    const path = join(entry.parentPath, entry.name)
-    const text = readIfThere(path).toLowerCase()
-    bytes += text.length
-    for (const [run] of text.matchAll(/[bcdfghjklmnpqrtvwxz]{12,}/g)) {
-      for (let at = 0; at + tailChars <= run.length; at++) {
-        const marker = tails.get(run.slice(at, at + tailChars))
-        if (marker !== undefined) model.violated(`${entry.name} holds ${marker}, which was deleted`)
-      }
-    }
-    await sleep(0)
-  }
+  const search: ByteSearch = { folder: dataDir, words: [...model.deadMarkers] }
+  const script = fileURLToPath(new URL('byte-search.ts', import.meta.url))
+  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(JSON.stringify(search))
+  const { bytes, found } = (await json(child.stdout)) as ByteSearchResult
+  for (const { file, word } of found) model.violated(`${file} holds ${word}, which was deleted`)
   return bytes
-}
-
-/** An index file that is being saved may get its final name meanwhile. */
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
-    throw error
-  }
 }
