@@ -23,6 +23,10 @@ const assetsPath = '/console/assets/'
 /** What must be loaded before the sign-in page or the shell shows anything, compressed. */
 export const firstLoadBytesMax = 350_000
 
+/** The two grades above it take sixteen times as long for a twelfth fewer bytes. */
+const brotliQuality = 9
+const gzipLevel = 9
+
 const types: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -57,7 +61,15 @@ export async function buildConsole({
       files[name] = await store(folder, name, body)
     }),
   )
-  const manifest = { digest, ...entriesOf(outputs), files: sorted(files) }
+  const manifest: ConsoleManifest = {
+    digest,
+    ...entriesOf(outputs),
+    firstLoadBytes: {
+      signIn: loadedBytes(['boot', 'main', 'shell', 'sign-in-view'], outputs, files),
+      shell: loadedBytes(['boot', 'main', 'shell'], outputs, files),
+    },
+    files: sorted(files),
+  }
   // Last, so that at no moment a manifest names a file that is not there.
   replaceFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`)
   removeOthers(folder, manifest)
@@ -68,8 +80,8 @@ interface Output {
   /** `main-1a2b3c4d.js` */
   name: string
   body: Uint8Array
-  /** `main`, for what the page itself names. */
-  entry: string | null
+  /** `main`; null for a piece that several files share. */
+  source: string | null
   /** Names of what it imports before it runs. */
   imports: string[]
 }
@@ -134,7 +146,7 @@ async function outputsOf({ outputs, metafile }: Bun.BuildOutput): Promise<Output
       return {
         name,
         body: new Uint8Array(await output.arrayBuffer()),
-        entry: output.kind === 'entry-point' || name.endsWith('.css') ? name.replace(/-[^-]*$/, '') : null,
+        source: sourceOf(facts?.entryPoint ?? (name.endsWith('.css') ? name.replace(/-[^-]*$/, '') : null)),
         imports: (facts?.imports ?? [])
           .filter(({ kind }) => kind === 'import-statement')
           .map(({ path }) => basename(path)),
@@ -143,18 +155,22 @@ async function outputsOf({ outputs, metafile }: Bun.BuildOutput): Promise<Output
   )
 }
 
+function sourceOf(file: string | null): string | null {
+  return file === null ? null : basename(file).replace(/\..*/, '')
+}
+
 function staticFiles(): Output[] {
   return ['icon.svg'].map((file) => {
     const body = readFileSync(join(sources, file))
     const hash = createHash('sha256').update(body).digest('hex').slice(0, 8)
-    return { name: file.replace('.', `-${hash}.`), body, entry: file.replace(/\..*/, ''), imports: [] }
+    return { name: file.replace('.', `-${hash}.`), body, source: sourceOf(file), imports: [] }
   })
 }
 
 async function store(folder: string, name: string, body: Uint8Array): Promise<AssetFile> {
   const [br, gz] = await Promise.all([
-    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-    promisify(gzip)(body, { level: 9 }),
+    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
+    promisify(gzip)(body, { level: gzipLevel }),
   ])
   replaceFile(join(folder, name), body)
   replaceFile(join(folder, `${name}.br`), br)
@@ -170,16 +186,28 @@ function replaceFile(file: string, body: Uint8Array | string): void {
 }
 
 function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloads'> {
-  const named = (entry: string) => {
-    const output = outputs.find((candidate) => candidate.entry === entry)
-    if (!output) throw new Error(`The bundle has no ${entry}`)
-    return output.name
-  }
-  const main = named('main')
+  const main = nameOf('main', outputs)
   return {
-    entries: { main, boot: named('boot'), styles: named('styles'), icon: named('icon') },
-    preloads: [...reachable(main, outputs)].filter((name) => name !== main).sort(),
+    entries: {
+      main,
+      boot: nameOf('boot', outputs),
+      styles: nameOf('styles', outputs),
+      icon: nameOf('icon', outputs),
+    },
+    preloads: [...reachable(nameOf('shell', outputs), outputs)].filter((name) => name !== main).sort(),
   }
+}
+
+/** The file that was made of a source: `main-1a2b3c4d.js` of `main`. */
+function nameOf(source: string, outputs: Output[]): string {
+  const output = outputs.find((candidate) => candidate.source === source)
+  if (!output) throw new Error(`The bundle has no ${source}`)
+  return output.name
+}
+
+function loadedBytes(sources: string[], outputs: Output[], files: Record<string, AssetFile>): number {
+  const names = new Set(sources.flatMap((source) => [...reachable(nameOf(source, outputs), outputs)]))
+  return [...names].reduce((sum, name) => sum + (files[name]?.brBytes ?? 0), 0)
 }
 
 /** What is loaded with a file because it imports it, itself included. */
@@ -206,32 +234,29 @@ function removeOthers(folder: string, { files }: ConsoleManifest): void {
   }
 }
 
-/** Compressed bytes of script that the page asks for before it can show anything. */
-export function firstLoadBytes({ entries, preloads, files }: ConsoleManifest): number {
-  return [entries.boot, entries.main, ...preloads].reduce((sum, name) => sum + (files[name]?.brBytes ?? 0), 0)
-}
-
 function report({ manifest }: ConsoleBuild): string {
   const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(1).padStart(8)} kB`
   const lines = Object.entries(manifest.files).map(
     ([name, { bytes, brBytes }]) => `${kilobytes(bytes)} ${kilobytes(brBytes)} br  ${name}`,
   )
-  const first = firstLoadBytes(manifest)
+  const { signIn, shell } = manifest.firstLoadBytes
   return [
     ...lines,
-    `First load: ${(first / 1_000).toFixed(1)} kB of script, of ${firstLoadBytesMax / 1_000} kB allowed`,
+    `${kilobytes(signIn)} br of script before the sign-in page, ${kilobytes(shell).trim()} before the frame of ` +
+      `the others; at most ${firstLoadBytesMax / 1_000} kB`,
   ].join('\n')
 }
 
 /** With `--keep-going` a failure is said and does not stop an installation or a start: the API needs no page. */
 async function main(): Promise<void> {
+  const isAsked = !process.argv.includes('--keep-going')
   try {
     const build = await buildConsole()
-    if (build.built) process.stdout.write(`${report(build)}\n`)
+    if (build.built) process.stdout.write(`${isAsked ? report(build) : 'The console is built.'}\n`)
   } catch (error) {
     const reason = error instanceof AggregateError ? error.errors.map(String).join('\n') : String(error)
     process.stderr.write(`The console could not be built; try \`bun run build\`.\n${reason}\n`)
-    if (!process.argv.includes('--keep-going')) process.exitCode = 1
+    if (isAsked) process.exitCode = 1
   }
 }
 

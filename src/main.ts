@@ -73,6 +73,7 @@ async function main(worker: number | null): Promise<void> {
     config,
     log,
     role: 'service',
+    onDamage: die,
     ...(worker !== null && worker > 0 ? { ownerWaitMs: 0 } : {}),
   })
 

@@ -7,8 +7,10 @@ import { callRoutes } from './calls/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
+import { Admission } from './http/admission.ts'
 import { authenticate } from './http/authenticate.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
+import { consoleAccess, strangersBodyBytesMax } from './http/console-access.ts'
 import { consoleGuard } from './http/console-guard.ts'
 import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { FactsByRequest } from './http/facts.ts'
@@ -37,6 +39,8 @@ export function createServer(
 ) {
   const { config, log, metrics } = services
   const facts = new FactsByRequest()
+  const admission = new Admission(config.bodyBytesMax)
+  const bodyLimits = { bytesMax: config.bodyBytesMax, admission }
   const protocols = [vapiProtocol, difyProtocol]
   let table: RouteTable | undefined
   const routes = () => {
@@ -49,15 +53,20 @@ export function createServer(
   }
   const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
   const clientAddress = createClientAddress(peerAddress, trustedProxies)
+  const bodyBytesMaxOf = (request: Request) =>
+    consoleAccess(request.method, facts.of(request).path)?.for === 'everyone'
+      ? Math.min(strangersBodyBytesMax, config.bodyBytesMax)
+      : config.bodyBytesMax
   const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .wrap(requestLog({ facts, routes, record, now: () => performance.now() }))
+    .wrap(requestLog({ admission, facts, routes, record, now: () => performance.now() }))
     .use(problems({ facts, routes, protocols, onUnexpected }))
     .use(freshness({ facts, staleBecause: services.staleBecause }))
     .use(
       authenticate({
+        admission,
         keys: services.keys,
         facts,
         protocols,
@@ -70,6 +79,7 @@ export function createServer(
     )
     .use(
       consoleGuard({
+        admission,
         signedIn: (cookies) => services.console.sessions.signedIn(cookies),
         membership: (personId, project) => services.console.members.membership(personId, project),
         facts,
@@ -84,12 +94,18 @@ export function createServer(
         search: services.search,
         version: packageJson.version,
         publicUrl: config.publicUrl,
-        bodyBytesMax: config.bodyBytesMax,
+        bodyLimits,
         facts,
         onUnexpected,
       }),
     )
-    .use(jsonBody(config.bodyBytesMax))
+    .use(
+      jsonBody({
+        admission,
+        bytesMaxOf: bodyBytesMaxOf,
+        deletesWithBody: ['/console/api/projects/:project'],
+      }),
+    )
     .use(
       openApi({
         version: packageJson.version,
@@ -124,7 +140,7 @@ export function createServer(
       }),
     )
     .use(ingestRoutes(services.ingest))
-    .use(consoleApi({ console: services.console, keys: services.keys, publicUrl: config.publicUrl }))
+    .use(consoleApi({ ...services, publicUrl: config.publicUrl }))
     .use(pagesRoutes(readAssets(consoleFolder)))
   return app
 }

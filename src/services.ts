@@ -4,6 +4,8 @@ import { sql } from 'drizzle-orm'
 import { Keys } from './auth/keys.ts'
 import { Calls } from './calls/calls.ts'
 import { Ingest } from './calls/ingest.ts'
+import { Overview } from './calls/overview.ts'
+import { WordBacklog } from './calls/word-backlog.ts'
 import type { Config } from './config.ts'
 import type { ConsoleParts } from './console/api-routes.ts'
 import { AuditTrail } from './console/audit.ts'
@@ -19,8 +21,10 @@ import { Erasure } from './db/erasure.ts'
 import { FolderOwner } from './db/folder-owner.ts'
 import type { DatabaseLocation } from './db/location.ts'
 import { readSecrets } from './db/meta.ts'
-import { type OpenDatabase, openDatabase } from './db/open.ts'
+import { type OpenDatabase, type OpenDatabaseOptions, openDatabase } from './db/open.ts'
 import { createRecordHash } from './db/record-hash.ts'
+import { refuseDamaged } from './db/soundness.ts'
+import { Gate } from './db/store.ts'
 import { Sweeper } from './db/sweeper.ts'
 import { createBuiltinEmbedder } from './knowledge/embedding/builtin.ts'
 import type { Embedder } from './knowledge/embedding/embedder.ts'
@@ -30,14 +34,18 @@ import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-inde
 import { Indexer, leaseMs } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
+import { KnowledgeStatus } from './knowledge/status.ts'
 import { TextWork } from './knowledge/text-work.ts'
 import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
 import { type Project, Projects } from './projects/projects.ts'
+import { Removals } from './projects/removals.ts'
 
 const ownerWaitMsDefault = 2_000
 const followEveryMs = 500
+/** Longer than it takes another process on the same database to notice that a project was deleted. */
+const removalDelayMs = 1_000
 
 export interface Services {
   readonly config: Config
@@ -47,10 +55,15 @@ export interface Services {
   readonly embedder: Embedder
   readonly console: ConsoleParts
   readonly projects: Projects
+  /** Takes deleted projects out of every file, in the process that owns the folder. */
+  readonly removals: Removals
   readonly keys: Keys
   readonly calls: Calls
   readonly ingest: Ingest
+  readonly wordBacklog: WordBacklog
+  readonly overview: Overview
   readonly knowledge: Knowledge
+  readonly knowledgeStatus: KnowledgeStatus
   readonly indexer: Indexer
   readonly index: VectorIndex
   readonly search: Search
@@ -75,6 +88,8 @@ export interface ServicesOptions {
   takesFolder?: boolean
   /** How long to wait for a folder that another process holds; later it is taken when nobody has it. */
   ownerWaitMs?: number
+  /** Told when the database turns out to be damaged after all: the process had better end. */
+  onDamage?: (error: Error) => void
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -86,15 +101,19 @@ export async function openServices({
   role,
   takesFolder = role === 'service',
   ownerWaitMs = ownerWaitMsDefault,
+  onDamage = () => undefined,
   now = Date.now,
 }: ServicesOptions): Promise<Services> {
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
   keepToOwner(config.dataDir)
   const owner = new FolderOwner(config.dataDir)
   if (takesFolder) await owner.take(ownerWaitMs)
-  const database = await openDatabase(locate(config, role), {
+  const location = locate(config, role)
+  const database = await open(location, {
     ownsFolder: owner.isOwner,
+    onDamage,
     now,
+    onWriterFailure: (error) => log.error({ error }, 'The writer failed and is started again'),
     onReplication: (problem) =>
       problem === null
         ? log.info('The replica follows its primary again')
@@ -103,7 +122,9 @@ export async function openServices({
     owner.release()
     throw error
   })
-  const { read, write, store } = database
+  const { read, write, freeing } = database
+  const gate = new Gate(database.store)
+  const { store } = gate
   const secrets = await readSecrets(read, write)
   const recordHash = createRecordHash(secrets.idHashKey)
   const audit = new AuditTrail({
@@ -132,15 +153,33 @@ export async function openServices({
   const erasure = new Erasure({
     isLocal: database.isLocal,
     read,
-    write,
+    write: freeing,
     scrubIndex: (projectId) => index.scrub(projectId),
     sweepPages: () => sweeper.sweep(),
     eraseWithinMs: config.eraseWithinMs,
     now,
     onFailure: (error) => log.error({ error }, 'Erasure failed; it is tried again'),
   })
+  const removals = new Removals({
+    isLocal: database.isLocal,
+    read,
+    write,
+    leave: async (projectId) => {
+      gate.close(projectId)
+      await erasure.idle()
+    },
+    dropIndex: (projectId) => index.drop(projectId),
+    sweepPages: () => sweeper.sweep(),
+    delayMs: removalDelayMs,
+    now,
+    clock: () => performance.now(),
+    onFailure: (error) => log.error({ error }, 'Removing a deleted project failed; it is tried again'),
+  })
   const scheduleErasure = (projectId?: number) => {
     if (owner.isOwner) erasure.schedule(projectId)
+  }
+  const scheduleRemoval = () => {
+    if (owner.isOwner) removals.schedule()
   }
   /** An index that is starting again reads the rows when it is up. */
   const reconcileLater = (projectId: number, error: unknown) => {
@@ -150,9 +189,10 @@ export async function openServices({
   const indexer = new Indexer({
     store,
     embedder,
+    isGone: (projectId) => gate.isClosed(projectId),
     addToIndex: async (projectId, labels) => {
       // A command does not search; the service finds its vectors in the rows.
-      if (role === 'command') return
+      if (role === 'command' || gate.isClosed(projectId)) return
       follower.noteOwnChange(projectId)
       await index.add(projectId, labels).catch((error) => reconcileLater(projectId, error))
     },
@@ -168,17 +208,42 @@ export async function openServices({
     dataVersion: database.dataVersion,
     pollMs: database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : followEveryMs,
     reconcile: async (projectId) => {
+      if (gate.isClosed(projectId)) return
       await indexer.adoptSpace(projectId)
       // Erasure scrubs a local database's index file together with its pages.
       await (database.isLocal ? index.reconcile(projectId) : index.follow(projectId))
     },
     rebuild: () => (owner.isOwner ? (projectId) => index.rebuild(projectId) : null),
-    drop: (projectId) => index.drop(projectId),
     wakeIndexer: (projectId) => indexer.wake(projectId),
-    scheduleErasure,
+    scheduleErasure: () => {
+      scheduleErasure()
+      // On a server's database the node that deletes a project removes it; what it leaves open, the next start finds.
+      if (database.isLocal) scheduleRemoval()
+    },
+    onProjectGone: (projectId) => {
+      gate.close(projectId)
+      // Who removes the rows drops the index when they are gone.
+      if (!owner.isOwner || !database.isLocal)
+        index.drop(projectId).catch((error) => log.warn({ error }, 'An index was not dropped'))
+    },
     onFailure: (error) => log.error({ error }, 'Following the database failed'),
   })
-  const projects = new Projects({ read, write, audit, now })
+  const wordBacklog = new WordBacklog({
+    read,
+    write,
+    onFailure: (error) => log.error({ error }, "Indexing calls' words failed; it is tried again"),
+  })
+  const projects = new Projects({
+    read,
+    write,
+    audit,
+    recordHash,
+    onRemoved: (projectId) => {
+      gate.close(projectId)
+      scheduleRemoval()
+    },
+    now,
+  })
   const search = new Search({
     store,
     embedder,
@@ -192,6 +257,22 @@ export async function openServices({
     if (count !== null)
       log.info({ projectId, chunks: count }, 'The keyword index of an earlier version was filled anew')
   }
+  const knowledge = new Knowledge({
+    store,
+    recordHash,
+    audit,
+    toChunkRows: (text) => textWork.toChunkRows(text),
+    settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
+    forget: (projectId, labels) => {
+      follower.noteOwnChange(projectId)
+      // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
+      return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
+    },
+    scheduleErasure,
+    leaseMs,
+    textBytesMax: config.knowledgeTextBytesMax,
+    now,
+  })
   const staleBecause = () => {
     const max = config.replicaStalenessMsMax
     const replication = max > 0 ? database.replication() : null
@@ -206,6 +287,8 @@ export async function openServices({
     // Whoever held leases on this file is gone, and embedding twice is harmless.
     if (database.isLocal) for (const { projectId } of all) await indexer.endLeases(projectId)
     await erasure.finish()
+    scheduleRemoval()
+    wordBacklog.start()
     // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
     if (database.isLocal) {
       sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
@@ -223,6 +306,7 @@ export async function openServices({
   const takeOver = async () => {
     log.info('This process owns the folder now')
     database.own()
+    if (database.isLocal) await database.keepReserve()
     await index.takeFiles()
     await actAsOwner(await projects.list())
   }
@@ -243,9 +327,11 @@ export async function openServices({
       now,
     }),
     projects,
+    removals,
     keys: new Keys({
       read,
-      write,
+      // A key can be revoked also on a full disk.
+      write: freeing,
       dataVersion: database.dataVersion,
       audit,
       now,
@@ -253,22 +339,10 @@ export async function openServices({
     }),
     calls: new Calls({ store, recordHash, audit, scheduleErasure, now }),
     ingest: new Ingest({ store, recordHash, now }),
-    knowledge: new Knowledge({
-      store,
-      recordHash,
-      audit,
-      toChunkRows: (text) => textWork.toChunkRows(text),
-      settle: (projectId, labels) => indexer.settle(projectId, labels, config.indexWaitMs),
-      forget: (projectId, labels) => {
-        follower.noteOwnChange(projectId)
-        // Search leaves out what has no row, and the rows are gone, so the deletion holds all the same.
-        return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
-      },
-      scheduleErasure,
-      leaseMs,
-      textBytesMax: config.knowledgeTextBytesMax,
-      now,
-    }),
+    wordBacklog,
+    overview: new Overview({ store }),
+    knowledge,
+    knowledgeStatus: new KnowledgeStatus({ store, now }),
     indexer,
     index,
     search,
@@ -276,6 +350,7 @@ export async function openServices({
       return owner.isOwner
     },
     async start() {
+      if (owner.isOwner && database.isLocal) await database.keepReserve()
       const all = await projects.list()
       for (const { projectId } of all) await whereReachable(() => indexer.adoptSpace(projectId))
       await follower.start()
@@ -295,6 +370,7 @@ export async function openServices({
       const stale = staleBecause()
       if (stale) return stale
       if (database.isDamaged()) return 'The replica is damaged. A restart fetches it anew from the primary.'
+      if (!database.takesWrites()) return 'The writer is starting again.'
       try {
         await read.all(sql`select 1`)
         return null
@@ -309,6 +385,8 @@ export async function openServices({
       metrics.close()
       await indexer.close()
       await textWork.close()
+      await removals.close()
+      await wordBacklog.close()
       await erasure.close()
       await sweeper.close()
       await index.close()
@@ -316,6 +394,20 @@ export async function openServices({
       owner.release()
     },
   }
+}
+
+interface OpeningOptions extends OpenDatabaseOptions {
+  ownsFolder: boolean
+  onDamage: (error: Error) => void
+}
+
+async function open(
+  location: DatabaseLocation,
+  { onDamage, ...options }: OpeningOptions,
+): Promise<OpenDatabase> {
+  // The process that owns the folder looks at the file first.
+  if (options.ownsFolder && location.kind === 'file') await refuseDamaged(location.file, onDamage)
+  return await openDatabase(location, options)
 }
 
 /** The folder holds secrets and people's words; one that was there before may be open to others. */
@@ -395,7 +487,7 @@ async function createConsole({
     }),
     invitations: new Invitations({ read, write, audit, people, now }),
     people,
-    projects: new ConsoleProjects({ projects, members, people, now }),
+    projects: new ConsoleProjects({ projects, members, people }),
   }
 }
 
@@ -437,7 +529,8 @@ async function dimensionsInRows({ read }: OpenDatabase, space: string): Promise<
 
 async function countPending({ read }: OpenDatabase): Promise<number> {
   const [row] = await read.all<{ n: number }>(
-    sql`select count(*) as n from chunks where embedding_space is null`,
+    sql`select count(*) as n from chunks where embedding_space is null
+      and project_id not in (select id from projects where deleted_at is not null)`,
   )
   return row?.n ?? 0
 }

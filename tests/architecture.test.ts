@@ -100,8 +100,8 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('domain files rest on the database, the errors, the ids, the validation and the metrics, and know no HTTP', () => {
-    const below = ['db', 'observability', 'errors', 'ids', 'validation', 'thread-priority']
+  test('domain files rest on the database, the errors, the ids, the validation, the words and the metrics, and know no HTTP', () => {
+    const below = ['db', 'observability', 'errors', 'ids', 'validation', 'words', 'thread-priority']
     expect(
       breaches(domain, (target, { path }) => {
         const part = partOf(target)
@@ -146,8 +146,8 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('the errors, the ids and the configuration stand on nothing of ours; the validation on the errors', () => {
-    const base = source.filter(({ path }) => /^src\/(errors|ids|config|validation)\.ts$/.test(path))
+  test('the errors, the ids, the words and the configuration stand on nothing of ours; the validation on the errors', () => {
+    const base = source.filter(({ path }) => /^src\/(errors|ids|words|config|validation)\.ts$/.test(path))
     expect(
       breaches(
         base,

@@ -37,4 +37,38 @@ export function addProjectCommands(program: Command, shell: Shell): void {
           : 'There are no projects yet. Create one: bun callbook project create NAME',
       )
     })
+  project
+    .command('rename')
+    .description('Give a project another name. Its id, its keys and what is in it stay.')
+    .argument('<project>', 'id or name of the project')
+    .argument('<name>', 'its new name, not used by another')
+    .option('--json', 'print {"id","name"}')
+    .action(async (wanted: string, newName: string, { json }: { json?: true }) => {
+      const { id, name } = await shell.withServices(async ({ projects }) =>
+        projects.rename((await projects.find(wanted)).projectId, newName),
+      )
+      await shell.answer(json, { id, name }, `The project is called ${shown(name)} now (${id}).`)
+    })
+
+  project
+    .command('remove')
+    .description(
+      'Delete a project for good, with its calls, knowledge, keys and members. It is unreachable at once; what is ' +
+        'left of it in files is erased by this command, or by the service that runs on the folder.',
+    )
+    .argument('<project>', 'id or name of the project')
+    .requiredOption('--yes', 'say that you mean it: this cannot be undone')
+    .option('--json', 'print {"id","deleted"}')
+    .action(async (wanted: string, { json }: { json?: true }) => {
+      const { name, deleted } = await shell.withServices(
+        async ({ projects, removals, ownsFolder }) => {
+          const found = await projects.find(wanted)
+          const removed = await projects.remove(found.projectId)
+          if (ownsFolder) await removals.finish()
+          return { name: found.name, deleted: removed }
+        },
+        { takesFolder: true },
+      )
+      await shell.answer(json, deleted, `Deleted the project ${shown(name)} (${deleted.id}) for good.`)
+    })
 }

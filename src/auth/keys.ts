@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { AddressCheck } from '../console/answers.ts'
 import type { AuditTrail, By } from '../console/audit.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import { keys } from '../db/schema.ts'
+import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
@@ -85,6 +85,7 @@ const queries = preparedQueries((db) => ({
       lastUsedAt: keys.lastUsedAt,
     })
     .from(keys)
+    .innerJoin(projects, and(eq(projects.id, keys.projectId), isNull(projects.deletedAt)))
     .where(eq(keys.hash, sql.placeholder('hash')))
     .prepare(),
 }))

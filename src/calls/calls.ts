@@ -1,12 +1,17 @@
 import { and, eq, sql } from 'drizzle-orm'
+import type { CallFacets, CallRows } from '../console/answers.ts'
 import type { AuditTrail, By } from '../console/audit.ts'
+import type { CallFilters } from '../console/schemas.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { callDocuments, calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
+import { readCallSearch } from './call-search.ts'
 import type { JsonBytes } from './document.ts'
 import { exportCalls } from './export.ts'
+import { readFacets } from './facets.ts'
+import { findCalls } from './find.ts'
 import { type CallPage, type PageRequest, readPage } from './page.ts'
 
 interface CallsOptions {
@@ -27,7 +32,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** What a project's customers do with their calls: list, read, delete. */
+/** What a project's customers do with their calls: list, find, read, delete. */
 export class Calls {
   readonly #options: CallsOptions
 
@@ -37,6 +42,16 @@ export class Calls {
 
   list(projectId: number, page: PageRequest): Promise<CallPage> {
     return readPage(this.#options.store(projectId).read, projectId, page)
+  }
+
+  /** A page of the calls that the filters leave. @throws invalid_request for a filter that cannot be read. */
+  async find(projectId: number, filters: CallFilters): Promise<CallRows> {
+    return await findCalls(this.#options.store(projectId).readAside, projectId, readCallSearch(filters))
+  }
+
+  /** What the calls can be filtered by. */
+  facets(projectId: number): Promise<CallFacets> {
+    return readFacets(this.#options.store(projectId).readAside, projectId)
   }
 
   /** Every call, oldest first, as lines of JSON, some at a time. */
@@ -53,7 +68,7 @@ export class Calls {
 
   /** Deletes a call for good: its id cannot be ingested again. */
   async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
-    const { read, write } = this.#options.store(projectId)
+    const { read, freeing: write } = this.#options.store(projectId)
     const found = await queries(read).documentById.get({ projectId, id })
     if (!found) throw callNotFound()
     const idHash = this.#options.recordHash(projectId, 'call', id)

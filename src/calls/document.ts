@@ -21,6 +21,17 @@ export function toDocument(call: Call): string {
   return `${upToAnalysis.slice(0, -1)},"callAnalysis":${analysisText(call.callAnalysis)},${fromTranscript.slice(1)}`
 }
 
+const summaryCharsMax = 300
+/** Everything before the summary is written by us alone: ids, states and numbers, with nothing to escape. */
+const upToSummary =
+  /^\{"id":"[^"]*","status":"[^"]*","duration":[^,]*,"summary":(?:null|"((?:[^"\\]|\\u.{4}|\\[^u])*))/s
+
+/** The first 300 characters of the summary, from the first 2,400 of a document; null when it has none. */
+export function readSummary(documentStart: string): string | null {
+  const text = upToSummary.exec(documentStart)?.[1]
+  return text === undefined ? null : JSON.parse(`"${text}"`).slice(0, summaryCharsMax).toWellFormed()
+}
+
 /** `JSON.stringify` writes -0 as 0, which is another double. */
 function analysisText(value: unknown): string {
   return holdsNegativeZero(value) ? signedText(value) : JSON.stringify(value)

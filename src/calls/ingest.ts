@@ -2,16 +2,22 @@ import { sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { callWords } from '../db/word-tables.ts'
 import { AppError, invalidRequest } from '../errors.ts'
+import { CallWords } from './call-words.ts'
 import { toDocument } from './document.ts'
+import { headText } from './head-text.ts'
 import { mergeCall, type StoredCall } from './merge.ts'
-import { type CallChange, callIdPattern } from './schemas.ts'
+import { type CallChange, callIdPattern, type Turn } from './schemas.ts'
 import { Turns } from './turns.ts'
 
 /** Rounds of reading, merging and writing before we say that other processes change the call too fast. */
 const attemptsMax = 20
-/** Characters of a filter column kept in the head row; the document holds the whole value. */
-const headTextCharsMax = 200
+/**
+ * A call that was there already and is longer than this leaves its words to the backlog: a conversation that grows
+ * turn by turn would otherwise be indexed as a whole at each of them.
+ */
+const wordsAtOnceCharsMax = 65_536
 
 /** The head's values that a change may set, in the order of their columns. */
 const headFacts = [
@@ -80,6 +86,7 @@ const queries = preparedQueries((db) => ({
 export class Ingest {
   readonly #options: IngestOptions
   readonly #turns = new Turns()
+  readonly #words = new CallWords()
 
   constructor(options: IngestOptions) {
     this.#options = options
@@ -193,6 +200,15 @@ export class Ingest {
         .filter(({ before, after }) => after.metadata !== (before?.metadata ?? null))
         .map(({ id, after }) => [id, after.metadata]),
     )
+    const reworded = all.filter(hasOtherWords)
+    const isForBacklog = ({ before, after }: PendingWrite) =>
+      before !== null && charsSaid(after.call.transcript) > wordsAtOnceCharsMax
+    const words = JSON.stringify(
+      reworded
+        .filter((write) => !isForBacklog(write))
+        .map(({ id, after }) => [id, this.#words.of(after.call)]),
+    )
+    const backlog = JSON.stringify(reworded.filter(isForBacklog).map(({ id }) => id))
     const { write } = this.#options.store(projectId)
     const drawn = sql`(select change_seq from ${projects} where id = ${projectId})`
     // `cross join` keeps the order: left to itself SQLite goes through all the project's calls for each row.
@@ -233,10 +249,17 @@ export class Ingest {
         insert into call_metadata (seq, metadata)
         select calls.seq, value ->> 1 from json_each(${metadata}) ${written('value ->> 0')}
         where value ->> 1 is not null`),
+      // In the order of their numbers, or each row would become a segment of its own.
+      write.run(sql`
+        insert or replace into ${callWords(projectId)} (rowid, words)
+        select calls.seq, value ->> 1 from json_each(${words}) ${written('value ->> 0')} order by calls.seq`),
+      write.run(sql`
+        insert or ignore into calls_without_words (seq)
+        select calls.seq from json_each(${backlog}) ${written('value')}`),
       write.all<{ id: string }>(sql`
         select calls.id as id from json_each(${JSON.stringify(all.map(({ id }) => id))}) ${written('value')}`),
     ])
-    return new Set(results[6].map(({ id }) => id))
+    return new Set(results[8].map(({ id }) => id))
   }
 
   #toHead(projectId: number, { id, seenChangeSeq, after }: PendingWrite) {
@@ -260,14 +283,26 @@ export class Ingest {
   }
 }
 
-function headText(text: string | null): string | null {
-  return text === null ? null : text.slice(0, headTextCharsMax).toWellFormed()
-}
-
 function isSame(a: StoredCall, b: StoredCall): boolean {
   return (
     a.occurredAt === b.occurredAt && a.metadata === b.metadata && toDocument(a.call) === toDocument(b.call)
   )
+}
+
+/** A call that says nothing needs no words, unless it said something before. */
+function hasOtherWords({ before, after }: PendingWrite): boolean {
+  const [was, is] = [before?.call ?? silent, after.call]
+  return was.summary !== is.summary || !isSameTranscript(was.transcript, is.transcript)
+}
+
+const silent = { summary: null, transcript: [] }
+
+function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
+  return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)
+}
+
+function charsSaid(transcript: readonly Turn[]): number {
+  return transcript.reduce((sum, { content }) => sum + content.length, 0)
 }
 
 /** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */

@@ -1,5 +1,6 @@
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import { toDocument } from './document.ts'
+import { readInstant } from './instant.ts'
 import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
 
 /** A call and what belongs to it but is not served. */
@@ -108,7 +109,7 @@ function checkChange(id: string, change: CallChange) {
   const read = (field: 'createdAt' | 'updatedAt' | 'occurredAt'): number | null => {
     const text = change[field]
     if (text === undefined || text === null) return null
-    const time = parseTime(text)
+    const time = readInstant(text)
     if (time === null) errors.push({ field, message: 'must be a time that exists, from 1970 to 9999' })
     return time
   }
@@ -119,17 +120,6 @@ function checkChange(id: string, change: CallChange) {
   }
   if (errors.length > 0) throw invalidRequest(errors)
   return times
-}
-
-const timeMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-
-/** Milliseconds since 1970 of an ISO time; null for a day such as 30 February, or one out of range. */
-function parseTime(text: string): number | null {
-  const time = Date.parse(text.toUpperCase())
-  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number)
-  const date = new Date(Date.UTC(year, month - 1, day))
-  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day
-  return exists && time >= 0 && time <= timeMax ? time : null
 }
 
 /** Nothing is known yet: what a late event may still fill in. A duration of 0 says that nothing is known. */

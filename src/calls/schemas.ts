@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { instantPattern } from './instant.ts'
 
 export const transcriptTurnsMax = 10_000
 export const metadataBytesMax = 65_536
@@ -8,9 +9,8 @@ export const callIdPattern = /^[A-Za-z0-9._:-]{1,128}$/
 
 // The schemas are JSON Schema as OpenAPI 3.0 writes it (`nullable`, `enum`): one text for checks and docs.
 
-/** ISO 8601 with a zone; whether the day exists is checked when it is read. */
 const Time = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?([Zz]|[+-]\\d{2}:\\d{2})$',
+  pattern: instantPattern,
   'x-message': 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z',
   example: '2026-01-31T09:30:00.000Z',
 })

@@ -113,8 +113,16 @@ export interface DurationBucket {
 }
 
 export interface EndReason {
+  /** Null for calls that name none. */
   value: string | null
   calls: number
+}
+
+export interface EndReasons {
+  /** The ten most frequent. */
+  data: EndReason[]
+  /** Calls of all the others. */
+  others: number
 }
 
 export interface KnowledgeFigures {
@@ -138,6 +146,10 @@ export interface KnowledgeRow {
   chunks: number
   status: IndexStatus
   createdAt: string
+}
+
+export interface KnowledgeItem extends KnowledgeRow {
+  text: string
 }
 
 export interface KnowledgeRows {

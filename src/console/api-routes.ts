@@ -1,5 +1,10 @@
 import { Elysia } from 'elysia'
 import type { Keys } from '../auth/keys.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Overview } from '../calls/overview.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
+import type { Search } from '../knowledge/search/search.ts'
+import type { KnowledgeStatus } from '../knowledge/status.ts'
 import type { AuditTrail } from './audit.ts'
 import { consoleCallRoutes } from './call-routes.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -28,18 +33,23 @@ export interface ConsoleParts {
 interface ConsoleApiOptions {
   console: ConsoleParts
   keys: Keys
+  calls: Calls
+  overview: Overview
+  knowledge: Knowledge
+  knowledgeStatus: KnowledgeStatus
+  search: Search
   publicUrl: string | null
 }
 
 /** The console's own interface. A cookie opens it, never a key; and it opens nothing under /v1. */
-export function consoleApi({ console, keys, publicUrl }: ConsoleApiOptions) {
+export function consoleApi({ console, keys, calls, overview, publicUrl, ...parts }: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
     .use(sessionRoutes(console.sessions, console.links))
     .use(projectRoutes(console.projects))
     .use(keyRoutes(keys))
     .use(peopleRoutes({ ...console, publicUrl }))
-    .use(consoleCallRoutes())
-    .use(consoleKnowledgeRoutes())
+    .use(consoleCallRoutes({ calls, overview, knowledge: parts.knowledge }))
+    .use(consoleKnowledgeRoutes(parts))
 }
 
 /** What the page's client is typed by. */

@@ -1,35 +1,48 @@
 import { Elysia } from 'elysia'
+import type { Calls } from '../calls/calls.ts'
+import type { JsonBytes } from '../calls/document.ts'
+import type { Overview } from '../calls/overview.ts'
 import type { Call } from '../calls/schemas.ts'
 import { consoleContext } from '../http/console-context.ts'
+import { jsonHeaders } from '../http/json-headers.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
-import type {
-  CallFacets,
-  CallRows,
-  CallsOfDay,
-  DurationBucket,
-  EndReason,
-  KnowledgeFigures,
-  OverviewFigures,
-} from './answers.ts'
-import { notBuilt } from './not-built.ts'
+import { byPerson } from './audit.ts'
 import { CallFilters, Period } from './schemas.ts'
 
 const detail = { hide: true }
+const filters = { query: bodyOf(CallFilters), detail }
+const period = { query: bodyOf(Period), detail }
+
+interface CallRoutesOptions {
+  calls: Calls
+  overview: Overview
+  knowledge: Knowledge
+}
 
 /** /console/api/projects/:project/calls and /overview: what the agents did. */
-export function consoleCallRoutes() {
+export function consoleCallRoutes({ calls, overview, knowledge }: CallRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project' })
     .use(consoleContext())
-    .get('/calls', () => notBuilt<CallRows>(), { query: bodyOf(CallFilters), detail })
-    .get('/calls/facets', () => notBuilt<CallFacets>(), { detail })
-    .get('/calls/:id', () => notBuilt<Call>(), { detail })
-    .delete('/calls/:id', () => notBuilt<{ id: string; deleted: true }>(), { detail })
-    .get('/overview/figures', () => notBuilt<OverviewFigures>(), { query: bodyOf(Period), detail })
-    .get('/overview/days', () => notBuilt<{ data: CallsOfDay[] }>(), { query: bodyOf(Period), detail })
-    .get('/overview/durations', () => notBuilt<{ data: DurationBucket[] }>(), {
-      query: bodyOf(Period),
+    .get('/calls', ({ member, query }) => calls.find(member.projectId, query), filters)
+    .get('/calls/facets', ({ member }) => calls.facets(member.projectId), { detail })
+    .get('/calls/:id', async ({ member, params }) => answerOf(await calls.get(member.projectId, params.id)), {
       detail,
     })
-    .get('/overview/end-reasons', () => notBuilt<{ data: EndReason[] }>(), { query: bodyOf(Period), detail })
-    .get('/overview/knowledge', () => notBuilt<KnowledgeFigures>(), { detail })
+    .delete(
+      '/calls/:id',
+      ({ member, person, address, params }) =>
+        calls.remove(member.projectId, params.id, byPerson(person, address)),
+      { detail },
+    )
+    .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)
+    .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), period)
+    .get('/overview/durations', ({ member, query }) => overview.durations(member.projectId, query), period)
+    .get('/overview/end-reasons', ({ member, query }) => overview.endReasons(member.projectId, query), period)
+    .get('/overview/knowledge', ({ member }) => knowledge.figures(member.projectId), { detail })
+}
+
+/** The stored document is the answer, byte for byte: a call, as whoever reads it will see. */
+function answerOf(document: JsonBytes): Call {
+  return new Response(document, { headers: jsonHeaders }) as unknown as Call
 }

@@ -1,34 +1,57 @@
 import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
-import type { Item, Preview } from '../knowledge/schemas.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
+import type { Search } from '../knowledge/search/search.ts'
+import type { KnowledgeStatus } from '../knowledge/status.ts'
 import { bodyOf } from '../validation.ts'
-import type { ExplainedSearch, IndexStatus, KnowledgeRows, StoredChunk } from './answers.ts'
-import { notBuilt } from './not-built.ts'
+import { byPerson } from './audit.ts'
+import { pageLimitOf } from './page-request.ts'
 import { ExplainRequest, NewItem, PageRequest, PreviewRequest } from './schemas.ts'
 
 const detail = { hide: true }
 
+interface KnowledgeRoutesOptions {
+  knowledge: Knowledge
+  knowledgeStatus: KnowledgeStatus
+  search: Search
+}
+
 /** /console/api/projects/:project/knowledge: what the agents know, how far it is indexed, what a question finds. */
-export function consoleKnowledgeRoutes() {
+export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project/knowledge' })
     .use(consoleContext())
-    .get('', () => notBuilt<KnowledgeRows>(), { query: bodyOf(PageRequest), detail })
-    .post('', () => notBuilt<Item & { status: IndexStatus }>(), {
-      parse: 'json',
-      body: bodyOf(NewItem),
+    .get('', ({ member, query }) => knowledgeStatus.list(member.projectId, pageLimitOf(query)), {
+      query: bodyOf(PageRequest),
       detail,
     })
-    .post('/preview', () => notBuilt<Preview>(), {
+    .post(
+      '',
+      async ({ member, body, set }) => {
+        // Its chunks are embedded from here on, which the page watches.
+        const { item } = await knowledge.store(member.projectId, body)
+        set.status = 201
+        return await knowledgeStatus.get(member.projectId, item.id)
+      },
+      { parse: 'json', body: bodyOf(NewItem), detail },
+    )
+    .post('/preview', ({ body }) => knowledge.preview(body.text), {
       parse: 'json',
       body: bodyOf(PreviewRequest),
       detail,
     })
-    .post('/search', () => notBuilt<ExplainedSearch>(), {
+    .post('/search', ({ member, body }) => search.explain(member.projectId, body), {
       parse: 'json',
       body: bodyOf(ExplainRequest),
       detail,
     })
-    .get('/:id', () => notBuilt<Item & { status: IndexStatus }>(), { detail })
-    .get('/:id/chunks', () => notBuilt<{ data: StoredChunk[] }>(), { detail })
-    .delete('/:id', () => notBuilt<{ id: string; deleted: true }>(), { detail })
+    .get('/:id', ({ member, params }) => knowledgeStatus.get(member.projectId, params.id), { detail })
+    .get('/:id/chunks', ({ member, params }) => knowledgeStatus.chunks(member.projectId, params.id), {
+      detail,
+    })
+    .delete(
+      '/:id',
+      ({ member, person, address, params }) =>
+        knowledge.remove(member.projectId, params.id, byPerson(person, address)),
+      { detail },
+    )
 }

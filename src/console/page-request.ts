@@ -17,6 +17,11 @@ export function pageOf({ cursor, limit }: PageRequest): { limit: number; before:
   }
 }
 
+/** For lists that take their own kind of cursor. */
+export function pageLimitOf({ cursor, limit }: PageRequest): { limit: number; cursor?: string } {
+  return { limit: pageOf({ limit }).limit, ...(cursor ? { cursor } : {}) }
+}
+
 function readNumber(field: string, text: string): number {
   if (/^[0-9]{1,15}$/.test(text)) return Number(text)
   throw invalidRequest([{ field, message: 'must be a whole number of at most 15 digits' }])

@@ -1,8 +1,6 @@
 import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
 import { bodyOf } from '../validation.ts'
-import type { ProjectOfPerson } from './answers.ts'
-import { notBuilt } from './not-built.ts'
 import type { ConsoleProjects } from './projects.ts'
 import { DeleteProject, ProjectName } from './schemas.ts'
 
@@ -17,14 +15,14 @@ export function projectRoutes(projects: ConsoleProjects) {
       body: bodyOf(ProjectName),
       detail,
     })
-    .patch('/:project', () => notBuilt<ProjectOfPerson>(), {
-      parse: 'json',
-      body: bodyOf(ProjectName),
-      detail,
-    })
-    .delete('/:project', () => notBuilt<{ id: string; deleted: true }>(), {
-      parse: 'json',
-      body: bodyOf(DeleteProject),
-      detail,
-    })
+    .patch(
+      '/:project',
+      ({ person, member, address, body }) => projects.rename(person, member, body.name, address),
+      { parse: 'json', body: bodyOf(ProjectName), detail },
+    )
+    .delete(
+      '/:project',
+      ({ person, member, address, body }) => projects.remove(person, member, body.confirm, address),
+      { parse: 'json', body: bodyOf(DeleteProject), detail },
+    )
 }

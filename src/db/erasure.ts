@@ -1,8 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from './reader.ts'
-import { erasures } from './schema.ts'
+import { Rounds } from './rounds.ts'
+import { erasures, projects } from './schema.ts'
 import { segmentNames } from './word-segments.ts'
 import { callWords, chunkWords } from './word-tables.ts'
+import { emptyWriteAheadLog } from './write-ahead-log.ts'
 import type { WriteDatabase } from './writer.ts'
 
 /** Pages one merge step writes: some ten milliseconds, so that other writes get in between. */
@@ -12,9 +14,10 @@ const automergeDefault = 4
 /** Row of FTS5's data table in which an index's segments are listed. */
 const structureId = 10
 const mergeStepsMax = 100_000
-const checkpointTriesMax = 50
-const checkpointRetryMs = 100
 const retryDelayMs = 1_000
+
+/** A deletion of another node is finished here when that one has not done so in this many times its time. */
+const othersPatience = 2
 
 interface ErasureOptions {
   /** Whether the database's file and pages are this machine's to clear; otherwise they are its server's. */
@@ -37,9 +40,6 @@ interface OpenErasure {
   idHash: string
 }
 
-/** A deletion of another node is finished here when that one has not done so in this many times its time. */
-const othersPatience = 2
-
 /**
  * Makes what was deleted unreadable: `secure_delete` has zeroed its pages, the keyword index is merged without
  * it, the vector index is saved without it, the write-ahead log is emptied. Only then is the ledger row done.
@@ -47,14 +47,22 @@ const othersPatience = 2
  */
 export class Erasure {
   readonly #options: ErasureOptions
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #run: Promise<void> | undefined
-  #isClosed = false
+  readonly #rounds: Rounds
   /** Where this process has deleted something. */
   readonly #ownProjects = new Set<number>()
 
   constructor(options: ErasureOptions) {
     this.#options = options
+    this.#rounds = new Rounds({
+      work: async () => {
+        await this.finish()
+        return await this.#isAnyOpen()
+      },
+      // A tenth of the time gathers deletions; the rest is for the work itself, maybe behind a round under way.
+      delayMs: options.eraseWithinMs / 10,
+      retryMs: retryDelayMs,
+      onFailure: options.onFailure,
+    })
   }
 
   /**
@@ -63,9 +71,12 @@ export class Erasure {
    */
   schedule(projectId?: number): void {
     if (projectId !== undefined) this.#ownProjects.add(projectId)
-    if (this.#timer || this.#isClosed) return
-    // A tenth of the time gathers deletions; the rest is for the work itself, maybe behind a round under way.
-    this.#timer = setTimeout(() => this.#start(), this.#options.eraseWithinMs / 10)
+    this.#rounds.schedule()
+  }
+
+  /** Resolves when the round that is under way now has ended. */
+  async idle(): Promise<void> {
+    await this.#rounds.idle()
   }
 
   /** Finishes every erasure that is open now. */
@@ -85,35 +96,19 @@ export class Erasure {
       await this.#rewriteWords(callWords(projectId))
     }
     await this.#options.sweepPages()
-    await this.#emptyLog()
+    await emptyWriteAheadLog(this.#options.write)
   }
 
   /** Finishes what is under way; what is open then is finished at the next start. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
-    await this.#run
-  }
-
-  #start(): void {
-    this.#run = this.finish()
-      .then(() => {
-        this.#timer = undefined
-        return this.#isAnyOpen()
-      })
-      .then((isAnyOpen) => {
-        if (isAnyOpen) this.schedule()
-      })
-      .catch((error) => {
-        this.#options.onFailure(error)
-        this.#timer = undefined
-        if (!this.#isClosed) this.#timer = setTimeout(() => this.#start(), retryDelayMs)
-      })
+    await this.#rounds.close()
   }
 
   /** Also such as another node is to finish, or this one later. */
   async #isAnyOpen(): Promise<boolean> {
-    const rows = await this.#options.read.all(sql`select 1 from ${erasures} where done_at is null limit 1`)
+    const rows = await this.#options.read.all(sql`
+      select 1 from ${erasures} join ${projects} on ${projects.id} = ${erasures.projectId}
+      where ${erasures.doneAt} is null and ${projects.deletedAt} is null limit 1`)
     return rows.length > 0
   }
 
@@ -122,12 +117,14 @@ export class Erasure {
     const own = JSON.stringify([...this.#ownProjects])
     const isOurs = isLocal
       ? sql`true`
-      : sql`(requested_at <= ${now() - othersPatience * eraseWithinMs}
-          or project_id in (select value from json_each(${own})))`
+      : sql`(${erasures.requestedAt} <= ${now() - othersPatience * eraseWithinMs}
+          or ${erasures.projectId} in (select value from json_each(${own})))`
     return await read
       .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
       .from(erasures)
-      .where(sql`done_at is null and ${isOurs}`)
+      // What is open in a project that is being deleted goes with the project.
+      .innerJoin(projects, eq(projects.id, erasures.projectId))
+      .where(sql`${erasures.doneAt} is null and ${projects.deletedAt} is null and ${isOurs}`)
   }
 
   /**
@@ -185,16 +182,6 @@ export class Erasure {
   async #readSegments(table: SQL): Promise<string[]> {
     const structure = await this.#options.write.all<StructureRow>(selectStructure(table))
     return structure.flatMap(({ block }) => segmentNames(new Uint8Array(block)))
-  }
-
-  /** Readers in the middle of a query keep the log from being emptied, for a moment each. */
-  async #emptyLog(): Promise<void> {
-    for (let attempt = 0; attempt < checkpointTriesMax; attempt++) {
-      const [row] = await this.#options.write.all<{ busy: number }>(sql`pragma wal_checkpoint(truncate)`)
-      if (row?.busy === 0) return
-      await new Promise((resolve) => setTimeout(resolve, checkpointRetryMs))
-    }
-    throw new Error('The write-ahead log could not be emptied: something keeps reading the database')
   }
 
   async #markDone(open: OpenErasure[]): Promise<void> {

@@ -11,12 +11,16 @@ import {
 import { isMigrated, migrate, migrateRemotely } from './migrate.ts'
 import { openReader, openReaderAt, type ReadDatabase, type Reader } from './reader.ts'
 import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
+import { SideReader } from './side-reader.ts'
 import type { StoreOf } from './store.ts'
 import { openRemoteWriter, openWriter, type WriteDatabase, type Writer } from './writer.ts'
 
 export interface OpenDatabase {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
+  readonly readAside: ReadDatabase
+  /** See Writer.freeing. */
+  readonly freeing: WriteDatabase
   readonly store: StoreOf
   /** Where workers open a reader of their own. */
   readonly readsAt: ReadLocation
@@ -26,6 +30,10 @@ export interface OpenDatabase {
   readonly isLocal: boolean
   /** See Reader.dataVersion. */
   dataVersion(): number
+  /** False while writes are refused because the writer is starting again. */
+  takesWrites(): boolean
+  /** See Writer.keepReserve; only of a local database. */
+  keepReserve(): Promise<void>
   /** See stale-cells.ts; only of a local database. */
   clearStalePages(pages: number[]): Promise<void>
   /** Null where nothing is replicated. */
@@ -41,6 +49,8 @@ export interface OpenDatabaseOptions {
   /** Whether this process keeps a replica up to date; otherwise the one that owns the folder does. */
   ownsFolder?: boolean
   now?: () => number
+  /** Told when the worker that writes failed; it is started again. */
+  onWriterFailure?: (error: Error) => void
   /** Told when a replica can no longer be brought up to date, and with null when it can again. */
   onReplication?: (problem: string | null) => void
 }
@@ -51,26 +61,33 @@ export interface OpenDatabaseOptions {
  */
 export async function openDatabase(
   at: string | DatabaseLocation,
-  { ownsFolder = true, now = Date.now, onReplication = () => undefined }: OpenDatabaseOptions = {},
+  {
+    ownsFolder = true,
+    now = Date.now,
+    onWriterFailure = () => undefined,
+    onReplication = () => undefined,
+  }: OpenDatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
-  if (location.kind === 'file') return await openFile(location.file)
-  if (location.kind === 'remote') return await openRemote(location)
+  if (location.kind === 'file') return await openFile(location.file, onWriterFailure)
+  if (location.kind === 'remote') return await openRemote(location, onWriterFailure)
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const replica = new Replica({ location, folder, now, onChange: onReplication })
   if (ownsFolder) replica.own()
-  return await openReplica(location, replica)
+  return await openReplica(location, replica, onWriterFailure)
 }
 
-async function openFile(file: string): Promise<OpenDatabase> {
+type OnFailure = (error: Error) => void
+
+async function openFile(file: string, onFailure: OnFailure): Promise<OpenDatabase> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   if (isReplica(file)) {
     throw new Error(
       `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
     )
   }
-  const writer = openWriter(`file:${file}`)
+  const writer = openWriter(`file:${file}`, { onFailure })
   try {
     await migrate(writer.db, dirname(file))
     return toDatabase({ kind: 'file', file }, openReader(file), writer, null)
@@ -80,8 +97,8 @@ async function openFile(file: string): Promise<OpenDatabase> {
   }
 }
 
-async function openRemote(location: RemoteLocation): Promise<OpenDatabase> {
-  const writer = openRemoteWriter(location, async () => undefined)
+async function openRemote(location: RemoteLocation, onFailure: OnFailure): Promise<OpenDatabase> {
+  const writer = openRemoteWriter(location, { afterWrite: async () => undefined, onFailure })
   const reader = openReaderAt(location)
   try {
     await refuseWithoutForeignKeys(reader.db)
@@ -94,8 +111,12 @@ async function openRemote(location: RemoteLocation): Promise<OpenDatabase> {
   }
 }
 
-async function openReplica(location: ReplicaLocation, replica: Replica): Promise<OpenDatabase> {
-  const writer = openRemoteWriter(location.primary, () => replica.sync())
+async function openReplica(
+  location: ReplicaLocation,
+  replica: Replica,
+  onFailure: OnFailure,
+): Promise<OpenDatabase> {
+  const writer = openRemoteWriter(location.primary, { afterWrite: () => replica.sync(), onFailure })
   let reader: Reader | null = null
   try {
     const failure = await replica.trySync().then(
@@ -149,13 +170,22 @@ function toDatabase(
   writer: Writer,
   replica: Replica | null,
 ): OpenDatabase {
-  const store = { read: reader.db, write: writer.db }
+  const side = location.kind === 'remote' ? null : new SideReader(location.file)
+  const store = {
+    read: reader.db,
+    write: writer.db,
+    // A server answers on threads of its own.
+    readAside: side?.db ?? reader.db,
+    freeing: writer.freeing,
+  }
   return {
     ...store,
     store: () => store,
     readsAt: toReadLocation(location),
     file: location.kind === 'remote' ? '' : location.file,
     isLocal: location.kind === 'file',
+    takesWrites: writer.isUp,
+    keepReserve: writer.keepReserve,
     clearStalePages: writer.clearStalePages,
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
@@ -163,6 +193,7 @@ function toDatabase(
     own: () => replica?.own(),
     close: async () => {
       reader.close()
+      await side?.close()
       await writer.close()
       await replica?.close()
     },

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-export type RecordKind = 'call' | 'item'
+export type RecordKind = 'call' | 'item' | 'project'
 
 /**
  * The keyed hash under which a deleted record is remembered: HMAC-SHA-256 under a key of this database, so

@@ -1,6 +1,14 @@
 import { LibsqlError } from '@libsql/client'
-import { openRemoteClient } from './remote-client.ts'
-import { meansLock, toPlainResult, type WriterSession, type WriterTarget } from './writer-messages.ts'
+import { meansAway, openRemoteClient, primaryAwayCode } from './remote-client.ts'
+import {
+  meansLock,
+  toFailure,
+  toPlainResult,
+  type WriterCall,
+  type WriterSession,
+  type WriterTarget,
+  type WriterValue,
+} from './writer-messages.ts'
 
 /** Requests on their way at once. The server does one after the other, and more of them hold each other up there. */
 const writesAtOnce = 4
@@ -17,28 +25,41 @@ export function openRemoteSession({
 }: Extract<WriterTarget, { kind: 'remote' }>): WriterSession {
   const client = openRemoteClient(location, { deadlineMs, concurrency: writesAtOnce })
   const patient = openRemoteClient(location, { deadlineMs: migrationDeadlineMs, concurrency: 1 })
+  const run = async (call: WriterCall): Promise<WriterValue> => {
+    switch (call.method) {
+      case 'execute':
+        return toPlainResult(await inTurn(() => client.execute(call.statement)))
+      case 'batch':
+        return (await inTurn(() => client.batch(call.statements, 'write'))).map(toPlainResult)
+      case 'migrate':
+        return (await patient.migrate(call.statements)).map(toPlainResult)
+      case 'executeMultiple':
+        await patient.executeMultiple(call.sql)
+        return null
+      case 'clearStalePages':
+      case 'keepReserve':
+        throw new Error("A server's disk is its own")
+      case 'close':
+        client.close()
+        patient.close()
+        return null
+    }
+  }
   return {
-    async run(call) {
-      switch (call.method) {
-        case 'execute':
-          return toPlainResult(await inTurn(() => client.execute(call.statement)))
-        case 'batch':
-          return (await inTurn(() => client.batch(call.statements, 'write'))).map(toPlainResult)
-        case 'migrate':
-          return (await patient.migrate(call.statements)).map(toPlainResult)
-        case 'executeMultiple':
-          await patient.executeMultiple(call.sql)
-          return null
-        case 'clearStalePages':
-          throw new Error("A server's pages are its own")
-        case 'close':
-          client.close()
-          patient.close()
-          return null
+    arrived: () => undefined,
+    async answer({ id, call }) {
+      try {
+        return { id, ok: true, value: await run(call) }
+      } catch (error) {
+        return toFailure(id, error, codeOf(error))
       }
     },
-    async recover() {},
   }
+}
+
+function codeOf(error: unknown): string {
+  if (meansAway(error)) return primaryAwayCode
+  return error instanceof LibsqlError ? error.code : 'UNKNOWN'
 }
 
 /** A server answers at once that another write is under way; nothing of this one is done then. */

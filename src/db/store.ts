@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts'
 import type { ReadDatabase } from './reader.ts'
 import type { WriteDatabase } from './writer.ts'
 
@@ -5,6 +6,10 @@ import type { WriteDatabase } from './writer.ts'
 export interface Store {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
+  /** For queries that go through many rows: see side-reader.ts. */
+  readonly readAside: ReadDatabase
+  /** For what deletes: it is written also on a full disk. */
+  readonly freeing: WriteDatabase
 }
 
 /**
@@ -12,6 +17,39 @@ export interface Store {
  * Turso is made for, is another function of this type.
  */
 export type StoreOf = (projectId: number) => Store
+
+/** A way to tenants' data that is closed for a project once it is deleted, whoever is still at work in it. */
+export class Gate {
+  readonly #store: StoreOf
+  /** Ids are never used twice, so what is closed stays closed. */
+  readonly #closed = new Set<number>()
+
+  constructor(store: StoreOf) {
+    this.#store = store
+  }
+
+  /** @throws unavailable once the project is deleted */
+  readonly store: StoreOf = (projectId) => {
+    if (this.#closed.has(projectId)) throw projectWasDeleted()
+    return this.#store(projectId)
+  }
+
+  isClosed(projectId: number): boolean {
+    return this.#closed.has(projectId)
+  }
+
+  close(projectId: number): void {
+    this.#closed.add(projectId)
+  }
+}
+
+/** For requests that had begun before: the next one of the same kind finds neither key nor project. */
+export function projectWasDeleted(): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'The project has just been deleted.',
+    retryAfterSeconds: 1,
+  })
+}
 
 /** Prepares a set of queries once for each database they run on. */
 export function preparedQueries<Queries>(

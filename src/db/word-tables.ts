@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { meta } from './schema.ts'
+import type { WriteDatabase } from './writer.ts'
 
 // One table a project: in a shared one a small project pays for the large ones (30 ms against 0.6 ms a
 // query), and its ranking is bent by other tenants' words.
@@ -28,7 +29,7 @@ export const chunkWordsVersion = '3'
 export function createWordTables(projectId: number): SQL[] {
   return [
     createChunkWords(projectId),
-    sql`create virtual table ${callWords(projectId)} using fts5(words, ${options})`,
+    createCallWords(projectId),
     noteChunkWords(projectId, chunkWordsVersion),
   ]
 }
@@ -51,4 +52,26 @@ const options = sql.raw(`content='', contentless_delete=1, tokenize='${tokenizer
 
 function createChunkWords(projectId: number): SQL {
   return sql`create virtual table ${chunkWords(projectId)} using fts5(heading, text, ${options})`
+}
+
+/**
+ * Calls are listed by time, not by rank, and their words come cut up and stemmed (see src/calls/call-words.ts): which
+ * calls have a word is all there is to know, in a third of the space.
+ */
+function createCallWords(projectId: number): SQL {
+  const options = sql.raw(`content='', contentless_delete=1, ${callWordsOptions}`)
+  return sql`create virtual table ${callWords(projectId)} using fts5(words, ${options})`
+}
+
+const callWordsOptions = "detail=none, tokenize='ascii'"
+
+/** Makes the tables for calls' words anew that an earlier version has made, and never filled. */
+export async function renewCallWords(db: WriteDatabase): Promise<void> {
+  const tables = await db.all<{ name: string }>(sql`
+    select name from sqlite_master where name glob 'call_words_[0-9]*' and sql like 'create virtual table %'
+      and instr(sql, ${callWordsOptions}) = 0`)
+  for (const { name } of tables) {
+    const projectId = Number(name.slice('call_words_'.length))
+    await db.batch([db.run(sql`drop table ${callWords(projectId)}`), db.run(createCallWords(projectId))])
+  }
 }

@@ -6,32 +6,39 @@ export type WriterTarget =
   | { kind: 'file'; url: string }
   | { kind: 'remote'; location: RemoteLocation; deadlineMs: number }
 
-/** What the writer's proxy asks of its worker; each is one method of `@libsql/client`, but for one. */
+/** What the writer's proxy asks of its worker; each is one method of `@libsql/client`, but for two. */
 export type WriterCall =
   | { method: 'execute'; statement: InStatement }
   | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
+  | { method: 'keepReserve' }
   | { method: 'close' }
 
 export type WriterValue = PlainResult | PlainResult[] | null
 
 /** The connection that writes, as the worker drives it. */
 export interface WriterSession {
-  run(call: WriterCall): Promise<WriterValue>
-  /** Makes the connection fit for the next call, after one that failed with this code. */
-  recover(code: string): Promise<void>
+  /** A request has come, and may have to wait for others. */
+  arrived(id: number): void
+  answer(request: WriterRequest): Promise<WriterReply>
 }
 
 export interface WriterRequest {
   id: number
   call: WriterCall
+  /** It frees space, so it may use what is kept for that: see reserve.ts. */
+  frees: boolean
 }
 
 export type WriterReply =
   | { id: number; ok: true; value: WriterValue }
   | { id: number; ok: false; error: { message: string; code: string } }
+
+export function toFailure(id: number, error: unknown, code: string): WriterReply {
+  return { id, ok: false, error: { message: error instanceof Error ? error.message : String(error), code } }
+}
 
 /** Whether the code of a failed call says that another connection holds a lock. */
 export function meansLock(code: string): boolean {

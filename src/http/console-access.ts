@@ -19,6 +19,9 @@ export function consoleAccess(method: string, path: string): ConsoleAccess | nul
   return { for: isOpen(method, first, second) ? 'everyone' : 'signedIn' }
 }
 
+/** What somebody who is not signed in may send: a password needs no more, and nobody knows them. */
+export const strangersBodyBytesMax = 16_384
+
 /** Whether the method leaves everything as it is, so that a foreign page may make a browser send it. */
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD'

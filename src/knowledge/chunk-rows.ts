@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { toIndexedWords } from '../words.ts'
 import { type Chunk, splitIntoChunks } from './chunks.ts'
-import { toIndexedWords } from './words.ts'
 
 export type ChunkRow = [
   position: number,

@@ -26,12 +26,12 @@ interface FollowerOptions {
   reconcile: (projectId: number) => Promise<unknown>
   /** Null in a process that does not save index files: another answers requests for a rebuild. */
   rebuild: () => ((projectId: number) => Promise<unknown>) | null
-  /** The project is gone. */
-  drop: (projectId: number) => Promise<unknown>
   /** Chunks may be pending that another process wrote. */
   wakeIndexer: (projectId: number) => void
   /** Deletions may be open that another process committed. */
   scheduleErasure: () => void
+  /** Another process may have deleted a project that was there. */
+  onProjectGone: (projectId: number) => void
   onFailure: (error: unknown) => void
 }
 
@@ -90,12 +90,22 @@ export class Follower {
     const dataVersion = this.#options.dataVersion()
     if (dataVersion === this.#dataVersion && this.#suspects.size === 0) return
     this.#dataVersion = dataVersion
-    const rows = await this.#readVersions()
-    for (const { id, version } of rows) await this.#compare(id, version)
-    await this.#dropAllBut(new Set(rows.map(({ id }) => id)))
+    const there = await this.#readVersions()
+    this.#leaveGone(new Set(there.map(({ id }) => id)))
+    for (const { id, version } of there) await this.#compare(id, version)
     for (const projectId of await this.#readPendingProjects()) this.#options.wakeIndexer(projectId)
     await this.#answerRebuildRequests()
     this.#options.scheduleErasure()
+  }
+
+  #leaveGone(there: ReadonlySet<number>): void {
+    for (const projectId of this.#versions.keys()) {
+      if (there.has(projectId)) continue
+      this.#versions.delete(projectId)
+      this.#ownChanges.delete(projectId)
+      this.#suspects.delete(projectId)
+      this.#options.onProjectGone(projectId)
+    }
   }
 
   /** A difference counts when it is there twice: an own commit may be seen before it is noted. */
@@ -113,15 +123,6 @@ export class Follower {
     this.#ownChanges.delete(projectId)
   }
 
-  async #dropAllBut(present: ReadonlySet<number>): Promise<void> {
-    for (const projectId of [...this.#versions.keys()].filter((id) => !present.has(id))) {
-      await this.#options.drop(projectId)
-      this.#versions.delete(projectId)
-      this.#ownChanges.delete(projectId)
-      this.#suspects.delete(projectId)
-    }
-  }
-
   async #answerRebuildRequests(): Promise<void> {
     const rebuild = this.#options.rebuild()
     if (!rebuild) return
@@ -134,12 +135,14 @@ export class Follower {
 
   async #readPendingProjects(): Promise<number[]> {
     const rows = await this.#options.read.all<{ id: number }>(
-      sql`select distinct project_id as id from chunks where embedding_space is null`,
+      sql`select distinct project_id as id from chunks where embedding_space is null
+        and project_id not in (select id from projects where deleted_at is not null)`,
     )
     return rows.map(({ id }) => id)
   }
 
   async #readVersions(): Promise<{ id: number; version: number }[]> {
-    return await this.#options.read.all(sql`select id, knowledge_version as version from projects`)
+    return await this.#options.read.all(sql`
+      select id, knowledge_version as version from projects where deleted_at is null`)
   }
 }

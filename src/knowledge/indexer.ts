@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import { chunks, knowledgeItems, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { embeddedText } from './chunks.ts'
@@ -6,13 +6,19 @@ import { type Embedder, EmbeddingError } from './embedding/embedder.ts'
 
 const retryDelayMsMin = 1_000
 const retryDelayMsMax = 300_000
+/** No chunk waits longer, whatever the provider asks for; one that seems to has seen the clock go back. */
+const waitMsMax = 900_000
 const errorCharsMax = 500
 /** How long chunks are left to the process that has taken them on; then another may embed them. */
 export const leaseMs = 15_000
+/** Who comes beyond it is not kept waiting: their chunks are pending. */
+const waitersMax = 200
 
 interface IndexerOptions {
   store: StoreOf
   embedder: Embedder
+  /** Whether the project was deleted, so that nothing is to be done in it any more. */
+  isGone: (projectId: number) => boolean
   /** Takes vectors that were just committed into the index. */
   addToIndex: (projectId: number, labels: readonly number[]) => Promise<void>
   now: () => number
@@ -47,9 +53,15 @@ const queries = preparedQueries((db) => {
       .where(
         and(
           isPending,
-          lte(chunks.nextAttemptAt, sql.placeholder('now')),
-          sql`(coalesce(${chunks.leasedUntil}, 0) <= ${sql.placeholder('now')}
-            or ${chunks.label} in (select value from json_each(${sql.placeholder('held')})))`,
+          or(
+            lte(chunks.nextAttemptAt, sql.placeholder('now')),
+            gt(chunks.nextAttemptAt, sql.placeholder('farthest')),
+          ),
+          or(
+            lte(sql`coalesce(${chunks.leasedUntil}, 0)`, sql.placeholder('now')),
+            gt(chunks.leasedUntil, sql.placeholder('farthest')),
+            sql`${chunks.label} in (select value from json_each(${sql.placeholder('held')}))`,
+          ),
         ),
       )
       .orderBy(asc(chunks.nextAttemptAt), asc(chunks.label))
@@ -95,6 +107,12 @@ export class Indexer {
 
   /** True once all of these chunks are found by vector; false when one failed or `timeoutMs` passed. */
   async settle(projectId: number, labels: readonly number[], timeoutMs: number): Promise<boolean> {
+    if (this.#waiters.size >= waitersMax) {
+      // What was stored with a lease is this process's to embed all the same.
+      for (const label of labels) this.#held.add(label)
+      this.wake(projectId)
+      return false
+    }
     const waiter = new Waiter(labels)
     // They were stored with a lease.
     for (const label of labels) this.#held.add(label)
@@ -111,7 +129,7 @@ export class Indexer {
 
   /** Starts on the project's pending chunks, or makes the run under way look again when it is through. */
   wake(projectId: number): void {
-    if (this.#closing.signal.aborted) return
+    if (this.#closing.signal.aborted || this.#options.isGone(projectId)) return
     this.#wanted.add(projectId)
     if (this.#runs.has(projectId)) return
     clearTimeout(this.#timers.get(projectId))
@@ -169,6 +187,7 @@ export class Indexer {
       await this.#embedDue(projectId)
       await this.#wakeWhenDue(projectId)
     } catch (error) {
+      if (this.#options.isGone(projectId)) return
       // The rows could not be read or written, so they do not say when to try again.
       this.#options.onFailure({ projectId, chunks: 0, attempt: 0, error: asError(error) })
       this.#wakeIn(projectId, retryDelayMsMin)
@@ -189,9 +208,11 @@ export class Indexer {
   async #readDue(projectId: number): Promise<PendingChunk[]> {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
     const limit = batchTextsMax * batchesAtOnce
+    const now = this.#options.now()
     const rows = await queries(this.#options.store(projectId).read).due.all({
       projectId,
-      now: this.#options.now(),
+      now,
+      farthest: now + waitMsMax,
       held: JSON.stringify([...this.#held]),
       limit,
     })
@@ -206,7 +227,7 @@ export class Indexer {
     const taken = await this.#options.store(projectId).write.all<{ label: number }>(sql`
       update ${chunks} set leased_until = ${now + leaseMs} where label in (
         select value from json_each(${JSON.stringify(free)})) and embedding_space is null
-        and coalesce(leased_until, 0) <= ${now} returning label`)
+        and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
     for (const { label } of taken) this.#held.add(label)
     return rows.filter(({ label }) => this.#held.has(label))
   }
@@ -227,7 +248,7 @@ export class Indexer {
       await this.#options.addToIndex(projectId, labels)
       this.#settleWaiters(batch, true)
     } catch (error) {
-      if (this.#closing.signal.aborted) return
+      if (this.#closing.signal.aborted || this.#options.isGone(projectId)) return
       await this.#postpone(projectId, batch, asError(error))
       this.#settleWaiters(batch, false)
     }
@@ -257,9 +278,9 @@ export class Indexer {
     this.#options.onFailure({ projectId, chunks: batch.length, attempt, error })
     const asked = error instanceof EmbeddingError ? (error.retryAfterMs ?? 0) : 0
     const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
-    const delayMs = Math.max(asked, backoff * (0.5 + this.#options.random() / 2))
+    const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + this.#options.random() / 2)))
     await this.#options.store(projectId).write.run(sql`
-      update ${chunks} set attempts = attempts + 1, last_error = ${error.message.slice(0, errorCharsMax)},
+      update ${chunks} set attempts = attempts + 1, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
         next_attempt_at = ${this.#options.now() + Math.round(delayMs)}, leased_until = null
       where label in (select value from json_each(${JSON.stringify(batch.map(({ label }) => label))}))
         and embedding_space is null`)
@@ -341,6 +362,11 @@ function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][]
     else batches.push([chunk])
   }
   return batches
+}
+
+/** Why, for people and without a word of a text; another error's message may hold a whole query. */
+function reasonOf(error: Error): string {
+  return error instanceof EmbeddingError ? error.message : 'It failed unexpectedly; the log says why'
 }
 
 function asError(error: unknown): Error {

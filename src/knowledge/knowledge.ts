@@ -1,4 +1,5 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
+import type { KnowledgeFigures } from '../console/answers.ts'
 import type { AuditTrail, By } from '../console/audit.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
@@ -6,12 +7,13 @@ import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
-import { AppError, invalidRequest } from '../errors.ts'
+import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { toIndexedWords } from '../words.ts'
 import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunk-rows.ts'
-import { type ItemPlace, newestPlace, readCursor, writeCursor } from './item-cursor.ts'
+import { codePoints } from './code-points.ts'
+import { placeOf, writeCursor } from './item-cursor.ts'
 import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
-import { toIndexedWords } from './words.ts'
 
 const pageLimitDefault = 20
 /** The list of items is read in slices of about this many characters of text. */
@@ -98,6 +100,15 @@ const queries = preparedQueries((db) => ({
     .from(knowledgeItems)
     .where(isOfProject)
     .prepare(),
+  figures: db
+    .select({
+      items: sql<number>`(select count(*) from ${knowledgeItems} where ${isOfProject})`,
+      chunks: sql<number>`count(*)`,
+      pendingChunks: sql<number>`count(*) filter (where embedding_space is null)`,
+    })
+    .from(chunks)
+    .where(eq(chunks.projectId, sql.placeholder('projectId')))
+    .prepare(),
   bySeqs: db
     .select(itemColumns)
     .from(knowledgeItems)
@@ -176,6 +187,12 @@ export class Knowledge {
     return await queries(this.#options.store(projectId).read).contents.all({ projectId })
   }
 
+  /** How much there is, and how much of it is still to be embedded. */
+  async figures(projectId: number): Promise<KnowledgeFigures> {
+    const row = await queries(this.#options.store(projectId).readAside).figures.get({ projectId })
+    return { items: row?.items ?? 0, chunks: row?.chunks ?? 0, pendingChunks: row?.pendingChunks ?? 0 }
+  }
+
   /** Every item without its text, newest first. */
   async heads(projectId: number): Promise<ItemHead[]> {
     return await queries(this.#options.store(projectId).read).heads.all({ projectId })
@@ -194,7 +211,7 @@ export class Knowledge {
 
   /** Deletes an item with every chunk and vector of it. */
   async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
-    const { read, write } = this.#options.store(projectId)
+    const { read, freeing: write } = this.#options.store(projectId)
     const found = await queries(read).byId.get({ projectId, id })
     if (!found) throw itemNotFound()
     const itemSeq = found.seq
@@ -275,12 +292,6 @@ export class Knowledge {
   }
 }
 
-function placeOf(cursor: string | undefined): ItemPlace {
-  const place = cursor === undefined ? newestPlace : readCursor(cursor)
-  if (!place) throw invalidRequest([{ field: 'cursor', message: 'must be the nextCursor of another page' }])
-  return place
-}
-
 async function readItems(db: ReadDatabase, seqs: number[]): Promise<Item[]> {
   const rows: ItemRow[] = await queries(db).bySeqs.all({ seqs: JSON.stringify(seqs) })
   return rows.map(toItem)
@@ -300,13 +311,7 @@ function toChunkPreview([position, heading, text, overlapChars]: ChunkRow): Chun
   }
 }
 
-function codePoints(text: string): number {
-  let count = 0
-  for (const _ of text) count++
-  return count
-}
-
-function itemNotFound(): AppError {
+export function itemNotFound(): AppError {
   return new AppError('not_found', 'Knowledge item not found', {
     detail: 'No knowledge item of this project has this id; it may have been deleted.',
   })

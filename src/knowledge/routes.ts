@@ -6,7 +6,7 @@ import { streamOf } from '../http/stream.ts'
 import { bodyOf } from '../validation.ts'
 import type { Knowledge } from './knowledge.ts'
 import { Item, ItemList, NewItem, Preview, PreviewRequest, SearchAnswer, SearchRequest } from './schemas.ts'
-import type { Search, TimeShares } from './search/search.ts'
+import type { Search, SearchReport, TimeShares } from './search/search.ts'
 
 const tags = ['Knowledge']
 const security = [{ apiKey: [] }]
@@ -79,7 +79,7 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
     .post(
       '/search',
       ({ caller, body, set }) => {
-        const report = (shares: TimeShares) => {
+        const report = ({ shares }: SearchReport) => {
           set.headers['server-timing'] = toServerTiming(shares)
         }
         return search.search(caller.projectId, body, report)

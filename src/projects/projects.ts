@@ -1,8 +1,10 @@
-import { eq, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import type { AuditTrail, By } from '../console/audit.ts'
 import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import { members, projects } from '../db/schema.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import { invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
+import { projectWasDeleted } from '../db/store.ts'
 import { createWordTables } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, invalidRequest } from '../errors.ts'
@@ -16,12 +18,17 @@ export interface Project {
   /** `prj_…`: the project's id as people and commands see it. */
   readonly id: string
   readonly name: string
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
 }
 
 interface ProjectsOptions {
   read: ReadDatabase
   write: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
+  recordHash: RecordHash
+  /** Told of each deletion once it is committed; takes what is in the project out of every file. */
+  onRemoved: (projectId: number) => void
   now: () => number
 }
 
@@ -32,48 +39,51 @@ interface NewProject {
   by?: By | undefined
 }
 
-const columns = { projectId: projects.id, id: projects.publicId, name: projects.name }
+const columns = {
+  projectId: projects.id,
+  id: projects.publicId,
+  name: projects.name,
+  createdAt: projects.createdAt,
+}
+const isThere = isNull(projects.deletedAt)
 
+/** Whose calls and whose knowledge: each key belongs to one project. */
 export class Projects {
+  readonly #options: ProjectsOptions
   readonly #read: ReadDatabase
   readonly #write: WriteDatabase
-  readonly #audit: Pick<AuditTrail, 'entry'>
-  readonly #now: () => number
 
-  constructor({ read, write, audit, now }: ProjectsOptions) {
-    this.#read = read
-    this.#write = write
-    this.#audit = audit
-    this.#now = now
+  constructor(options: ProjectsOptions) {
+    this.#options = options
+    this.#read = options.read
+    this.#write = options.write
   }
 
   /** @throws invalid_request when the name is blank, too long or taken. */
   async create(name: string, options: NewProject = {}): Promise<Project> {
-    const problem = nameProblem(name)
-    if (problem) throw invalidRequest([{ field: 'name', message: problem }])
+    checkName(name)
     for (;;) {
       const outcome = await this.#insert(name, options)
-      if (outcome === 'name taken')
-        throw invalidRequest([{ field: 'name', message: 'is taken by another project' }])
+      if (outcome === 'name taken') throw nameTaken()
       if (outcome !== 'id taken') return outcome
     }
   }
 
-  /** The project `name` on a database that has none; null when there is one, or another process was first. */
+  /** The project `name` on a database that never had one; null when it had, or another process was first. */
   async createFirst(name: string): Promise<Project | null> {
-    if ((await this.list()).length > 0) return null
+    if ((await this.#lastId()) > 0) return null
     const outcome = await this.#insert(name, {})
     return typeof outcome === 'string' ? null : outcome
   }
 
   async list(): Promise<Project[]> {
-    return await this.#read.select(columns).from(projects).orderBy(projects.id)
+    return await this.#read.select(columns).from(projects).where(isThere).orderBy(projects.id)
   }
 
   /** @param projectId of a project that there is, such as that of a key */
   async get(projectId: number): Promise<Project> {
-    const [found] = await this.#read.select(columns).from(projects).where(eq(projects.id, projectId))
-    if (!found) throw new Error('A key belongs to a project')
+    const [found] = await this.#read.select(columns).from(projects).where(isLive(projectId))
+    if (!found) throw projectWasDeleted()
     return found
   }
 
@@ -82,13 +92,68 @@ export class Projects {
     const found = await this.#read
       .select(columns)
       .from(projects)
-      .where(or(eq(projects.publicId, idOrName), eq(projects.name, idOrName)))
+      .where(and(or(eq(projects.publicId, idOrName), eq(projects.name, idOrName)), isThere))
       .orderBy(sql`${projects.publicId} = ${idOrName} desc`)
       .limit(1)
     if (found[0]) return found[0]
-    throw new AppError('not_found', 'Not found', {
-      detail: `There is no project with the id or name ${idOrName}.`,
-    })
+    throw noSuchProject(`There is no project with the id or name ${idOrName}.`)
+  }
+
+  /** @throws invalid_request when the name is blank, too long or taken. */
+  async rename(projectId: number, name: string, by?: By): Promise<Project> {
+    checkName(name)
+    try {
+      const [[renamed]] = await this.#write.batch([
+        this.#write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
+        this.#write.run(
+          this.#options.audit.entry({ by, projectId, action: 'project_renamed', target: name }),
+        ),
+      ])
+      if (renamed) return renamed
+    } catch (error) {
+      throw isTaken(error, 'projects.name') ? nameTaken() : error
+    }
+    throw noSuchProject()
+  }
+
+  /**
+   * Deletes a project with all that is in it. When this returns, no request reaches it, its keys are gone, its name is
+   * free, and that nothing of it will be left in any file is promised durably.
+   * @param options.confirm what somebody typed to confirm it: the project's name
+   */
+  async remove(
+    projectId: number,
+    { confirm, by }: { confirm?: string; by?: By } = {},
+  ): Promise<{ id: string; deleted: true }> {
+    const [found] = await this.#read.select(columns).from(projects).where(isLive(projectId))
+    if (!found) throw noSuchProject()
+    if (confirm !== undefined && confirm !== found.name) {
+      throw invalidRequest([{ field: 'confirm', message: "must be the project's name" }])
+    }
+    const deletedAt = this.#options.now()
+    const idHash = this.#options.recordHash(projectId, 'project', found.id)
+    const [deleted] = await this.#write.batch([
+      // A name of its own, since names are unique, and one that nobody can have taken.
+      this.#write
+        .update(projects)
+        .set({ deletedAt, name: newId('prj') })
+        .where(isLive(projectId))
+        .returning({ projectId: projects.id }),
+      // Of no project, since nobody is in this one any more to see it.
+      this.#write.run(
+        this.#options.audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
+      ),
+      this.#write
+        .insert(projectErasures)
+        .values({ projectId, idHash, requestedAt: deletedAt })
+        .onConflictDoNothing(),
+      this.#write.delete(keys).where(eq(keys.projectId, projectId)),
+      this.#write.delete(members).where(eq(members.projectId, projectId)),
+      this.#write.delete(invitations).where(eq(invitations.projectId, projectId)),
+    ])
+    if (deleted.length === 0) throw noSuchProject()
+    this.#options.onRemoved(projectId)
+    return { id: found.id, deleted: true }
   }
 
   /** A project comes with its word tables, or not at all, so its id is chosen before they are named after it. */
@@ -96,17 +161,16 @@ export class Projects {
     name: string,
     { ownerId = null, by }: NewProject,
   ): Promise<Project | 'name taken' | 'id taken'> {
-    const [last] = await this.#write.all<{ seq: number }>(
-      sql`select seq from sqlite_sequence where name = 'projects'`,
-    )
-    const project = { projectId: (last?.seq ?? 0) + 1, id: newId('prj'), name }
+    const createdAt = this.#options.now()
+    const project = { projectId: (await this.#lastId()) + 1, id: newId('prj'), name, createdAt }
     const { projectId } = project
-    const createdAt = this.#now()
     const values = { id: project.projectId, publicId: project.id, name, createdAt }
     try {
       await this.#write.batch([
         this.#write.insert(projects).values(values),
-        this.#write.run(this.#audit.entry({ by, projectId, action: 'project_created', target: name })),
+        this.#write.run(
+          this.#options.audit.entry({ by, projectId, action: 'project_created', target: name }),
+        ),
         this.#write.run(sql`
           insert into ${members} (project_id, person_id, role, created_at)
           select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`),
@@ -119,6 +183,31 @@ export class Projects {
       throw error
     }
   }
+
+  /** The greatest that a project ever had: ids are never used twice. */
+  async #lastId(): Promise<number> {
+    const [last] = await this.#write.all<{ seq: number }>(
+      sql`select seq from sqlite_sequence where name = 'projects'`,
+    )
+    return last?.seq ?? 0
+  }
+}
+
+function isLive(projectId: number) {
+  return and(eq(projects.id, projectId), isThere)
+}
+
+function checkName(name: string): void {
+  const problem = nameProblem(name)
+  if (problem) throw invalidRequest([{ field: 'name', message: problem }])
+}
+
+function nameTaken(): AppError {
+  return invalidRequest([{ field: 'name', message: 'is taken by another project' }])
+}
+
+function noSuchProject(detail = 'There is no such project; it may have been deleted.'): AppError {
+  return new AppError('not_found', 'Not found', { detail })
 }
 
 function nameProblem(name: string): string | null {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { calls, callsByDay } from '../../src/db/schema.ts'
-import { type Project, Projects } from '../../src/projects/projects.ts'
-import { auditOf } from '../support/audit.ts'
+import type { Project, Projects } from '../../src/projects/projects.ts'
+import { projectsOf } from '../support/projects.ts'
 import { freshFolder } from '../support/script.ts'
 
 const folder = freshFolder()
@@ -14,7 +14,7 @@ let projects: Projects
 
 beforeAll(async () => {
   database = await openDatabase(join(folder.folder, 'callbook.db'))
-  projects = new Projects({ ...database, audit: auditOf(database), now: Date.now })
+  projects = projectsOf(database)
 })
 
 afterAll(async () => {

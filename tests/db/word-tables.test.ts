@@ -5,8 +5,8 @@ import { Erasure } from '../../src/db/erasure.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { segmentNames } from '../../src/db/word-segments.ts'
 import { callWords, chunkWords } from '../../src/db/word-tables.ts'
-import { Projects } from '../../src/projects/projects.ts'
-import { auditOf } from '../support/audit.ts'
+import type { Projects } from '../../src/projects/projects.ts'
+import { projectsOf } from '../support/projects.ts'
 import { freshFolder } from '../support/script.ts'
 
 const folder = freshFolder()
@@ -15,7 +15,7 @@ let projects: Projects
 
 beforeAll(async () => {
   database = await openDatabase(join(folder.folder, 'callbook.db'))
-  projects = new Projects({ ...database, audit: auditOf(database), now: Date.now })
+  projects = projectsOf(database)
 })
 
 afterAll(async () => {

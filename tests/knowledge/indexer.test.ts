@@ -14,7 +14,6 @@ import { type Embedder, EmbeddingError } from '../../src/knowledge/embedding/emb
 import { createHuggingFaceEmbedder } from '../../src/knowledge/embedding/huggingface.ts'
 import { Indexer } from '../../src/knowledge/indexer.ts'
 import { Knowledge } from '../../src/knowledge/knowledge.ts'
-import { Projects } from '../../src/projects/projects.ts'
 import { auditOf } from '../support/audit.ts'
 import {
   type FakeEmbeddings,
@@ -22,6 +21,7 @@ import {
   type Misbehaviour,
   startFakeEmbeddings,
 } from '../support/fake-embeddings.ts'
+import { projectsOf } from '../support/projects.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, tracesOfVector } from '../support/traces.ts'
@@ -420,6 +420,7 @@ async function build({
   const indexer = new Indexer({
     store,
     embedder,
+    isGone: () => false,
     addToIndex: async (_project, labels) => void added.push([...labels]),
     now: readClock,
     random,
@@ -454,7 +455,7 @@ async function build({
 }
 
 async function newProject(): Promise<number> {
-  const projects = new Projects({ ...database, audit: auditOf(database), now: Date.now })
+  const projects = projectsOf(database)
   return (await projects.create(crypto.randomUUID())).projectId
 }
 

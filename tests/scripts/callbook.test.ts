@@ -7,6 +7,7 @@ import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { repository } from '../support/process.ts'
 import { freshFolder } from '../support/script.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 
 const sampleFile = join(repository, '../shared/data/calls.jsonl')
 const callsMax = 300
@@ -120,6 +121,8 @@ describe('every command', () => {
   const commands = [
     ['project', 'create'],
     ['project', 'list'],
+    ['project', 'rename'],
+    ['project', 'remove'],
     ['person', 'list'],
     ['person', 'invite'],
     ['person', 'reset'],
@@ -131,6 +134,8 @@ describe('every command', () => {
     ['knowledge', 'import'],
     ['index', 'verify'],
     ['index', 'rebuild'],
+    ['backup'],
+    ['restore'],
     ['doctor'],
   ]
 
@@ -150,6 +155,8 @@ describe('every command', () => {
     [['project', 'create']],
     [['project', 'create', 'a', 'b']],
     [['project', 'list', '--nonsense']],
+    [['project', 'rename', 'p']],
+    [['project', 'remove', 'p']],
     [['key', 'create', '--name', 'x']],
     [['key', 'create', '--project', 'p', '--name', 'x', '--kind', 'other', '--json']],
     [['calls', 'import', '--project', 'p', '--json']],
@@ -203,10 +210,48 @@ describe('project', () => {
   })
 
   test('a blank name is refused', async () => {
-    expect(await new Line().run(['project', 'create', ' '])).toMatchObject({
+    const line = new Line()
+    expect(await line.run(['project', 'create', ' '])).toMatchObject({
       code: 1,
       err: 'name: must not be blank\n',
     })
+    const id = await line.project()
+    expect(await line.run(['project', 'rename', id, ' '])).toMatchObject({
+      code: 1,
+      err: 'name: must not be blank\n',
+    })
+  })
+
+  test('a project is renamed, and found by its new name alone', async () => {
+    const line = new Line()
+    const id = await line.project('Acme')
+    expect(await line.json(['project', 'rename', 'Acme', 'Acme GmbH'])).toMatchObject({
+      code: 0,
+      err: '',
+      value: { id, name: 'Acme GmbH' },
+    })
+    expect((await line.json(['project', 'list'])).value).toEqual([{ id, name: 'Acme GmbH' }])
+    expect((await line.run(['project', 'rename', 'Acme', 'x'])).err).toContain('no project')
+  })
+
+  test('a project is removed for good: its key opens nothing, its name is free, no byte of it is left', async () => {
+    const line = new Line()
+    const id = await line.project('Acme')
+    const words = [newWord(), newWord()]
+    const calls = fileOf(linesOf([{ id: 'c', summary: words[0] }]))
+    await line.run(['calls', 'import', calls, '--project', id])
+    await line.run(['knowledge', 'import', fileOf(`# ${words[1]}`, 'a.md'), '--project', id])
+    const { value: key } = await line.json(['key', 'create', '--project', id, '--name', 'k'])
+    expect(await line.json(['project', 'remove', 'Acme', '--yes'])).toMatchObject({
+      code: 0,
+      err: '',
+      value: { id, deleted: true },
+    })
+    expect(await findTraces(line.dataDir, words.flatMap(tracesOfWord))).toEqual([])
+    expect((await line.json(['project', 'list'])).value).toEqual([])
+    expect((await line.run(['project', 'remove', id, '--yes'])).code).toBe(1)
+    expect((await line.run(['key', 'revoke', key.id])).code).toBe(1)
+    expect(await line.project('Acme')).not.toBe(id)
   })
 
   test("control characters of a name do not reach people's terminals", async () => {

@@ -40,7 +40,8 @@ export function createAuth({ store, secret, publicUrl, limits, onFailure }: Auth
     appName: 'Callbook',
     baseURL: inside,
     basePath: '/auth',
-    secret,
+    // Not `secret`, before which the library would take one from the environment.
+    secrets: [{ version: 1, value: secret }],
     database: authDatabase(store),
     telemetry: { enabled: false },
     logger: {

@@ -72,7 +72,7 @@ export class Invitations {
   }
 
   /** @throws not_found for an id that is not an open invitation of this project */
-  async revoke(projectId: number, id: string, by: By): Promise<{ id: string; removed: true }> {
+  async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
     const [removed] = await write.batch([
       write

@@ -21,6 +21,19 @@ const accent: MantineColorsTuple = [
   '#36368a',
 ]
 
+const red: MantineColorsTuple = [
+  '#feecec',
+  '#fcd8da',
+  '#fbc0c4',
+  '#faa6aa',
+  '#ff9592',
+  '#e5555b',
+  '#ce2c31',
+  '#b32329',
+  '#981b20',
+  '#7c1418',
+]
+
 const gray: MantineColorsTuple = [
   '#fafafb',
   '#f4f4f6',
@@ -74,15 +87,32 @@ export const theme = createTheme({
   defaultRadius: 'sm',
   primaryColor: 'accent',
   primaryShade: 6,
-  colors: { accent, gray, dark },
+  colors: { accent, red, gray, dark },
   cursorType: 'pointer',
   focusRing: 'auto',
   respectReducedMotion: true,
   components: {
-    Modal: { defaultProps: { centered: false, yOffset: '12vh', transitionProps: { duration: 120 } } },
-    Drawer: { defaultProps: { transitionProps: { duration: 150 } } },
-    Menu: { defaultProps: { transitionProps: { duration: 80 }, shadow: 'sm' } },
+    Modal: {
+      defaultProps: {
+        yOffset: 'var(--cb-modal-offset)',
+        overlayProps: { backgroundOpacity: 0.4 },
+        closeButtonProps: { 'aria-label': 'Close' },
+        transitionProps: { duration: 120 },
+      },
+    },
+    Drawer: {
+      defaultProps: {
+        overlayProps: { backgroundOpacity: 0.4 },
+        closeButtonProps: { 'aria-label': 'Close' },
+        transitionProps: { duration: 150 },
+      },
+    },
+    Menu: {
+      // The placeholder is a child that no menu may have.
+      defaultProps: { transitionProps: { duration: 80 }, shadow: 'sm', withInitialFocusPlaceholder: false },
+    },
     Popover: { defaultProps: { transitionProps: { duration: 80 }, shadow: 'sm' } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
     Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 80 } } },
     Select: { defaultProps: { comboboxProps: { shadow: 'sm' }, withCheckIcon: false } },
     Anchor: { defaultProps: { underline: 'hover' } },

@@ -1,4 +1,4 @@
-import { foldText } from '../words.ts'
+import { foldText } from '../../words.ts'
 import type { Passage } from './passages.ts'
 
 /** How many chunks that follow each other become one passage at most. */
@@ -12,6 +12,11 @@ export interface ScoredPassage {
   score: number
 }
 
+export interface MergedPassage extends ScoredPassage {
+  /** Of the chunks that became it. */
+  labels: number[]
+}
+
 /** A passage to answer with: one chunk, or some of one section that follow each other. */
 interface Group {
   score: number
@@ -23,7 +28,7 @@ interface Group {
  * The best passages, no more than `limit`: chunks of one section that follow each other are one passage, at the
  * better one's place, and what says the same as a better passage is left out.
  */
-export function mergePassages(ranked: readonly ScoredPassage[], limit: number): ScoredPassage[] {
+export function mergePassages(ranked: readonly ScoredPassage[], limit: number): MergedPassage[] {
   const groups: Group[] = []
   const shingles = new Map<Passage, Set<string>>()
   for (const { passage, score } of ranked) {
@@ -42,7 +47,9 @@ export function mergePassages(ranked: readonly ScoredPassage[], limit: number): 
     } else if (groups.length < limit) groups.push({ score, passages: [passage] })
     else break
   }
-  return groups.map(({ score, passages }) => ({ score, passage: joined(passages) }))
+  return groups.map(({ score, passages }) => {
+    return { score, passage: joined(passages), labels: passages.map(({ label }) => label) }
+  })
 }
 
 function join(group: Group, passages: readonly Passage[]): void {

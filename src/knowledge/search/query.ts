@@ -1,5 +1,4 @@
-import { stemmer } from 'stemmer'
-import { foldText, wordsOf } from '../words.ts'
+import { foldText, stemOf, wordsOf } from '../../words.ts'
 
 /** Of a longer query the rest is not looked up: two thousand characters hold some three hundred words. */
 const termsMax = 64
@@ -30,9 +29,4 @@ export function readTerms(query: string): Term[] {
     }
   }
   return [...terms.values()]
-}
-
-/** Porter's stem (https://tartarus.org/martin/PorterStemmer), as the keyword index uses it, of a folded word. */
-export function stemOf(folded: string): string {
-  return stemmer(folded)
 }

@@ -1,15 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
+import type { ExplainedSearch } from '../../console/answers.ts'
 import type { StoreOf } from '../../db/store.ts'
+import { AppError } from '../../errors.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorIndex } from '../index/vector-index.ts'
 import type { SearchAnswer, SearchHit, SearchMode, SearchRequest } from '../schemas.ts'
+import { explain } from './explain.ts'
 import { fuseRanks, type RankedList } from './fusion.ts'
 import { KeywordSearch } from './keyword.ts'
-import { mergePassages } from './merge-passages.ts'
+import { type MergedPassage, mergePassages } from './merge-passages.ts'
 import { labelsOfItems, type Passage, readPassages } from './passages.ts'
 import { QueryVectors } from './query-vectors.ts'
 
 const limitDefault = 5
+/** Searches under way; beyond it one is refused at once, since it would come too late anyway. */
+const underWayMax = 256
 const timeoutMsDefault = 300
 /** Share of its time after which a search that has not begun, since many came at once, looks at less. */
 const hurriedShare = 0.1
@@ -30,12 +35,23 @@ interface SearchOptions {
   onDegraded: (error: unknown) => void
 }
 
-/** Where a search's time went, in milliseconds; `vector` and `keyword` go on side by side. */
+/** Where a search's time went, in milliseconds; `vector`, which includes `embedding`, and `keyword` go on side by side. */
 export interface TimeShares {
   keyword: number
+  embedding: number
   vector: number
   fusion: number
   total: number
+}
+
+/** How an answer came about. */
+export interface SearchReport {
+  shares: TimeShares
+  /** Labels of chunks, best first; null for a list that was not used. */
+  keywordLabels: readonly number[] | null
+  vectorLabels: readonly number[] | null
+  /** The labels of each passage of the answer. */
+  passageLabels: readonly (readonly number[])[]
 }
 
 /** What an agent asks during a call: passages by meaning and by words, within a deadline. */
@@ -43,6 +59,7 @@ export class Search {
   readonly #options: SearchOptions
   readonly #keyword: KeywordSearch
   readonly #queryVectors: QueryVectors
+  #underWay = 0
 
   constructor(options: SearchOptions) {
     this.#options = options
@@ -50,11 +67,25 @@ export class Search {
     this.#queryVectors = new QueryVectors(options.embedder)
   }
 
-  /** @param report told where the time went */
+  /** @param report told how the answer came about. @throws unavailable when too many are under way */
   async search(
     projectId: number,
     request: SearchRequest,
-    report?: (shares: TimeShares) => void,
+    report?: (report: SearchReport) => void,
+  ): Promise<SearchAnswer> {
+    if (this.#underWay >= underWayMax) throw tooManySearches()
+    this.#underWay++
+    try {
+      return await this.#search(projectId, request, report)
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  async #search(
+    projectId: number,
+    request: SearchRequest,
+    report?: (report: SearchReport) => void,
   ): Promise<SearchAnswer> {
     const { now, observe, store } = this.#options
     const startedAt = now()
@@ -62,7 +93,7 @@ export class Search {
     const wanted = request.mode ?? 'hybrid'
     const limit = request.limit ?? limitDefault
     const candidates = candidatesFor(limit)
-    const shares = { keyword: 0, vector: 0, fusion: 0, total: 0 }
+    const shares = { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 }
     const labels = request.itemIds && (await labelsOfItems(read, projectId, request.itemIds))
 
     const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, request, { labels, candidates })
@@ -85,6 +116,7 @@ export class Search {
     // The answer will have to wait for its turn again, about as long as the search did.
     const leftMs = timeoutMs - Math.max(answeringMs, waitedMs) - (now() - startedAt)
     const nearest = byVector && (await withinTime(Math.max(1, leftMs), byVector))
+    shares.embedding = nearest?.embeddingMs ?? 0
     shares.vector = nearest?.tookMs ?? 0
     const passages = early ?? (nearest ? [] : await byKeyword())
 
@@ -92,13 +124,28 @@ export class Search {
     const lists: RankedList[] = []
     if (nearest) lists.push({ labels: nearest.labels, weight: wanted === 'vector' ? 1 : this.#vectorWeight })
     if (passages.length > 0) lists.push({ labels: passages.map(({ label }) => label), weight: 1 })
-    const data = await this.#answer(projectId, lists, passages, limit)
+    const merged = await this.#merge(projectId, lists, passages, limit)
     shares.fusion = now() - fusingFrom
     shares.total = now() - startedAt
     const mode = nearest ? wanted : 'keyword'
     observe({ mode, tookMs: shares.total })
-    report?.(shares)
-    return { data, mode, tookMs: Math.round(shares.total * 100) / 100 }
+    report?.({
+      shares,
+      keywordLabels: wanted === 'vector' && nearest ? null : passages.map(({ label }) => label),
+      vectorLabels: nearest?.labels ?? null,
+      passageLabels: merged.map(({ labels }) => labels),
+    })
+    return { data: merged.map(toHit), mode, tookMs: Math.round(shares.total * 100) / 100 }
+  }
+
+  /** The same with each passage's rank in both lists, and with where the time went: for people. */
+  async explain(projectId: number, request: SearchRequest): Promise<ExplainedSearch> {
+    let told: SearchReport | undefined
+    const answer = await this.search(projectId, request, (report) => {
+      told = report
+    })
+    if (!told) throw new Error('Every search reports how its answer came about')
+    return explain(answer, told)
   }
 
   close(): void {
@@ -114,13 +161,14 @@ export class Search {
     projectId: number,
     { query }: SearchRequest,
     { labels, candidates }: { labels: number[] | undefined; candidates: number },
-  ): Promise<{ labels: number[]; tookMs: number } | null> {
+  ): Promise<{ labels: number[]; embeddingMs: number; tookMs: number } | null> {
     const { index, now, onDegraded } = this.#options
     const startedAt = now()
     try {
       const vector = await this.#queryVectors.of(query)
+      const embeddingMs = now() - startedAt
       const hits = await index.search(projectId, vector, Math.max(vectorCandidatesMin, candidates), labels)
-      return { labels: hits.map(({ label }) => label), tookMs: now() - startedAt }
+      return { labels: hits.map(({ label }) => label), embeddingMs, tookMs: now() - startedAt }
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.
       onDegraded(error)
@@ -128,12 +176,12 @@ export class Search {
     }
   }
 
-  async #answer(
+  async #merge(
     projectId: number,
     lists: readonly RankedList[],
     known: readonly Passage[],
     limit: number,
-  ): Promise<SearchHit[]> {
+  ): Promise<MergedPassage[]> {
     const ranked = fuseRanks(lists).slice(0, candidatesFor(limit))
     const byLabel = new Map(known.map((passage) => [passage.label, passage]))
     const missing = ranked.flatMap(({ label }) => (byLabel.has(label) ? [] : label))
@@ -143,8 +191,15 @@ export class Search {
       const passage = byLabel.get(label)
       return passage ? { passage, score } : []
     })
-    return mergePassages(scored, limit).map(({ passage, score }) => toHit(passage, score))
+    return mergePassages(scored, limit)
   }
+}
+
+function tooManySearches(): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'Too many searches are under way.',
+    retryAfterSeconds: 1,
+  })
 }
 
 /** Chunks that may be needed for so many passages, as up to three become one and a few are left out. */
@@ -160,6 +215,7 @@ function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Val
   })
 }
 
-function toHit({ itemId, name, heading, text, position }: Passage, score: number): SearchHit {
+function toHit({ passage, score }: MergedPassage): SearchHit {
+  const { itemId, name, heading, text, position } = passage
   return { itemId, name, heading, text, position, score }
 }

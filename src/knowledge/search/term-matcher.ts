@@ -1,5 +1,5 @@
-import { foldText, lastOf, pairsOf, scripts, separator, spaced, unspaced } from '../words.ts'
-import { stemOf, type Term } from './query.ts'
+import { foldText, lastOf, pairsOf, scripts, separator, spaced, stemOf, unspaced } from '../../words.ts'
+import type { Term } from './query.ts'
 
 /** Where a text mentions a query's terms. */
 export interface Mentions {

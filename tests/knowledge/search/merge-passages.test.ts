@@ -61,7 +61,11 @@ describe('chunks that follow each other', () => {
       [third, second, first],
     ]) {
       expect(mergePassages(ranked(order), 5)).toEqual([
-        { passage: { ...first, text: longText.slice(0, end) }, score: 1 },
+        {
+          passage: { ...first, text: longText.slice(0, end) },
+          score: 1,
+          labels: [first.label, second.label, third.label],
+        },
       ])
     }
   })

@@ -2,7 +2,11 @@ import { Button } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { ApiProblem } from '../api.ts'
 import { CopyButton } from './copy-button.tsx'
+import { sentenceOf } from './field-sentence.ts'
 import { Mono } from './mono.tsx'
+
+/** Not signed in, not there, too often: whoever runs the service has nothing to look up. */
+const everydayStatuses = [401, 404, 429]
 
 interface ProblemProps {
   error: unknown
@@ -19,10 +23,10 @@ export function Problem({ error, title, onRetry }: ProblemProps) {
       <IconAlertTriangle size={16} className="cb-problem-icon" aria-hidden />
       <div className="cb-problem-text">
         <strong>{title ?? heading}</strong>
-        <p>{detail}</p>
+        {!isSaidBy(title ?? heading, detail) && <p>{detail}</p>}
         {requestId && (
           <p className="cb-problem-request">
-            Request <Mono>{requestId}</Mono>
+            Request <Mono truncate>{requestId}</Mono>
             <CopyButton value={requestId} label="Copy request id" />
           </p>
         )}
@@ -36,11 +40,20 @@ export function Problem({ error, title, onRetry }: ProblemProps) {
   )
 }
 
+function isSaidBy(heading: string, detail: string): boolean {
+  return detail.replace(/\.$/, '') === heading
+}
+
 function tellingOf(error: unknown) {
   if (error instanceof ApiProblem) {
     const wait = error.retryAfterSeconds
     const when = wait === null || error.detail.includes(`${wait}`) ? '' : ` Try again in ${wait} s.`
-    return { heading: error.title, detail: error.detail + when, requestId: error.requestId }
+    if (error.fields.length > 0) {
+      const sentences = error.fields.map(({ field, message }) => `${sentenceOf(field, message)}.`)
+      return { heading: 'This was not accepted', detail: sentences.join(' '), requestId: null }
+    }
+    const requestId = everydayStatuses.includes(error.status) ? null : error.requestId
+    return { heading: error.title, detail: error.detail + when, requestId }
   }
   return {
     heading: 'Something went wrong on this page',

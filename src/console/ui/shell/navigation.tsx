@@ -1,9 +1,15 @@
-import { Tooltip } from '@mantine/core'
+import { Kbd, Tooltip, UnstyledButton } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useProject } from '../session.ts'
+import { modifierKey } from './modifier-key.ts'
 import { pages, settingsPage } from './pages.ts'
 import { PersonMenu } from './person-menu.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
+import { useShellActions } from './shell-actions.ts'
+
+const iconSize = 18
+const iconStroke = 1.6
 
 interface NavigationProps {
   /** Icons alone, with their words as hints. */
@@ -15,40 +21,55 @@ interface NavigationProps {
 /** The left side: the project, its pages, the settings and the person. */
 export function Navigation({ isNarrow, onFollow }: NavigationProps) {
   return (
-    <div className="cb-nav" data-narrow={isNarrow || undefined}>
-      <ProjectSwitcher isNarrow={isNarrow} />
-      <nav aria-label="Project" className="cb-nav-links">
+    <nav aria-label="Main" className="cb-nav" data-narrow={isNarrow || undefined}>
+      <ProjectSwitcher isNarrow={isNarrow} onFollow={onFollow} />
+      <SearchButton isNarrow={isNarrow} onFollow={onFollow} />
+      <div className="cb-nav-links">
         {pages.map((page) => (
           <PageLink key={page.to} page={page} isNarrow={isNarrow} onFollow={onFollow} />
         ))}
-      </nav>
+      </div>
       <div className="cb-nav-end">
         <PageLink page={settingsPage} isNarrow={isNarrow} onFollow={onFollow} />
-        <PersonMenu isNarrow={isNarrow} />
+        <PersonMenu isNarrow={isNarrow} onFollow={onFollow} />
       </div>
-    </div>
+    </nav>
   )
 }
 
-interface PageLinkProps {
-  page: (typeof pages)[number] | typeof settingsPage
+interface NavigationPart {
   isNarrow: boolean
   onFollow: (() => void) | undefined
 }
 
-function PageLink({ page: { to, label, icon: Icon }, isNarrow, onFollow }: PageLinkProps) {
+function SearchButton({ isNarrow, onFollow }: NavigationPart) {
+  const { openPalette } = useShellActions()
+  const open = () => {
+    onFollow?.()
+    openPalette()
+  }
+  return (
+    <Tooltip label={`Search  ${modifierKey()} K`} position="right" disabled={!isNarrow}>
+      <UnstyledButton className="cb-nav-search" onClick={open}>
+        <IconSearch size={isNarrow ? iconSize : 16} stroke={iconStroke} aria-hidden />
+        <span className={isNarrow ? 'cb-hidden' : undefined}>Search</span>
+        {!isNarrow && <Kbd size="xs">{modifierKey()} K</Kbd>}
+      </UnstyledButton>
+    </Tooltip>
+  )
+}
+
+function PageLink({
+  page: { to, label, icon: Icon },
+  isNarrow,
+  onFollow,
+}: NavigationPart & { page: (typeof pages)[number] | typeof settingsPage }) {
   const { id } = useProject()
   return (
     <Tooltip label={label} position="right" disabled={!isNarrow}>
-      <Link
-        to={to}
-        params={{ project: id }}
-        className="cb-nav-link"
-        aria-label={isNarrow ? label : undefined}
-        onClick={onFollow}
-      >
-        <Icon size={18} stroke={1.6} aria-hidden />
-        {!isNarrow && <span>{label}</span>}
+      <Link to={to} params={{ project: id }} className="cb-nav-link" onClick={onFollow}>
+        <Icon size={iconSize} stroke={iconStroke} aria-hidden />
+        <span className={isNarrow ? 'cb-hidden' : undefined}>{label}</span>
       </Link>
     </Tooltip>
   )

@@ -1,22 +1,97 @@
-import { Menu, UnstyledButton } from '@mantine/core'
-import { usePerson } from '../session.ts'
+import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import {
+  IconBook,
+  IconCheck,
+  IconDeviceDesktop,
+  IconKeyboard,
+  IconLogout,
+  IconMoon,
+  IconSun,
+  IconUserCircle,
+} from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
+import { usePerson, useProject } from '../session.ts'
+import { initialOf } from './initial.ts'
+import { useShellActions } from './shell-actions.ts'
+import { signOut } from './sign-out.ts'
+
+const themes = [
+  { scheme: 'light', label: 'Light', icon: IconSun },
+  { scheme: 'dark', label: 'Dark', icon: IconMoon },
+  { scheme: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+] as const
+
+interface PersonMenuProps {
+  isNarrow: boolean
+  onFollow: (() => void) | undefined
+}
 
 /** Who is signed in, and what belongs to them. */
-export function PersonMenu({ isNarrow }: { isNarrow: boolean }) {
+export function PersonMenu({ isNarrow, onFollow }: PersonMenuProps) {
   const { name, email } = usePerson()
+  const { id: project } = useProject()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const { openShortcuts } = useShellActions()
+  const navigate = useNavigate()
+  const followed = (then: () => unknown) => () => {
+    onFollow?.()
+    then()
+  }
   return (
-    <Menu position="top-start" width={220}>
+    <Menu position="top-start" width={248}>
       <Menu.Target>
-        <UnstyledButton className="cb-switcher" aria-label={`Signed in as ${name}`}>
-          <span className="cb-avatar cb-avatar-round" aria-hidden>
-            {(Array.from(name.trim())[0] ?? '?').toUpperCase()}
-          </span>
-          {!isNarrow && <span className="cb-truncate">{name}</span>}
+        <UnstyledButton className="cb-switcher">
+          <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
+          <span className="cb-hidden">Signed in as </span>
+          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'}>{name}</span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{email}</Menu.Label>
+        <Menu.Label className="cb-truncate">{email}</Menu.Label>
+        <Menu.Item
+          leftSection={<IconUserCircle size={16} />}
+          onClick={followed(() => navigate({ to: '/p/$project/settings/account', params: { project } }))}
+        >
+          Account
+        </Menu.Item>
+        <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={followed(openShortcuts)}>
+          Keyboard shortcuts
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconBook size={16} />}
+          component="a"
+          href="/docs"
+          target="_blank"
+          rel="noopener"
+        >
+          API documentation
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>Theme</Menu.Label>
+        {themes.map(({ scheme, label, icon: Icon }) => (
+          <Menu.Item
+            key={scheme}
+            leftSection={<Icon size={16} />}
+            rightSection={colorScheme === scheme ? <IconCheck size={14} aria-label="chosen" /> : undefined}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut().catch(sayNotSignedOut)}>
+          Sign out
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )
+}
+
+function sayNotSignedOut(): void {
+  notifications.show({
+    color: 'red',
+    title: 'You are still signed in',
+    message: 'Callbook did not answer. Try again.',
+  })
 }

@@ -1,45 +1,60 @@
 import { Menu, UnstyledButton } from '@mantine/core'
-import { IconCheck, IconSelector } from '@tabler/icons-react'
+import { IconCheck, IconPlus, IconSelector } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useProject, useProjects } from '../session.ts'
+import { initialOf } from './initial.ts'
+import { useShellActions } from './shell-actions.ts'
+
+interface ProjectSwitcherProps {
+  isNarrow: boolean
+  onFollow: (() => void) | undefined
+}
 
 /** The project that is open; a click shows the others. */
-export function ProjectSwitcher({ isNarrow }: { isNarrow: boolean }) {
+export function ProjectSwitcher({ isNarrow, onFollow }: ProjectSwitcherProps) {
   const project = useProject()
   const projects = useProjects()
   const navigate = useNavigate()
-  const open = (id: string) => navigate({ to: '/p/$project/overview', params: { project: id } })
+  const { openNewProject } = useShellActions()
+  const open = (id: string) => {
+    onFollow?.()
+    void navigate({ to: '/p/$project/overview', params: { project: id } })
+  }
   return (
-    <Menu position="bottom-start" width={240}>
+    <Menu position="bottom-start" width={248}>
       <Menu.Target>
-        <UnstyledButton className="cb-switcher" aria-label={`Project ${project.name}. Switch project`}>
-          <span className="cb-avatar" aria-hidden>
-            {initialOf(project.name)}
-          </span>
-          {!isNarrow && (
-            <>
-              <span className="cb-truncate cb-switcher-name">{project.name}</span>
-              <IconSelector size={14} aria-hidden />
-            </>
-          )}
+        <UnstyledButton className="cb-switcher">
+          <span className="cb-avatar" data-initial={initialOf(project.name)} />
+          <span className="cb-hidden">Project </span>
+          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate cb-switcher-name'}>{project.name}</span>
+          <span className="cb-hidden">, switch project</span>
+          {!isNarrow && <IconSelector size={14} aria-hidden />}
         </UnstyledButton>
       </Menu.Target>
-      <Menu.Dropdown>
+      <Menu.Dropdown mah={480} className="cb-scrolling">
         <Menu.Label>Projects</Menu.Label>
         {projects.map(({ id, name }) => (
           <Menu.Item
             key={id}
             onClick={() => open(id)}
-            rightSection={id === project.id ? <IconCheck size={14} aria-label="open" /> : undefined}
+            aria-current={id === project.id || undefined}
+            leftSection={<span className="cb-avatar cb-avatar-small" data-initial={initialOf(name)} />}
+            rightSection={id === project.id ? <IconCheck size={14} aria-hidden /> : undefined}
           >
-            {name}
+            <span className="cb-truncate">{name}</span>
           </Menu.Item>
         ))}
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconPlus size={16} />}
+          onClick={() => {
+            onFollow?.()
+            openNewProject()
+          }}
+        >
+          New project
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )
-}
-
-function initialOf(name: string): string {
-  return (Array.from(name.trim())[0] ?? '?').toUpperCase()
 }

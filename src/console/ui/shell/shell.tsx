@@ -1,10 +1,20 @@
-import { ActionIcon, Drawer } from '@mantine/core'
+import { ActionIcon, Drawer, Modal } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
-import { IconMenu2 } from '@tabler/icons-react'
+import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { Outlet, useParams } from '@tanstack/react-router'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { useProject, useProjects } from '../session.ts'
 import { Navigation } from './navigation.tsx'
+import { NewProjectForm } from './new-project-form.tsx'
 import { NotFound } from './not-found.tsx'
+import { ShellActionsContext, useShellActions } from './shell-actions.ts'
+import { ShortcutsDialog } from './shortcuts-dialog.tsx'
+import { TitleAnnouncer } from './title-announcer.tsx'
+import { useShortcuts } from './use-shortcuts.ts'
+
+const CommandPalette = lazy(async () => ({
+  default: (await import('./command-palette.tsx')).CommandPalette,
+}))
 
 /** What stands around every page of a project. */
 export function Shell() {
@@ -17,31 +27,71 @@ export function Shell() {
 function Frame() {
   const isNarrow = useMediaQuery('(max-width: 1024px)', undefined, { getInitialValueInEffect: false })
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
+  const [paletteAsked, setPaletteAsked] = useState(0)
+  const [areShortcutsOpen, shortcuts] = useDisclosure(false)
+  const [isNewProjectOpen, newProject] = useDisclosure(false)
+  const actions = useMemo(
+    () => ({
+      openPalette: () => setPaletteAsked((times) => times + 1),
+      openShortcuts: shortcuts.open,
+      openNewProject: newProject.open,
+    }),
+    [shortcuts.open, newProject.open],
+  )
+  useShortcuts(actions)
+  return (
+    <ShellActionsContext value={actions}>
+      <div className="cb-shell">
+        <button type="button" className="cb-skip" onClick={() => document.getElementById('content')?.focus()}>
+          Skip to content
+        </button>
+        {isPhone ? (
+          <TopBar />
+        ) : (
+          <div className="cb-side">
+            <Navigation isNarrow={isNarrow} />
+          </div>
+        )}
+        <main id="content" tabIndex={-1} className="cb-main">
+          <Outlet />
+        </main>
+        <TitleAnnouncer />
+      </div>
+      {paletteAsked > 0 && (
+        <Suspense>
+          <CommandPalette asked={paletteAsked} />
+        </Suspense>
+      )}
+      <ShortcutsDialog opened={areShortcutsOpen} onClose={shortcuts.close} />
+      <Modal opened={isNewProjectOpen} onClose={newProject.close} title="New project" size={440}>
+        <NewProjectForm onMade={newProject.close} onCancel={newProject.close} />
+      </Modal>
+    </ShellActionsContext>
+  )
+}
+
+function TopBar() {
   const [isOpen, { open, close }] = useDisclosure(false)
   const { name } = useProject()
+  const { openPalette } = useShellActions()
   return (
-    <div className="cb-shell">
-      <button type="button" className="cb-skip" onClick={() => document.getElementById('content')?.focus()}>
-        Skip to content
-      </button>
-      {isPhone ? (
-        <header className="cb-topbar">
-          <ActionIcon variant="subtle" color="gray" size={32} aria-label="Open navigation" onClick={open}>
-            <IconMenu2 size={18} />
-          </ActionIcon>
-          <span className="cb-truncate">{name}</span>
-          <Drawer opened={isOpen} onClose={close} size={264} withCloseButton={false} title={null} padding={0}>
-            <Navigation isNarrow={false} onFollow={close} />
-          </Drawer>
-        </header>
-      ) : (
-        <div className="cb-side">
-          <Navigation isNarrow={isNarrow} />
-        </div>
-      )}
-      <main id="content" tabIndex={-1} className="cb-main">
-        <Outlet />
-      </main>
-    </div>
+    <nav aria-label="Bar" className="cb-topbar">
+      <ActionIcon variant="subtle" color="gray" size={36} aria-label="Open navigation" onClick={open}>
+        <IconMenu2 size={18} />
+      </ActionIcon>
+      <span className="cb-truncate cb-topbar-name">{name}</span>
+      <ActionIcon variant="subtle" color="gray" size={36} aria-label="Search" onClick={openPalette}>
+        <IconSearch size={18} />
+      </ActionIcon>
+      <Drawer
+        opened={isOpen}
+        onClose={close}
+        size={272}
+        title="Navigation"
+        classNames={{ header: 'cb-hidden', body: 'cb-drawer-body' }}
+      >
+        <Navigation isNarrow={false} onFollow={close} />
+      </Drawer>
+    </nav>
   )
 }

@@ -1,8 +1,13 @@
-/** What the address says of this page, judged: what makes no sense is left out. */
+import { wordParam } from '../../search-params.ts'
+
+/** What the address says of an open call. */
 export interface CallSearch {
-  placeholder?: string
+  /** The transcript without one. */
+  tab?: 'analysis' | 'raw'
 }
 
-export function callSearch(_search: Record<string, unknown>): CallSearch {
-  return {}
+/** Reads the address; whatever it cannot mean is left out. */
+export function callSearch(search: Record<string, unknown>): CallSearch {
+  const tab = wordParam(search.tab, ['analysis', 'raw'] as const)
+  return tab ? { tab } : {}
 }

@@ -1,6 +1,78 @@
-import { PageHeader } from '../../components/page-header.tsx'
+import { Anchor, Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { LinkAnswer, Person } from '../../../answers.ts'
+import { api, unwrap } from '../../api.ts'
+import { Problem } from '../../components/problem.tsx'
+import { sessionQuery } from '../../session.ts'
+import { EntryFrame } from './entry-frame.tsx'
+import { LinkFrame } from './link-frame.tsx'
+import { NewPersonForm } from './new-person-form.tsx'
+import { SignInForm } from './sign-in-form.tsx'
+import { useEntry } from './use-entry.ts'
+import { useLink } from './use-link.ts'
 
-/** Accepting an invitation. */
+/** What an invitation's link leads to: one joins with an account, or makes one. */
 export function JoinView() {
-  return <PageHeader title="Join a project" />
+  const { token, answer, error, retry } = useLink('invitation')
+  const session = useQuery(sessionQuery)
+  if (answer?.kind !== 'invitation' || !session.data) {
+    const advice = 'An invitation works once, and for a few days. Ask for another.'
+    return (
+      <LinkFrame
+        title="Join a project"
+        error={error ?? session.error}
+        onRetry={retry}
+        fields={3}
+        advice={advice}
+      />
+    )
+  }
+  return <Invited token={token} invitation={answer} person={session.data.person} />
+}
+
+interface InvitedProps {
+  token: string
+  invitation: Extract<LinkAnswer, { kind: 'invitation' }>
+  person: Person | null
+}
+
+function Invited({ token, invitation: { projectName, role, invitedBy }, person }: InvitedProps) {
+  const [as, setAs] = useState<'person' | 'account' | 'new'>(person ? 'person' : 'new')
+  const enter = useEntry()
+  const accept = async (newPerson?: { name: string; email: string; password: string }) =>
+    enter(await unwrap(api.links.invitation.post({ token, ...(newPerson ? { newPerson } : {}) })))
+  const text = `${invitedBy ?? 'An owner'} invites you as ${role === 'owner' ? 'an owner' : 'a member'}.`
+  const other = (to: typeof as, label: string) => (
+    <Anchor component="button" type="button" onClick={() => setAs(to)}>
+      {label}
+    </Anchor>
+  )
+  const footer = {
+    person: other('account', 'Use another account'),
+    account: other('new', 'I have no account yet'),
+    new: other('account', 'I have an account'),
+  }[as]
+  return (
+    <EntryFrame title={`Join ${projectName}`} text={text} footer={footer}>
+      {as === 'person' && person && <JoinAs person={person} onJoin={() => accept()} />}
+      {as === 'account' && <SignInForm key="account" label="Sign in and join" onSignedIn={() => accept()} />}
+      {as === 'new' && <NewPersonForm label="Create account and join" onSubmit={accept} />}
+    </EntryFrame>
+  )
+}
+
+function JoinAs({ person, onJoin }: { person: Person; onJoin: () => Promise<void> }) {
+  const { mutate, isPending, error } = useMutation({ mutationFn: onJoin })
+  return (
+    <div className="cb-stack">
+      <p>
+        You are signed in as <strong>{person.name}</strong>, {person.email}.
+      </p>
+      {error && <Problem error={error} />}
+      <Button onClick={() => mutate()} loading={isPending} fullWidth>
+        Join as {person.name}
+      </Button>
+    </div>
+  )
 }

@@ -1,6 +1,55 @@
-import { PageHeader } from '../../components/page-header.tsx'
+import { Button, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { api, unwrap } from '../../api.ts'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Problem } from '../../components/problem.tsx'
+import { EntryFrame } from './entry-frame.tsx'
+import { LinkFrame } from './link-frame.tsx'
+import { NewPassword } from './new-password.tsx'
+import { useEntry } from './use-entry.ts'
+import { useLink } from './use-link.ts'
 
-/** Using a link for a new password. */
+const title = 'Choose a new password'
+
+/** What a link for a new password leads to. */
 export function ResetView() {
-  return <PageHeader title="Choose a new password" />
+  const { token, answer, error, retry } = useLink('password')
+  if (answer?.kind !== 'password') {
+    const advice = 'Such a link works once, and not for long. Whoever runs Callbook can make another.'
+    return <LinkFrame title={title} error={error} onRetry={retry} fields={2} advice={advice} />
+  }
+  return (
+    <EntryFrame title={title} text="Every other session of this account ends.">
+      <ResetForm token={token} email={answer.email} />
+    </EntryFrame>
+  )
+}
+
+function ResetForm({ token, email }: { token: string; email: string }) {
+  const [password, setPassword] = useState('')
+  const enter = useEntry()
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => enter(await unwrap(api.links.password.post({ token, password }))),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isPending) mutate()
+  }
+  return (
+    <form onSubmit={submit} className="cb-stack">
+      {/* Shown, and there for password managers, which keep a password by it. */}
+      <TextInput label="E-mail address" type="email" autoComplete="username" value={email} readOnly />
+      <NewPassword
+        label="New password"
+        value={password}
+        onChange={setPassword}
+        error={fieldErrors(error).password}
+      />
+      {error && !isAboutFields(error, ['password']) && <Problem error={error} />}
+      <Button type="submit" loading={isPending} fullWidth>
+        Set password
+      </Button>
+    </form>
+  )
 }

@@ -1,6 +1,29 @@
-import { PageHeader } from '../../components/page-header.tsx'
+import { api, unwrap } from '../../api.ts'
+import { EntryFrame } from './entry-frame.tsx'
+import { LinkFrame } from './link-frame.tsx'
+import { NewPersonForm } from './new-person-form.tsx'
+import { useEntry } from './use-entry.ts'
+import { useLink } from './use-link.ts'
 
-/** Creating the first owner. */
+const title = 'Set up Callbook'
+
+/** What the first start's link leads to: the first owner makes their account. */
 export function SetupView() {
-  return <PageHeader title="Set up Callbook" />
+  const { token, answer, error, retry } = useLink('setup')
+  const enter = useEntry()
+  if (!answer) {
+    const advice = 'A set-up link works once. If it has been used, somebody is the owner already.'
+    return <LinkFrame title={title} error={error} onRetry={retry} fields={3} advice={advice} />
+  }
+  return (
+    <EntryFrame
+      title={title}
+      text="Create the first account. It owns the project there is, and invites everybody else."
+    >
+      <NewPersonForm
+        label="Create account"
+        onSubmit={async (person) => enter(await unwrap(api.links.setup.post({ token, ...person })))}
+      />
+    </EntryFrame>
+  )
 }

@@ -1,6 +1,116 @@
+import { Button } from '@mantine/core'
+import { IconHistory } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { AuditRow } from '../../../answers.ts'
+import { api, unwrap } from '../../api.ts'
+import { Empty } from '../../components/empty.tsx'
+import { Instant } from '../../components/instant.tsx'
+import { type Column, ListTable } from '../../components/list-table.tsx'
+import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { useProject } from '../../session.ts'
+import { actionWords } from './action-words.ts'
+import { OwnersOnly } from './owners-only.tsx'
+
+const rowsPerPage = '50'
 
 /** Who did what, when, from where. */
 export function AuditView() {
-  return <PageHeader title="Audit trail" />
+  return (
+    <OwnersOnly title="Audit trail">
+      <AuditTrail />
+    </OwnersOnly>
+  )
 }
+
+function AuditTrail() {
+  const { id: project } = useProject()
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['project', project, 'audit'],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { limit: rowsPerPage, ...(pageParam === null ? {} : { cursor: pageParam }) }
+      return unwrap(api.projects({ project }).audit.get({ query, fetch: { signal } }))
+    },
+    initialPageParam: firstPage(),
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+  const rows = data?.pages.flatMap((page) => page.data)
+  return (
+    <>
+      <PageHeader
+        title="Audit trail"
+        description="What was done with keys, people and records. Nothing in it can be changed; of a deleted record it keeps a hash alone."
+      />
+      {rows && (
+        <ListTable
+          label="Audit trail"
+          columns={columns}
+          rows={rows}
+          rowKey={({ seq }) => String(seq)}
+          empty={
+            <Empty icon={<IconHistory size={24} />} title="Nothing yet">
+              Sign-ins, keys, invitations and deletions will be listed here as they happen.
+            </Empty>
+          }
+        />
+      )}
+      {!rows && !error && (
+        <ListTable label="Audit trail" columns={columns} rows={undefined} rowKey={String} expectedRows={16} />
+      )}
+      {error && (
+        <Problem
+          error={error}
+          title="The audit trail could not be loaded"
+          onRetry={() => void (rows ? fetchNextPage() : refetch())}
+        />
+      )}
+      {hasNextPage && !error && (
+        <div className="cb-more">
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show older
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function firstPage(): string | null {
+  return null
+}
+
+const columns: Column<AuditRow>[] = [
+  { key: 'at', header: 'When', width: '112px', render: ({ at }) => <Instant at={at} /> },
+  {
+    key: 'action',
+    header: 'What',
+    render: ({ action, target, actor }) => (
+      <>
+        {actionWords[action]}
+        <span className="cb-narrow-line">
+          {[target, actor ?? 'Callbook itself'].filter(Boolean).join(' · ')}
+        </span>
+      </>
+    ),
+  },
+  {
+    key: 'target',
+    header: 'Of what',
+    from: 640,
+    render: ({ target }) => (target === null ? null : <Mono truncate>{target}</Mono>),
+  },
+  {
+    key: 'actor',
+    header: 'Who',
+    from: 640,
+    render: ({ actor }) => actor ?? <span className="cb-dimmed">Callbook itself</span>,
+  },
+  {
+    key: 'address',
+    header: 'From',
+    width: '160px',
+    from: 800,
+    render: ({ ipAddress }) => (ipAddress === null ? null : <Mono truncate>{ipAddress}</Mono>),
+  },
+]

@@ -1,6 +1,127 @@
+import { Button, Group, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Instant } from '../../components/instant.tsx'
+import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { sessionQuery, useProject } from '../../session.ts'
 
-/** The project's name, and its end. */
+/** The project's name, its id, and its end. */
 export function GeneralView() {
-  return <PageHeader title="General" />
+  const { role } = useProject()
+  return (
+    <>
+      <PageHeader title="General" />
+      <div className="cb-forms">
+        <Rename />
+        <Facts />
+        {role === 'owner' && <Deletion />}
+      </div>
+    </>
+  )
+}
+
+function Rename() {
+  const { id: project, name: current } = useProject()
+  const queryClient = useQueryClient()
+  const [name, setName] = useState(current)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => unwrap(api.projects({ project }).patch({ name: name.trim() })),
+    onSuccess: async (renamed) => {
+      await queryClient.refetchQueries(sessionQuery)
+      setName(renamed.name)
+      notifications.show({ message: `The project is called ${renamed.name} now.` })
+    },
+  })
+  const isChanged = name.trim() !== '' && name.trim() !== current
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isChanged && !isPending) mutate()
+  }
+  return (
+    <Panel title="Name">
+      <form onSubmit={submit} className="cb-stack">
+        <TextInput
+          aria-label="Project name"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          maxLength={200}
+          autoComplete="off"
+          error={fieldErrors(error).name}
+        />
+        {error && !isAboutFields(error, ['name']) && <Problem error={error} />}
+        <Group justify="flex-end">
+          <Button type="submit" disabled={!isChanged} loading={isPending}>
+            Save
+          </Button>
+        </Group>
+      </form>
+    </Panel>
+  )
+}
+
+function Facts() {
+  const { id, createdAt } = useProject()
+  return (
+    <Panel title="Project">
+      <dl className="cb-facts">
+        <div>
+          <dt>Id</dt>
+          <dd>
+            <Mono truncate>{id}</Mono>
+            <CopyButton value={id} label="Copy project id" />
+          </dd>
+        </div>
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Instant at={createdAt} as="absolute" />
+          </dd>
+        </div>
+      </dl>
+    </Panel>
+  )
+}
+
+function Deletion() {
+  const { id: project, name } = useProject()
+  const [isAsking, setAsking] = useState(false)
+  const remove = async () => {
+    await unwrap(api.projects({ project }).delete({ confirm: name }))
+    // The page starts anew, in another project: nothing of this one stays in its memory.
+    location.assign('/console')
+  }
+  return (
+    <Panel title="Delete project">
+      <div className="cb-danger-row">
+        <p className="cb-dimmed">
+          Its calls, its knowledge and its keys go with it, for good. There is no way back but a backup of
+          your own.
+        </p>
+        <Button color="red" variant="outline" onClick={() => setAsking(true)}>
+          Delete project
+        </Button>
+      </div>
+      <ConfirmDialog
+        opened={isAsking}
+        onClose={() => setAsking(false)}
+        title={`Delete ${name}?`}
+        word={name}
+        confirmLabel="Delete project"
+        onConfirm={remove}
+      >
+        <p>
+          Every call and every knowledge item of this project is erased, every key stops working at once, and
+          everybody in it loses it. This cannot be undone.
+        </p>
+      </ConfirmDialog>
+    </Panel>
+  )
 }

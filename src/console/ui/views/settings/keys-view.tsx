@@ -1,6 +1,212 @@
+import { ActionIcon, Button, Tooltip } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconBan, IconCheck, IconClockX, IconKey, IconPlus, IconTrash } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { KeyRow } from '../../../answers.ts'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Empty } from '../../components/empty.tsx'
+import { Instant } from '../../components/instant.tsx'
+import { type Column, ListTable } from '../../components/list-table.tsx'
+import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { useNow } from '../../components/use-now.ts'
+import { useProject } from '../../session.ts'
+import { keysQuery, kinds, stateOf } from './keys.ts'
+import { NewKeyDialog } from './new-key-dialog.tsx'
+import { OwnersOnly } from './owners-only.tsx'
 
-/** The project's keys. */
+/** The project's keys: who has which, from where it is used, and its end. */
 export function KeysView() {
-  return <PageHeader title="API Keys" />
+  return (
+    <OwnersOnly title="API Keys">
+      <Keys />
+    </OwnersOnly>
+  )
+}
+
+function Keys() {
+  const { id: project } = useProject()
+  const { data, error, refetch } = useQuery(keysQuery(project))
+  const { create } = useSearch({ from: '/p/$project/settings/keys' })
+  const navigate = useNavigate({ from: '/p/$project/settings/keys' })
+  const [revoking, setRevoking] = useState<KeyRow | null>(null)
+  const now = useNow()
+  const setOpen = (isOpen: boolean) =>
+    // Not held up by the dialog of a key just made, which holds up every other way out until it has been told.
+    void navigate({ to: '.', search: isOpen ? { create: 'key' } : {}, replace: true, ignoreBlocker: true })
+  const createButton = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen(true)}>
+      Create API Key
+    </Button>
+  )
+  const empty = (
+    <Empty icon={<IconKey size={24} />} title="No keys yet" action={createButton}>
+      A key lets a program speak for this project: an agent that searches the knowledge, a platform that sends
+      its calls in. Each has one of its own, so that one can be revoked without the others.
+    </Empty>
+  )
+  return (
+    <>
+      <PageHeader
+        title="API Keys"
+        description="For programs that read this project's calls and knowledge, or send calls in."
+        action={createButton}
+      />
+      {error && !data ? (
+        <Problem error={error} title="The keys could not be loaded" onRetry={() => void refetch()} />
+      ) : (
+        <ListTable
+          label="API keys"
+          columns={columnsOf(now, setRevoking)}
+          rows={data?.data}
+          rowKey={({ id }) => id}
+          expectedRows={4}
+          empty={empty}
+        />
+      )}
+      <NewKeyDialog opened={create === 'key'} onClose={() => setOpen(false)} />
+      <RevokeDialog key={revoking?.id} revoking={revoking} onClose={() => setRevoking(null)} />
+    </>
+  )
+}
+
+function columnsOf(now: number, revoke: (key: KeyRow) => void): Column<KeyRow>[] {
+  return [
+    {
+      key: 'name',
+      header: 'Name',
+      render: (row) => (
+        <>
+          <KeyName row={row} now={now} />
+          <span className="cb-narrow-line">
+            {kinds[row.kind].label} · <Mono>{row.hint}</Mono>
+          </span>
+        </>
+      ),
+    },
+    {
+      key: 'key',
+      header: 'Key',
+      width: '168px',
+      from: 480,
+      render: ({ hint }) => <Mono truncate>{hint}</Mono>,
+    },
+    { key: 'kind', header: 'Kind', width: '80px', from: 640, render: ({ kind }) => kinds[kind].label },
+    {
+      key: 'addresses',
+      header: 'Allowed from',
+      width: '160px',
+      from: 960,
+      render: ({ allowedIps }) => <Addresses entries={allowedIps} />,
+    },
+    {
+      key: 'expires',
+      header: 'Expires',
+      width: '112px',
+      from: 800,
+      render: ({ expiresAt }) =>
+        expiresAt ? <Instant at={expiresAt} as="day" /> : <span className="cb-dimmed">Never</span>,
+    },
+    { key: 'created', header: 'Created', width: '208px', from: 960, render: (row) => <Created row={row} /> },
+    { key: 'used', header: 'Last used', width: '136px', render: (row) => <LastUsed row={row} /> },
+    {
+      key: 'revoke',
+      header: <span className="cb-hidden">Revoke</span>,
+      width: '48px',
+      align: 'right',
+      render: (row) =>
+        row.revokedAt ? null : (
+          <Tooltip label="Revoke">
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Revoke ${row.name}`}
+              onClick={() => revoke(row)}
+            >
+              <IconTrash size={16} />
+            </ActionIcon>
+          </Tooltip>
+        ),
+    },
+  ]
+}
+
+function KeyName({ row, now }: { row: KeyRow; now: number }) {
+  const state = stateOf(row, now)
+  return (
+    <span className="cb-key-name" data-state={state}>
+      <span className="cb-truncate">{row.name}</span>
+      {state === 'revoked' && (
+        <StatusBadge tone="neutral" icon={<IconBan size={12} />}>
+          Revoked
+        </StatusBadge>
+      )}
+      {state === 'expired' && (
+        <StatusBadge tone="warning" icon={<IconClockX size={12} />}>
+          Expired
+        </StatusBadge>
+      )}
+    </span>
+  )
+}
+
+function Addresses({ entries }: { entries: string[] }) {
+  const [first, ...others] = entries
+  if (first === undefined || entries.includes('*')) return <span className="cb-dimmed">Anywhere</span>
+  return (
+    <span title={entries.join('\n')}>
+      <Mono>{first}</Mono>
+      {others.length > 0 && <span className="cb-dimmed"> +{others.length}</span>}
+    </span>
+  )
+}
+
+function Created({ row: { createdAt, createdBy } }: { row: KeyRow }) {
+  return (
+    <>
+      <Instant at={createdAt} as="day" />
+      <span className="cb-dimmed"> by {createdBy ?? 'command line'}</span>
+    </>
+  )
+}
+
+function LastUsed({ row: { lastUsedAt, lastUsedIp } }: { row: KeyRow }) {
+  if (!lastUsedAt) return <span className="cb-dimmed">Never</span>
+  return (
+    <span title={lastUsedIp ? `From ${lastUsedIp}` : undefined}>
+      <Instant at={lastUsedAt} />
+    </span>
+  )
+}
+
+function RevokeDialog({ revoking, onClose }: { revoking: KeyRow | null; onClose: () => void }) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const revoke = async (key: KeyRow) => {
+    await unwrap(api.projects({ project }).keys({ id: key.id }).delete())
+    await queryClient.invalidateQueries(keysQuery(project))
+    notifications.show({
+      message: `${key.name} is revoked.`,
+      icon: <IconCheck size={16} />,
+    })
+  }
+  return (
+    <ConfirmDialog
+      opened={revoking !== null}
+      onClose={onClose}
+      title={`Revoke ${revoking?.name ?? 'the key'}?`}
+      confirmLabel="Revoke key"
+      onConfirm={async () => revoking && revoke(revoking)}
+    >
+      <p>
+        Whoever uses <Mono>{revoking?.hint}</Mono> is refused from their next request on. A revoked key cannot
+        be brought back; make another one first if something still needs it.
+      </p>
+    </ConfirmDialog>
+  )
 }

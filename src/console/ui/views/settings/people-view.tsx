@@ -1,6 +1,271 @@
+import { ActionIcon, Button, Select, Tooltip } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconTrash, IconUserPlus, IconX } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { InvitationRow, MemberRow, Role } from '../../../answers.ts'
+import { ApiProblem, api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Instant } from '../../components/instant.tsx'
+import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { sessionQuery, usePerson, useProject } from '../../session.ts'
+import { initialOf } from '../../shell/initial.ts'
+import { InviteDialog } from './invite-dialog.tsx'
+import { OwnersOnly } from './owners-only.tsx'
+import { peopleQuery, roles } from './people.ts'
 
-/** Who may do what in the project. */
+/** Who may do what in the project, and who is invited. */
 export function PeopleView() {
-  return <PageHeader title="People" />
+  return (
+    <OwnersOnly title="People">
+      <People />
+    </OwnersOnly>
+  )
+}
+
+function People() {
+  const { id: project } = useProject()
+  const { data, error, refetch } = useQuery(peopleQuery(project))
+  const [isInviting, setInviting] = useState(false)
+  const [leaving, setLeaving] = useState<MemberRow | null>(null)
+  const [withdrawn, setWithdrawn] = useState<InvitationRow | null>(null)
+  const person = usePerson()
+  return (
+    <>
+      <PageHeader
+        title="People"
+        description="Owners may do everything. Members see calls and knowledge, and neither keys nor people."
+        action={
+          <Button leftSection={<IconUserPlus size={16} />} onClick={() => setInviting(true)}>
+            Invite
+          </Button>
+        }
+      />
+      {error && !data ? (
+        <Problem error={error} title="The people could not be loaded" onRetry={() => void refetch()} />
+      ) : (
+        <ListTable
+          label="Members"
+          columns={memberColumns(person.id, setLeaving)}
+          rows={data?.members}
+          rowKey={({ personId }) => personId}
+          expectedRows={3}
+        />
+      )}
+      {data && data.invitations.length > 0 && (
+        <section className="cb-section">
+          <h2>Open invitations</h2>
+          <ListTable
+            label="Open invitations"
+            columns={invitationColumns(setWithdrawn)}
+            rows={data.invitations}
+            rowKey={({ id }) => id}
+          />
+        </section>
+      )}
+      <InviteDialog opened={isInviting} onClose={() => setInviting(false)} />
+      <RemoveDialog key={leaving?.personId} leaving={leaving} onClose={() => setLeaving(null)} />
+      <WithdrawDialog key={withdrawn?.id} invitation={withdrawn} onClose={() => setWithdrawn(null)} />
+    </>
+  )
+}
+
+function memberColumns(self: string, remove: (member: MemberRow) => void): Column<MemberRow>[] {
+  return [
+    { key: 'name', header: 'Name', render: (row) => <MemberName row={row} isSelf={row.personId === self} /> },
+    {
+      key: 'email',
+      header: 'E-mail address',
+      from: 640,
+      render: ({ email }) => <span className="cb-dimmed">{email}</span>,
+    },
+    { key: 'role', header: 'Role', width: '144px', render: (row) => <RoleSelect row={row} /> },
+    {
+      key: 'joined',
+      header: 'Joined',
+      width: '112px',
+      from: 640,
+      render: ({ joinedAt }) => <Instant at={joinedAt} as="day" />,
+    },
+    {
+      key: 'remove',
+      header: <span className="cb-hidden">Remove</span>,
+      width: '48px',
+      align: 'right',
+      render: (row) => (
+        <Tooltip label={row.personId === self ? 'Leave the project' : 'Remove from the project'}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Remove ${row.name}`}
+            onClick={() => remove(row)}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Tooltip>
+      ),
+    },
+  ]
+}
+
+function MemberName({ row: { name, email }, isSelf }: { row: MemberRow; isSelf: boolean }) {
+  return (
+    <span className="cb-key-name">
+      <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
+      <span className="cb-truncate">
+        {name}
+        <span className="cb-narrow-line">{email}</span>
+      </span>
+      {isSelf && <span className="cb-dimmed">you</span>}
+    </span>
+  )
+}
+
+function RoleSelect({ row }: { row: MemberRow }) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const person = usePerson()
+  const [isStepping, setStepping] = useState(false)
+  const give = async (role: Role) => {
+    await unwrap(api.projects({ project }).people({ id: row.personId }).patch({ role }))
+    await Promise.all([
+      queryClient.invalidateQueries(peopleQuery(project)),
+      queryClient.invalidateQueries(sessionQuery),
+    ])
+  }
+  const { mutate, isPending } = useMutation({ mutationFn: give, onError: sayWhy })
+  const choose = (role: string | null) => {
+    if (role !== 'owner' && role !== 'member') return
+    if (row.personId === person.id && role === 'member') setStepping(true)
+    else if (role !== row.role) mutate(role)
+  }
+  return (
+    <>
+      <Select
+        size="xs"
+        aria-label={`Role of ${row.name}`}
+        value={row.role}
+        onChange={choose}
+        disabled={isPending}
+        allowDeselect={false}
+        data={[
+          { value: 'owner', label: roles.owner.label },
+          { value: 'member', label: roles.member.label },
+        ]}
+        comboboxProps={{ width: 144 }}
+      />
+      <ConfirmDialog
+        opened={isStepping}
+        onClose={() => setStepping(false)}
+        title="Become a member?"
+        confirmLabel="Become a member"
+        onConfirm={() => give('member')}
+      >
+        <p>
+          You lose the keys, the people and the audit trail of this project. Only an owner can give them back.
+        </p>
+      </ConfirmDialog>
+    </>
+  )
+}
+
+function sayWhy(error: unknown): void {
+  const told = error instanceof ApiProblem ? error : null
+  notifications.show({
+    color: 'red',
+    title: 'The role is as it was',
+    message: told?.detail ?? 'Something went wrong on this page.',
+  })
+}
+
+function RemoveDialog({ leaving, onClose }: { leaving: MemberRow | null; onClose: () => void }) {
+  const { id: project, name: projectName } = useProject()
+  const queryClient = useQueryClient()
+  const person = usePerson()
+  const isSelf = leaving?.personId === person.id
+  const remove = async (member: MemberRow) => {
+    await unwrap(api.projects({ project }).people({ id: member.personId }).delete())
+    // Who left sees nothing of the project any more: the page starts anew, in another one.
+    if (isSelf) location.assign('/console')
+    else await queryClient.invalidateQueries(peopleQuery(project))
+  }
+  return (
+    <ConfirmDialog
+      opened={leaving !== null}
+      onClose={onClose}
+      title={isSelf ? `Leave ${projectName}?` : `Remove ${leaving?.name ?? ''} from ${projectName}?`}
+      confirmLabel={isSelf ? 'Leave' : 'Remove'}
+      onConfirm={async () => leaving && remove(leaving)}
+    >
+      <p>
+        {isSelf
+          ? 'You no longer see this project from the next click on. Only an owner can invite you again.'
+          : 'They no longer see this project from their next click on. Keys that they made go on working; revoke those that they know.'}
+      </p>
+    </ConfirmDialog>
+  )
+}
+
+function invitationColumns(withdraw: (invitation: InvitationRow) => void): Column<InvitationRow>[] {
+  return [
+    { key: 'role', header: 'As', render: ({ role }) => roles[role].label },
+    {
+      key: 'by',
+      header: 'Invited by',
+      render: ({ createdBy }) => createdBy ?? <span className="cb-dimmed">the command line</span>,
+    },
+    {
+      key: 'created',
+      header: 'Created',
+      width: '128px',
+      from: 640,
+      render: ({ createdAt }) => <Instant at={createdAt} />,
+    },
+    {
+      key: 'expires',
+      header: 'Expires',
+      width: '112px',
+      render: ({ expiresAt }) => <Instant at={expiresAt} />,
+    },
+    {
+      key: 'withdraw',
+      header: <span className="cb-hidden">Withdraw</span>,
+      width: '48px',
+      align: 'right',
+      render: (row) => (
+        <Tooltip label="Withdraw">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label="Withdraw the invitation"
+            onClick={() => withdraw(row)}
+          >
+            <IconX size={16} />
+          </ActionIcon>
+        </Tooltip>
+      ),
+    },
+  ]
+}
+
+function WithdrawDialog({ invitation, onClose }: { invitation: InvitationRow | null; onClose: () => void }) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const withdraw = async ({ id }: InvitationRow) => {
+    await unwrap(api.projects({ project }).invitations({ id }).delete())
+    await queryClient.invalidateQueries(peopleQuery(project))
+  }
+  return (
+    <ConfirmDialog
+      opened={invitation !== null}
+      onClose={onClose}
+      title="Withdraw the invitation?"
+      confirmLabel="Withdraw"
+      onConfirm={async () => invitation && withdraw(invitation)}
+    >
+      <p>Its link stops working at once. Who has joined already stays.</p>
+    </ConfirmDialog>
+  )
 }

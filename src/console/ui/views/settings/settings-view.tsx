@@ -1,27 +1,26 @@
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { useProject } from '../../session.ts'
-
-const pages = [
-  { to: '/p/$project/settings/keys', label: 'API Keys', ownersOnly: true },
-  { to: '/p/$project/settings/people', label: 'People', ownersOnly: true },
-  { to: '/p/$project/settings/audit', label: 'Audit trail', ownersOnly: true },
-  { to: '/p/$project/settings/general', label: 'General', ownersOnly: false },
-  { to: '/p/$project/settings/account', label: 'Account', ownersOnly: false },
-] as const
+import { settingsPages } from '../../shell/settings-pages.ts'
 
 /** The pages of Settings, those that a person may open, side by side. */
 export function SettingsView() {
   const { id, role } = useProject()
+  const open = settingsPages.filter(({ ownersOnly }) => role === 'owner' || !ownersOnly)
+  const tabs = useRef<HTMLElement>(null)
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  useEffect(() => {
+    const current = path && tabs.current?.querySelector('[aria-current]')
+    if (current) current.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [path])
   return (
     <div className="cb-settings">
-      <nav aria-label="Settings" className="cb-tabs">
-        {pages
-          .filter(({ ownersOnly }) => role === 'owner' || !ownersOnly)
-          .map(({ to, label }) => (
-            <Link key={to} to={to} params={{ project: id }} className="cb-tab">
-              {label}
-            </Link>
-          ))}
+      <nav ref={tabs} aria-label="Settings" className="cb-tabs">
+        {open.map(({ to, label }) => (
+          <Link key={to} to={to} params={{ project: id }} className="cb-tab">
+            {label}
+          </Link>
+        ))}
       </nav>
       <Outlet />
     </div>

@@ -9,7 +9,7 @@ import {
   toIndexedWords,
   unspaced,
   wordsOf,
-} from '../../src/knowledge/words.ts'
+} from '../src/words.ts'
 
 const texts = (query: string) => wordsOf(query).map(({ text }) => text)
 

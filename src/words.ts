@@ -1,3 +1,5 @@
+import { stemmer } from 'stemmer'
+
 /**
  * What a keyword index takes for a text: compatibility forms resolved, and where a script puts no space between
  * words, overlapping pairs of characters instead, as Lucene's CJKAnalyzer does. A dictionary would cut more
@@ -14,6 +16,11 @@ export function foldText(text: string): string {
   // Dashes and curly quotation marks, which many texts have, separate words like any others.
   if (!/[^\x00-\x7f\u2010-\u205e]/.test(text)) return text.toLowerCase()
   return withoutEndlessMarks(text).toLowerCase().normalize('NFKD').replace(diacritics, '').normalize('NFC')
+}
+
+/** Porter's stem (https://tartarus.org/martin/PorterStemmer), as keyword indexes use it, of a folded word. */
+export function stemOf(folded: string): string {
+  return stemmer(folded)
 }
 
 /** A word of a query, or a pair of characters where words are not separated. */

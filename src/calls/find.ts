@@ -1,0 +1,169 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { CallRows } from '../console/answers.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import { callWords } from '../db/word-tables.ts'
+import { readRows } from './call-rows.ts'
+import { type CallSearch, writePageEnd } from './call-search.ts'
+import type { WordQuery } from './call-words.ts'
+import { headText } from './head-text.ts'
+
+/** Calls that filters leave are counted up to here. */
+const totalMax = 1_000
+/** Words are looked for among so many of the newest calls before they are among all. */
+const windowCalls = 2_000
+
+/** A call and its place in the order: by time and then by id, newest first. */
+interface Place {
+  seq: number
+  createdAt: number
+  id: string
+}
+
+interface Found {
+  /** Newest first; one more than the page holds, if there are as many. */
+  places: Place[]
+  /** How many there are in all, counted up to one more than `totalMax`. */
+  counted: number
+}
+
+/** A page of a project's calls, newest first, each with what a list shows of it. */
+export async function findCalls(db: ReadDatabase, projectId: number, search: CallSearch): Promise<CallRows> {
+  const { places, total: found } = await findPlaces(db, projectId, search)
+  const total = search.after ? search.after.total : found
+  const seqs = places.slice(0, search.limit).map(({ seq }) => seq)
+  const { rows, end } = await readRows(db, projectId, seqs, search.words ?? null)
+  const last = places[end - 1]
+  return {
+    data: rows,
+    nextCursor: last && places.length > end ? writePageEnd({ ...last, total }) : null,
+    total,
+    totalMax,
+  }
+}
+
+async function findPlaces(
+  db: ReadDatabase,
+  projectId: number,
+  search: CallSearch,
+): Promise<{ places: Place[]; total: number | null }> {
+  const { words } = search
+  if (words === null) return { places: [], total: 0 }
+  if (words) return withTotal(await findByWords(db, projectId, search, words))
+  const found = await read(db, newest(projectId, search, placesCounted(search)), search)
+  if (filtersOf(search).length > 0) return withTotal(found)
+  return { places: found.places, total: await readCallCount(db, projectId) }
+}
+
+function withTotal({ places, counted }: Found) {
+  return { places, total: counted <= totalMax ? counted : null }
+}
+
+/**
+ * What is said in many calls is said in many of the newest, so these are looked at first: the keyword index goes by
+ * the calls' numbers, not by time, and would have to give all that it finds. What the newest do not have is rare.
+ */
+async function findByWords(
+  db: ReadDatabase,
+  projectId: number,
+  search: CallSearch,
+  words: WordQuery,
+): Promise<Found> {
+  const { looked, ...found } = await readWindow(db, projectId, search, words)
+  const isAll = looked < windowCalls
+  if (isAll || found.counted > totalMax) return found
+  const matching = allMatching(projectId, search, words)
+  if (found.counted <= search.limit) return await read(db, matching, search)
+  if (search.after) return found
+  const some = sql`${matching} limit ${placesCounted(search)}`
+  const [row] = await db.select({ counted: sql<number>`count(*)` }).from(sql`(${some})`)
+  return { ...found, counted: row?.counted ?? 0 }
+}
+
+/** More than a page holds, to know the total; when that is known, only whether there is another page. */
+function placesCounted({ after, limit }: CallSearch): number {
+  return (after ? limit : totalMax) + 1
+}
+
+const places = sql`calls.seq as seq, calls.created_at as createdAt, calls.id as id`
+const byPlace = sql`createdAt desc, id desc`
+const placeColumns = { seq: sql<number>`seq`, createdAt: sql<number>`createdAt`, id: sql<string>`id` }
+
+/** The newest calls that the filters leave, by an index that holds all that is filtered by. */
+function newest(projectId: number, search: CallSearch, limit: number): SQL {
+  return sql`select ${places} from calls indexed by calls_at_a_glance
+    where ${conditionOf(projectId, search)} order by calls.created_at desc, calls.id desc limit ${limit}`
+}
+
+/** All calls that have the words and that the filters leave. */
+function allMatching(projectId: number, search: CallSearch, { match }: WordQuery): SQL {
+  const table = callWords(projectId)
+  return sql`select ${places} from ${table} cross join calls on calls.seq = ${table}.rowid
+    where ${table} match ${match} and ${conditionOf(projectId, search)}`
+}
+
+/** Counts what a query gives, and reads as much of it as a page takes. */
+async function read(db: ReadDatabase, query: SQL, { limit }: CallSearch): Promise<Found> {
+  const rows = await db
+    .select({ ...placeColumns, counted: sql<number>`count(*) over ()` })
+    .from(sql`(${query})`)
+    .orderBy(byPlace)
+    .limit(limit + 1)
+  return { places: rows, counted: rows[0]?.counted ?? 0 }
+}
+
+/** Which of the newest calls have the words; `looked` is how many were looked at. */
+async function readWindow(
+  db: ReadDatabase,
+  projectId: number,
+  search: CallSearch,
+  { match }: WordQuery,
+): Promise<Found & { looked: number }> {
+  const table = callWords(projectId)
+  // The plus keeps SQLite from asking the keyword index for each call on its own.
+  const rows = await db
+    .select({ ...placeColumns, counted: sql<number>`count(seq) over ()`, looked: sql<number>`looked` })
+    .from(sql`(
+      with newest as materialized (${newest(projectId, search, windowCalls)})
+      select * from (select count(*) as looked from newest) left join (
+        select * from newest where seq in (
+          select rowid from ${table} where ${table} match ${match} and +rowid in (select seq from newest)
+            and rowid between (select min(seq) from newest) and (select max(seq) from newest))) on true)`)
+    .orderBy(byPlace)
+    .limit(search.limit + 1)
+  const { counted = 0, looked = 0 } = rows[0] ?? {}
+  return { places: counted > 0 ? rows : [], counted, looked }
+}
+
+async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
+  const [row] = await db
+    .select({ calls: sql<number>`call_count` })
+    .from(sql`projects`)
+    .where(sql`id = ${projectId}`)
+  return row?.calls ?? 0
+}
+
+function conditionOf(projectId: number, search: CallSearch): SQL {
+  const conditions = [sql`calls.project_id = ${projectId}`, ...filtersOf(search)]
+  const { after } = search
+  if (after) conditions.push(sql`(calls.created_at, calls.id) < (${after.createdAt}, ${after.id})`)
+  return sql.join(conditions, sql` and `)
+}
+
+function filtersOf(search: CallSearch): SQL[] {
+  const { status, evaluation, isEngaged, endedReason, from, to, digits } = search
+  const filters: SQL[] = []
+  if (status !== undefined) filters.push(sql`calls.status = ${status}`)
+  if (evaluation !== undefined) filters.push(sql`calls.evaluation is ${headText(evaluation)}`)
+  if (isEngaged !== undefined) filters.push(sql`calls.is_engaged = ${isEngaged ? 1 : 0}`)
+  if (endedReason !== undefined) filters.push(sql`calls.ended_reason = ${headText(endedReason)}`)
+  if (from !== undefined) filters.push(sql`calls.created_at >= ${from}`)
+  if (to !== undefined) filters.push(sql`calls.created_at < ${to}`)
+  if (digits !== undefined) {
+    const ends = ['caller_digits', 'called_digits'].flatMap((column) => [
+      sql`substr(${sql.raw(column)}, 1, ${digits.length}) = ${digits}`,
+      sql`substr(${sql.raw(column)}, ${-digits.length}) = ${digits}`,
+    ])
+    filters.push(sql`(${sql.join(ends, sql` or `)})`)
+  }
+  return filters
+}

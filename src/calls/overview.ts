@@ -1,0 +1,158 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { CallsOfDay, DurationBucket, EndReasons, OverviewFigures } from '../console/answers.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import type { StoreOf } from '../db/store.ts'
+import { type Period, type PeriodTexts, readPeriod } from './period.ts'
+
+const msPerDay = 86_400_000
+const endReasonsMax = 10
+/** Seconds at which a bucket of durations ends and the next begins. */
+const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
+
+/** What happened in a period of at most 366 days, counted over an index that holds all that is counted. */
+export class Overview {
+  readonly #store: StoreOf
+
+  constructor({ store }: { store: StoreOf }) {
+    this.#store = store
+  }
+
+  /** Beside those of the period the figures of the one of the same length before it. */
+  async figures(projectId: number, texts: PeriodTexts): Promise<OverviewFigures> {
+    const period = readPeriod(texts)
+    const { from, to } = period
+    const now = await this.#figuresOf(projectId, period)
+    const before = await this.#figuresOf(projectId, { from: from - (to - from), to: from })
+    const figure = (name: keyof typeof now) => ({ value: now[name], before: before[name] })
+    return {
+      calls: figure('calls'),
+      successRate: figure('successRate'),
+      medianDuration: figure('medianDuration'),
+      engagement: figure('engagement'),
+    }
+  }
+
+  /** Every UTC day of the period, also those without calls. */
+  async days(projectId: number, texts: PeriodTexts): Promise<{ data: CallsOfDay[] }> {
+    const period = readPeriod(texts)
+    const rows = await this.#read(projectId)
+      .select({
+        day: sql<number>`created_at / ${sql.raw(String(msPerDay))} as day`,
+        calls: sql<number>`count(*)`,
+        success: countIf(sql`evaluation = 'success'`),
+        fail: countIf(sql`evaluation = 'fail'`),
+        unevaluated: countIf(sql`evaluation is null`),
+      })
+      .from(glance)
+      .where(isIn(projectId, period))
+      .groupBy(sql`day`)
+    const byDay = new Map(rows.map((row) => [row.day, row]))
+    const data = daysOf(period).map((day) => {
+      const { calls, success, fail, unevaluated } = byDay.get(day) ?? noCalls
+      const other = calls - success - fail - unevaluated
+      return { day: new Date(day * msPerDay).toISOString().slice(0, 10), success, fail, other, unevaluated }
+    })
+    return { data }
+  }
+
+  /** Completed calls by how long they took. */
+  async durations(projectId: number, texts: PeriodTexts): Promise<{ data: DurationBucket[] }> {
+    const period = readPeriod(texts)
+    const buckets = [...durationBounds, null].map((to, at) => ({ from: durationBounds[at - 1] ?? 0, to }))
+    const counts = Object.fromEntries(
+      buckets.map(({ from, to }) => [
+        String(from),
+        countIf(
+          to === null
+            ? sql`duration >= ${number(from)}`
+            : sql`duration >= ${number(from)} and duration < ${number(to)}`,
+        ),
+      ]),
+    )
+    const [row] = await this.#read(projectId)
+      .select(counts)
+      .from(glance)
+      .where(sql`${isIn(projectId, period)} and status = 'completed'`)
+    return { data: buckets.map(({ from, to }) => ({ from, to, calls: row?.[String(from)] ?? 0 })) }
+  }
+
+  /** The most frequent ones; calls that name no reason are one of them. */
+  async endReasons(projectId: number, texts: PeriodTexts): Promise<EndReasons> {
+    const period = readPeriod(texts)
+    const rows = await this.#read(projectId)
+      .select({
+        value: sql<string | null>`ended_reason`,
+        calls: sql<number>`count(*) as calls`,
+        // Of all rows, since it is worked out before the limit.
+        all: sql<number>`sum(count(*)) over ()`,
+      })
+      .from(glance)
+      .where(isIn(projectId, period))
+      .groupBy(sql`ended_reason`)
+      .orderBy(sql`calls desc`, sql`ended_reason`)
+      .limit(endReasonsMax)
+    const shown = rows.reduce((sum, { calls }) => sum + calls, 0)
+    return { data: rows.map(({ value, calls }) => ({ value, calls })), others: (rows[0]?.all ?? 0) - shown }
+  }
+
+  async #figuresOf(projectId: number, period: Period) {
+    const db = this.#read(projectId)
+    const [row] = await db
+      .select({
+        calls: sql<number>`count(*)`,
+        engaged: countIf(sql`is_engaged`),
+        evaluated: sql<number>`count(evaluation)`,
+        success: countIf(sql`evaluation = 'success'`),
+        completed: countIf(sql`status = 'completed'`),
+      })
+      .from(glance)
+      .where(isIn(projectId, period))
+    const { calls, engaged, evaluated, success, completed } = row ?? noFigures
+    return {
+      calls,
+      successRate: evaluated > 0 ? success / evaluated : null,
+      medianDuration: completed > 0 ? await readMedian(db, projectId, period, completed) : null,
+      engagement: calls > 0 ? engaged / calls : null,
+    }
+  }
+
+  #read(projectId: number): ReadDatabase {
+    return this.#store(projectId).readAside
+  }
+}
+
+const glance = sql`calls indexed by calls_at_a_glance`
+const noCalls = { calls: 0, success: 0, fail: 0, unevaluated: 0 }
+const noFigures = { calls: 0, engaged: 0, evaluated: 0, success: 0, completed: 0 }
+
+/** The middle one of the durations, or the mean of the two in the middle. */
+async function readMedian(db: ReadDatabase, projectId: number, period: Period, completed: number) {
+  const middle = db
+    .select({ duration: sql<number>`duration` })
+    .from(glance)
+    .where(sql`${isIn(projectId, period)} and status = 'completed'`)
+    .orderBy(sql`duration`)
+    .limit(completed % 2 === 0 ? 2 : 1)
+    .offset((completed - 1) >> 1)
+    .as('middle')
+  const [row] = await db.select({ median: sql<number | null>`avg(middle.duration)` }).from(middle)
+  return row?.median ?? null
+}
+
+function isIn(projectId: number, { from, to }: Period): SQL {
+  return sql`project_id = ${projectId} and created_at >= ${from} and created_at < ${to}`
+}
+
+function countIf(condition: SQL): SQL<number> {
+  return sql<number>`count(*) filter (where ${condition})`
+}
+
+function number(value: number): SQL {
+  return sql.raw(String(value))
+}
+
+/** Days since 1970. */
+function daysOf({ from, to }: Period): number[] {
+  const [first, last] = [Math.floor(from / msPerDay), Math.floor((to - 1) / msPerDay)]
+  return Array.from({ length: last - first + 1 }, (_, at) => first + at)
+}

@@ -1,0 +1,118 @@
+import type { TextMatch } from '../console/answers.ts'
+import { foldText } from '../words.ts'
+import { indexedWords, type WordQuery } from './call-words.ts'
+import type { Call } from './schemas.ts'
+
+/** Characters of the text around what was found. */
+const shownCharsMax = 160
+/** So many of them at most are before the first word that was found. */
+const shownBeforeMax = 40
+
+/** A word that was found, by its offsets in the text, and which one of the query it is. */
+interface Mention {
+  start: number
+  end: number
+  term: number
+}
+
+/** The first turn with the most of the query's words, or the summary when that has more; null when neither has any. */
+export function findMatch(
+  query: WordQuery,
+  { summary, transcript }: Pick<Call, 'summary' | 'transcript'>,
+): TextMatch | null {
+  let best: { where: TextMatch['where']; text: string; mentions: Mention[]; terms: number } | null = null
+  const turns = transcript.map(({ role, content }) => ({ where: role, text: content }))
+  for (const { where, text } of summary ? [...turns, { where: 'summary' as const, text: summary }] : turns) {
+    const mentions = mentionsIn(text, query)
+    const terms = new Set(mentions.map(({ term }) => term)).size
+    if (terms > (best?.terms ?? 0)) best = { where, text, mentions, terms }
+    if (terms === query.terms) break
+  }
+  return best && { where: best.where, ...excerpt(best.text, best.mentions) }
+}
+
+function mentionsIn(text: string, query: WordQuery): Mention[] {
+  const mentions: Mention[] = []
+  // Some signs, such as ㎏, are indexed as the letters that they stand for.
+  for (const { 0: run, index } of text.matchAll(/[\p{L}\p{N}\p{M}\p{So}]+/gu)) {
+    if (/^[\x00-\x7f]*$/.test(run)) {
+      const term = query.termOf(run.toLowerCase())
+      if (term >= 0) mentions.push({ start: index, end: index + run.length, term })
+    } else {
+      mentions.push(...mentionsInRun(run, index, query))
+    }
+  }
+  return mentions
+}
+
+/** Words of scripts that put no space between them, and words that are written otherwise than they are indexed. */
+function mentionsInRun(run: string, start: number, query: WordQuery): Mention[] {
+  const mentions: Mention[] = []
+  let from = 0
+  for (const word of indexedWords(run)) {
+    const at = run.indexOf(word, from)
+    if (at >= 0) from = at + 1
+    const term = query.termOf(foldText(word))
+    if (term < 0) continue
+    // What is not there to the letter, such as half-width signs, is marked as a whole.
+    const [first, length] = at < 0 ? [0, run.length] : [at, word.length]
+    mentions.push({ start: start + first, end: start + first + length, term })
+  }
+  return mentions
+}
+
+function excerpt(text: string, mentions: readonly Mention[]): Pick<TextMatch, 'text' | 'ranges'> {
+  const [first, last] = densest(mentions)
+  const start = wordStart(text, Math.max(0, first.start - shownBeforeMax), first.start)
+  const end = wordEnd(text, Math.min(text.length, start + shownCharsMax), last.end)
+  const before = start > 0 ? '…' : ''
+  const after = end < text.length ? '…' : ''
+  const offset = before.length - start
+  const ranges: [number, number][] = []
+  for (const mention of mentions) {
+    const [from, to] = [Math.max(mention.start, start) + offset, Math.min(mention.end, end) + offset]
+    const previous = ranges.at(-1)
+    if (to <= from) continue
+    if (previous && from <= previous[1]) previous[1] = Math.max(previous[1], to)
+    else ranges.push([from, to])
+  }
+  return { text: `${before}${text.slice(start, end)}${after}`, ranges }
+}
+
+/** The first and the last mention of the excerpt that has the most different words. */
+function densest(mentions: readonly Mention[]): [Mention, Mention] {
+  let best: { terms: number; range: [Mention, Mention] } | null = null
+  for (const [index, first] of mentions.entries()) {
+    const terms = new Set<number>()
+    let last = first
+    for (let at = index; at < mentions.length; at++) {
+      const mention = mentions[at] ?? first
+      if (mention.end > first.start + shownCharsMax - shownBeforeMax && at > index) break
+      terms.add(mention.term)
+      last = mention
+    }
+    if (terms.size > (best?.terms ?? 0)) best = { terms: terms.size, range: [first, last] }
+  }
+  if (!best) throw new Error('An excerpt is made of a text in which something was found')
+  return best.range
+}
+
+/** Where a word begins from `at` on; `at` itself when none does before `limit`. */
+function wordStart(text: string, at: number, limit: number): number {
+  if (at === 0) return 0
+  const space = text.slice(at - 1, limit).search(/\s/)
+  return space < 0 ? withoutHalf(text, at) : at + space
+}
+
+/** Where a word ends up to `at`; `at` itself when none does after `limit`. */
+function wordEnd(text: string, at: number, limit: number): number {
+  if (at === text.length) return at
+  const space = text.slice(limit, at + 1).search(/\s\S*$/)
+  return space < 0 ? withoutHalf(text, at) : limit + space
+}
+
+/** Not between the halves of a character. */
+function withoutHalf(text: string, at: number): number {
+  const code = text.charCodeAt(at)
+  return code >= 0xdc00 && code < 0xe000 ? at - 1 : at
+}

@@ -1,0 +1,125 @@
+import { sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import { inSlices } from '../db/slices.ts'
+import { preparedQueries } from '../db/store.ts'
+import { callWords } from '../db/word-tables.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+import { CallWords } from './call-words.ts'
+
+/** How often it is looked for calls whose words are behind; a long call that goes on is indexed no oftener. */
+const pollMs = 2_000
+/** Between two slices other requests have their turn. */
+const pauseMs = 10
+const callsPerSliceMax = 200
+const charsPerSliceMax = 1_000_000
+
+interface WordBacklogOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  onFailure: (error: unknown) => void
+}
+
+interface BehindRow {
+  seq: number
+  chars: number
+}
+
+interface CallRow {
+  seq: number
+  projectId: number
+  changeSeq: number
+  document: string
+}
+
+const queries = preparedQueries((db) => ({
+  behind: db
+    .select({ seq: sql<number>`behind.seq`, chars: sql<number>`document_chars` })
+    // Those of a project that is being deleted go with it.
+    .from(sql`calls_without_words as behind cross join calls on calls.seq = behind.seq
+      cross join projects on projects.id = calls.project_id and projects.deleted_at is null`)
+    .orderBy(sql`behind.seq desc`)
+    .limit(callsPerSliceMax)
+    .prepare(),
+  calls: db
+    .select({
+      seq: sql<number>`calls.seq`,
+      projectId: sql<number>`project_id`,
+      changeSeq: sql<number>`change_seq`,
+      document: sql<string>`document`,
+    })
+    .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
+      cross join call_documents on call_documents.seq = calls.seq`)
+    .orderBy(sql`calls.seq`)
+    .prepare(),
+}))
+
+/**
+ * Indexes the words of calls that are without: those that an earlier version has written, and long ones that change.
+ * Which they are is in rows, so it goes on after a restart where it was; the newest come first.
+ */
+export class WordBacklog {
+  readonly #options: WordBacklogOptions
+  readonly #words = new CallWords()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #run: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor(options: WordBacklogOptions) {
+    this.#options = options
+  }
+
+  /** Works the backlog off, and from then on whatever comes to it. */
+  start(): void {
+    this.#run = this.finish().catch(this.#options.onFailure)
+    this.#run.finally(() => {
+      if (this.#isClosed) return
+      this.#timer = setTimeout(() => this.start(), pollMs)
+      this.#timer.unref()
+    })
+  }
+
+  /** Resolves when no call is without its words, or when it was closed. */
+  async finish(): Promise<void> {
+    while (!this.#isClosed && (await this.#indexSlice())) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#run
+  }
+
+  /** Answers whether there was anything to do. */
+  async #indexSlice(): Promise<boolean> {
+    const { read } = this.#options
+    const behind: BehindRow[] = await queries(read).behind.all()
+    const sizes = behind.map(({ seq, chars }) => [seq, chars] as const)
+    const [seqs] = inSlices(sizes, charsPerSliceMax)
+    if (!seqs) return false
+    const rows: CallRow[] = await queries(read).calls.all({ seqs: JSON.stringify(seqs) })
+    for (const [projectId, calls] of Map.groupBy(rows, (row) => row.projectId)) {
+      await this.#index(projectId, calls)
+    }
+    return true
+  }
+
+  /** A call that has changed since it was read stays behind, and is read again. */
+  async #index(projectId: number, calls: CallRow[]): Promise<void> {
+    const rows = calls.map(({ seq, changeSeq, document }) => [
+      seq,
+      changeSeq,
+      this.#words.of(JSON.parse(document)),
+    ])
+    const unchanged = sql`json_each(${JSON.stringify(rows)}) cross join calls on calls.seq = value ->> 0
+      and calls.change_seq = value ->> 1`
+    const { write } = this.#options
+    await write.batch([
+      write.run(sql`
+        insert or replace into ${callWords(projectId)} (rowid, words)
+        select calls.seq, value ->> 2 from ${unchanged} order by calls.seq`),
+      write.run(sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged})`),
+    ])
+  }
+}

@@ -1,0 +1,35 @@
+import { DatePicker } from '@mantine/dates'
+import dayjs from 'dayjs'
+import { useState } from 'react'
+
+interface RangeCalendarProps {
+  days: [Date | null, Date | null]
+  /** Called when both ends are chosen; both included, at midnight here. */
+  onChoose: (first: Date, last: Date) => void
+  maxDate?: Date
+}
+
+/** A calendar on which two days are chosen. Loaded when it is first opened. */
+export default function RangeCalendar({ days, onChoose, maxDate }: RangeCalendarProps) {
+  const asDay = (date: Date | null) => (date ? dayjs(date).format('YYYY-MM-DD') : null)
+  const [range, setRange] = useState<[string | null, string | null]>([asDay(days[0]), asDay(days[1])])
+  const choose = (next: [string | null, string | null]) => {
+    setRange(next)
+    const [first, last] = next
+    if (first && last) onChoose(dayjs(first).toDate(), dayjs(last).toDate())
+  }
+  return (
+    <DatePicker
+      type="range"
+      size="sm"
+      allowSingleDateInRange
+      weekendDays={[]}
+      hideOutsideDates
+      value={range}
+      onChange={choose}
+      defaultDate={asDay(days[1]) ?? asDay(new Date()) ?? undefined}
+      maxDate={maxDate && (asDay(maxDate) ?? undefined)}
+      ariaLabels={{ previousMonth: 'Previous month', nextMonth: 'Next month' }}
+    />
+  )
+}

@@ -1,0 +1,59 @@
+import { Button, Group, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { api, unwrap } from '../api.ts'
+import { fieldErrors, isAboutFields } from '../components/field-errors.ts'
+import { Problem } from '../components/problem.tsx'
+import { sessionQuery } from '../session.ts'
+
+interface NewProjectFormProps {
+  onMade?: () => void
+  /** Shows a button that gives up. */
+  onCancel?: () => void
+}
+
+/** Makes a project and goes to it. */
+export function NewProjectForm({ onMade, onCancel }: NewProjectFormProps) {
+  const [name, setName] = useState('')
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => unwrap(api.projects.post({ name: name.trim() })),
+    onSuccess: async (project) => {
+      await queryClient.refetchQueries(sessionQuery)
+      onMade?.()
+      await navigate({ to: '/p/$project/overview', params: { project: project.id } })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isPending && name.trim()) mutate()
+  }
+  return (
+    <form onSubmit={submit} className="cb-stack">
+      <TextInput
+        label="Name"
+        description="One project for each company or product whose calls and knowledge belong together."
+        placeholder="Lakeside Dental"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={200}
+        autoComplete="off"
+        error={fieldErrors(error).name}
+        data-autofocus
+      />
+      {error && !isAboutFields(error, ['name']) && <Problem error={error} />}
+      <Group justify="flex-end" gap="xs">
+        {onCancel && (
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+        )}
+        <Button type="submit" disabled={!name.trim()} loading={isPending}>
+          Create project
+        </Button>
+      </Group>
+    </form>
+  )
+}

@@ -1,0 +1,8 @@
+/** The pages of Settings; some are for owners. */
+export const settingsPages = [
+  { to: '/p/$project/settings/keys', label: 'API Keys', ownersOnly: true },
+  { to: '/p/$project/settings/people', label: 'People', ownersOnly: true },
+  { to: '/p/$project/settings/audit', label: 'Audit trail', ownersOnly: true },
+  { to: '/p/$project/settings/general', label: 'General', ownersOnly: false },
+  { to: '/p/$project/settings/account', label: 'Account', ownersOnly: false },
+] as const

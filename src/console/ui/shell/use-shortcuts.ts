@@ -1,0 +1,47 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { isTyping } from '../components/typing.ts'
+import { useProject } from '../session.ts'
+import { pages, settingsPage } from './pages.ts'
+import type { ShellActions } from './shell-actions.ts'
+
+const secondKeyWithinMs = 1_000
+
+/** Marks the field that `/` moves to; a page has one at most. */
+export const searchFieldMark = { 'data-search-field': true }
+
+/** The keys of the frame: `g` and a page's letter, `/`, `?`, and the palette's. */
+export function useShortcuts(actions: ShellActions): void {
+  const navigate = useNavigate()
+  const { id: project } = useProject()
+  useEffect(() => {
+    let goesUntil = 0
+    const onKey = (event: KeyboardEvent) => {
+      const key = event.key.toLowerCase()
+      if ((event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey && key === 'k') {
+        event.preventDefault()
+        actions.openPalette()
+        return
+      }
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event) || isDialogOpen()) return
+      const page = [...pages, settingsPage].find((candidate) => candidate.key === key)
+      if (page && event.timeStamp < goesUntil) {
+        event.preventDefault()
+        void navigate({ to: page.to, params: { project } })
+      } else if (key === '/') {
+        const field = document.querySelector<HTMLElement>('[data-search-field]')
+        if (field) event.preventDefault()
+        field?.focus()
+      } else if (key === '?') {
+        actions.openShortcuts()
+      }
+      goesUntil = key === 'g' ? event.timeStamp + secondKeyWithinMs : 0
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [actions, navigate, project])
+}
+
+function isDialogOpen(): boolean {
+  return document.querySelector('[role="dialog"], [role="menu"]') !== null
+}

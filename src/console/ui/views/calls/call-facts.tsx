@@ -1,0 +1,80 @@
+import type { ReactNode } from 'react'
+import type { Call } from '../../../../calls/schemas.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { Instant } from '../../components/instant.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { Duration } from './call-line.tsx'
+import { Engagement, Evaluation } from './evaluation.tsx'
+
+/** What stands there of every call. */
+export const factNames = [
+  'Started',
+  'Last change',
+  'Duration',
+  'From',
+  'To',
+  'Status',
+  'Evaluation',
+  'Engaged',
+  'Ended reason',
+] as const
+
+/** What is known of a call beside what was said. */
+export function CallFacts({ call }: { call: Call }) {
+  return (
+    <>
+      {call.summary && <p className="cb-call-summary">{call.summary}</p>}
+      <dl className="cb-call-facts">
+        <Fact label="Started">
+          <Instant at={call.createdAt} as="absolute" />
+        </Fact>
+        <Fact label="Last change">
+          <Instant at={call.updatedAt} />
+        </Fact>
+        <Fact label="Duration">
+          <Duration seconds={call.duration} />
+        </Fact>
+        <Fact label="From">
+          <PhoneNumber value={call.callerNumber} label="Copy caller’s number" />
+        </Fact>
+        <Fact label="To">
+          <PhoneNumber value={call.calledNumber} label="Copy called number" />
+        </Fact>
+        <Fact label="Status">{call.status === 'live' ? 'Live' : 'Completed'}</Fact>
+        <Fact label="Evaluation">
+          <Evaluation value={call.evaluation} />
+        </Fact>
+        <Fact label="Engaged">
+          <span className="cb-call-engaged">
+            <Engagement isEngaged={call.isEngaged} />
+            <span aria-hidden>{call.isEngaged ? 'Yes' : 'No'}</span>
+          </span>
+        </Fact>
+        <Fact label="Ended reason">
+          {call.endedReason ?? (
+            <span className="cb-dimmed">{call.status === 'live' ? 'Not yet' : 'None'}</span>
+          )}
+        </Fact>
+      </dl>
+    </>
+  )
+}
+
+function Fact({ label, children }: { label: (typeof factNames)[number]; children: ReactNode }) {
+  return (
+    <div className="cb-call-fact">
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function PhoneNumber({ value, label }: { value: string | null; label: string }) {
+  if (value === null) return <span className="cb-dimmed">Unknown</span>
+  return (
+    <span className="cb-call-number">
+      <Mono truncate>{value}</Mono>
+      <CopyButton value={value} label={label} />
+    </span>
+  )
+}

@@ -1,0 +1,196 @@
+import { Button, CloseButton, Kbd, TextInput } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useProject } from '../../session.ts'
+import { facetsQuery } from './call-queries.ts'
+import { type CallsSearch, isFiltered } from './calls-search.ts'
+import { DateFilter } from './date-filter.tsx'
+import { dateRangeLabel, rangeToDays } from './date-range.ts'
+import { evaluationLabel } from './evaluation.tsx'
+import { ChoicePill, FormPill } from './filter-pill.tsx'
+
+const typingPauseMs = 250
+
+interface CallFiltersProps {
+  filters: CallsSearch
+  searchField: RefObject<HTMLInputElement | null>
+  /** `isTyping` for each pause in typing, which is no step to go back to. */
+  onChange: (change: CallsSearch, isTyping?: boolean) => void
+  onClear: () => void
+}
+
+/** The text searched for, and a pill for every other filter, which says what is chosen. */
+export function CallFilters({ filters, searchField, onChange, onClear }: CallFiltersProps) {
+  const project = useProject()
+  const { data: facets } = useQuery(facetsQuery(project.id))
+  const evaluations = facets?.evaluations.map(({ value, calls }) => ({
+    value,
+    label: evaluationLabel(value),
+    count: calls,
+  }))
+  const reasons = facets?.endedReasons.map(({ value, calls }) => ({ value, label: value, count: calls }))
+  return (
+    <search className="cb-calls-filters" aria-label="Filter calls">
+      <SearchField
+        field={searchField}
+        text={filters.text ?? ''}
+        onSearch={(text) => onChange({ text: text || undefined }, true)}
+      />
+      <div className="cb-calls-pills">
+        <ChoicePill
+          label="Status"
+          value={filters.status}
+          chosen={filters.status && statusLabels[filters.status]}
+          options={Object.entries(statusLabels).map(([value, label]) => ({ value, label }))}
+          onChoose={(status) => onChange({ status: status === 'live' ? 'live' : 'completed' })}
+          onClear={() => onChange({ status: undefined })}
+        />
+        <ChoicePill
+          label="Evaluation"
+          value={filters.evaluation}
+          chosen={filters.evaluation && evaluationLabel(filters.evaluation)}
+          options={withNone(evaluations ?? [])}
+          onChoose={(evaluation) => onChange({ evaluation })}
+          onClear={() => onChange({ evaluation: undefined })}
+        />
+        <ChoicePill
+          label="Engaged"
+          value={filters.engaged}
+          chosen={filters.engaged && { true: 'Yes', false: 'No' }[filters.engaged]}
+          options={[
+            { value: 'true', label: 'Engaged' },
+            { value: 'false', label: 'Not engaged' },
+          ]}
+          onChoose={(engaged) => onChange({ engaged: engaged === 'true' ? 'true' : 'false' })}
+          onClear={() => onChange({ engaged: undefined })}
+        />
+        <FormPill
+          label="Date"
+          chosen={dateRangeLabel(filters, new Date()) || undefined}
+          onClear={() => onChange({ from: undefined, to: undefined })}
+        >
+          {(close) => (
+            <DateFilter
+              days={rangeToDays(filters)}
+              onChoose={(range) => {
+                onChange(range)
+                close()
+              }}
+            />
+          )}
+        </FormPill>
+        <FormPill label="Number" chosen={filters.number} onClear={() => onChange({ number: undefined })}>
+          {(close) => (
+            <NumberForm
+              number={filters.number ?? ''}
+              onApply={(number) => {
+                onChange({ number: number || undefined })
+                close()
+              }}
+            />
+          )}
+        </FormPill>
+        <ChoicePill
+          label="Ended"
+          value={filters.endedReason}
+          chosen={filters.endedReason}
+          options={reasons ?? []}
+          onChoose={(endedReason) => onChange({ endedReason })}
+          onClear={() => onChange({ endedReason: undefined })}
+        />
+        {isFiltered(filters) && (
+          <Button variant="subtle" color="gray" size="compact-sm" onClick={onClear}>
+            Clear filters
+          </Button>
+        )}
+      </div>
+    </search>
+  )
+}
+
+const statusLabels = { live: 'Live', completed: 'Completed' }
+
+function withNone(options: { value: string; label: string; count?: number }[]) {
+  return [
+    ...options.filter(({ value }) => value !== 'none'),
+    { value: 'none', label: evaluationLabel('none') },
+  ]
+}
+
+interface SearchFieldProps {
+  field: RefObject<HTMLInputElement | null>
+  /** What the address asks for. */
+  text: string
+  onSearch: (text: string) => void
+}
+
+/** Asks when typing pauses; what the address says otherwise, as after going back, replaces what is typed. */
+function SearchField({ field, text, onSearch }: SearchFieldProps) {
+  const [typed, setTyped] = useState(text)
+  const asked = useRef(text)
+  useEffect(() => {
+    if (text === asked.current) return
+    asked.current = text
+    setTyped(text)
+  }, [text])
+  const search = useEffectEvent(onSearch)
+  useEffect(() => {
+    if (typed.trim() === asked.current) return
+    const timer = setTimeout(() => {
+      asked.current = typed.trim()
+      search(typed.trim())
+    }, typingPauseMs)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return (
+    <TextInput
+      ref={field}
+      className="cb-calls-search"
+      type="search"
+      aria-label="Search transcripts and summaries"
+      placeholder="Search transcripts and summaries"
+      maxLength={500}
+      value={typed}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      rightSection={
+        typed ? (
+          <CloseButton size="sm" aria-label="Clear search" onClick={() => setTyped('')} />
+        ) : (
+          <Kbd size="xs" aria-hidden>
+            /
+          </Kbd>
+        )
+      }
+    />
+  )
+}
+
+function NumberForm({ number, onApply }: { number: string; onApply: (number: string) => void }) {
+  const [typed, setTyped] = useState(number)
+  const [isRefused, setIsRefused] = useState(false)
+  const apply = (event: FormEvent) => {
+    event.preventDefault()
+    if (typed.trim() && !/\d/.test(typed)) setIsRefused(true)
+    else onApply(typed.trim())
+  }
+  return (
+    <form className="cb-calls-number" onSubmit={apply}>
+      <TextInput
+        label="Caller’s or called number"
+        description="The first digits, with the country’s code, or the last ones"
+        placeholder="+1 555 01"
+        error={isRefused && 'Type some digits of the number'}
+        inputMode="tel"
+        maxLength={40}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        data-autofocus
+      />
+      <Button type="submit" size="xs">
+        Apply
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,53 @@
+import { IconCheck, IconX } from '@tabler/icons-react'
+import { StatusBadge } from '../../components/status-badge.tsx'
+
+/** What a rubric said of a call, in its own words. */
+export function Evaluation({ value }: { value: string | null }) {
+  if (value === null) {
+    return (
+      <span className="cb-dimmed">
+        <span aria-hidden>–</span>
+        <span className="cb-hidden">Not evaluated</span>
+      </span>
+    )
+  }
+  if (value === 'success') {
+    return (
+      <StatusBadge tone="success" icon={<IconCheck size={12} stroke={2.5} />}>
+        {evaluationLabel(value)}
+      </StatusBadge>
+    )
+  }
+  if (value === 'fail') {
+    return (
+      <StatusBadge tone="danger" icon={<IconX size={12} stroke={2.5} />}>
+        {evaluationLabel(value)}
+      </StatusBadge>
+    )
+  }
+  return <StatusBadge tone="neutral">{value}</StatusBadge>
+}
+
+/** The two usual words with a capital, every other verbatim. */
+export function evaluationLabel(value: string): string {
+  return { success: 'Success', fail: 'Fail', none: 'Not evaluated' }[value] ?? value
+}
+
+/** That a call goes on right now. */
+export function LiveBadge() {
+  return (
+    <StatusBadge tone="accent" icon={<span className="cb-calls-pulse" />}>
+      Live
+    </StatusBadge>
+  )
+}
+
+/** Whether it was a meaningful conversation: a full dot or a ring, and a word for who does not see it. */
+export function Engagement({ isEngaged }: { isEngaged: boolean }) {
+  const word = isEngaged ? 'Engaged' : 'Not engaged'
+  return (
+    <span className="cb-calls-engaged" data-engaged={isEngaged || undefined} title={word}>
+      <span className="cb-hidden">{word}</span>
+    </span>
+  )
+}

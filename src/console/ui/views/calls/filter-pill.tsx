@@ -1,0 +1,102 @@
+import { Menu, Popover, UnstyledButton } from '@mantine/core'
+import { IconChevronDown, IconPlus, IconX } from '@tabler/icons-react'
+import { type ReactNode, useState } from 'react'
+
+interface FilterPillProps {
+  /** What is filtered by, such as `Status`. */
+  label: string
+  /** What is chosen, as a person says it; undefined when nothing is. */
+  chosen: string | undefined
+  onClear: () => void
+}
+
+/** A filter by one of some values. */
+export function ChoicePill({
+  options,
+  value,
+  onChoose,
+  ...pill
+}: FilterPillProps & {
+  options: { value: string; label: string; count?: number }[]
+  value: string | undefined
+  onChoose: (value: string) => void
+}) {
+  return (
+    <Pill {...pill}>
+      {(button) => (
+        <Menu position="bottom-start" width={240} withInitialFocusPlaceholder={false}>
+          <Menu.Target>{button}</Menu.Target>
+          <Menu.Dropdown className="cb-calls-choices">
+            <Menu.RadioGroup value={value ?? ''} onChange={(next) => onChoose(next)}>
+              {options.map((option) => (
+                <Menu.RadioItem
+                  key={option.value}
+                  value={option.value}
+                  closeMenuOnClick
+                  rightSection={
+                    option.count !== undefined && (
+                      <span className="cb-figure">{option.count.toLocaleString()}</span>
+                    )
+                  }
+                >
+                  <span className="cb-truncate">{option.label}</span>
+                </Menu.RadioItem>
+              ))}
+            </Menu.RadioGroup>
+            {options.length === 0 && <Menu.Label>Nothing to choose from yet</Menu.Label>}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </Pill>
+  )
+}
+
+/** A filter with a form of its own. */
+export function FormPill({
+  children,
+  ...pill
+}: FilterPillProps & { children: (close: () => void) => ReactNode }) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <Pill {...pill} onOpen={() => setIsOpen((before) => !before)}>
+      {(button) => (
+        <Popover opened={isOpen} onChange={setIsOpen} position="bottom-start" trapFocus returnFocus>
+          <Popover.Target>{button}</Popover.Target>
+          <Popover.Dropdown aria-label={pill.label}>{children(() => setIsOpen(false))}</Popover.Dropdown>
+        </Popover>
+      )}
+    </Pill>
+  )
+}
+
+function Pill({
+  label,
+  chosen,
+  onClear,
+  onOpen,
+  children,
+}: FilterPillProps & { onOpen?: () => void; children: (button: ReactNode) => ReactNode }) {
+  const isActive = chosen !== undefined
+  return (
+    <div className="cb-calls-pill" data-active={isActive || undefined}>
+      {isActive && (
+        <UnstyledButton className="cb-calls-pill-clear" aria-label={`Clear ${label}`} onClick={onClear}>
+          <IconX size={12} stroke={2} aria-hidden />
+        </UnstyledButton>
+      )}
+      {children(
+        <UnstyledButton className="cb-calls-pill-open" onClick={onOpen}>
+          {!isActive && <IconPlus size={12} stroke={2} aria-hidden />}
+          <span>{label}</span>
+          {isActive && (
+            <>
+              <span className="cb-calls-pill-line" aria-hidden />
+              <span className="cb-calls-pill-value cb-truncate">{chosen}</span>
+              <IconChevronDown size={12} stroke={2} aria-hidden />
+            </>
+          )}
+        </UnstyledButton>,
+      )}
+    </div>
+  )
+}

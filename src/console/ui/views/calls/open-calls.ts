@@ -1,0 +1,22 @@
+import { createContext, useContext } from 'react'
+
+/** What the open call can do with the list it was opened from. */
+export interface OpenCalls {
+  /** Text that the list was searched for. */
+  text: string | undefined
+  /** Opens the call after or before the open one; null where there is none. */
+  openNext: (() => void) | null
+  openPrevious: (() => void) | null
+  close: () => void
+}
+
+export const OpenCallsContext = createContext<OpenCalls>({
+  text: undefined,
+  openNext: null,
+  openPrevious: null,
+  close: () => undefined,
+})
+
+export function useOpenCalls(): OpenCalls {
+  return useContext(OpenCallsContext)
+}

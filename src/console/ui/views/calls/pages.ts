@@ -1,0 +1,44 @@
+import type { CallRow, CallRows } from '../../../answers.ts'
+
+/**
+ * The pages of a list whose first page was asked for anew: new calls come on top, known ones are as they are now,
+ * and what has gone from the part that was asked for goes. Cursors stay good: they name a place, not a page.
+ */
+export function withNewestPage(pages: CallRows[], newest: CallRows): CallRows[] {
+  const [first, ...rest] = pages
+  const last = newest.data.at(-1)
+  if (!first || !last || newest.nextCursor === null) return [newest]
+  const known = new Set(first.data.map((row) => row.id))
+  const isJoined = newest.data.some((row) => known.has(row.id))
+  if (!isJoined && first.data.length > 0) return [newest]
+  const older = first.data.filter((row) => isAfter(row, last))
+  return [{ ...newest, data: [...newest.data, ...older], nextCursor: first.nextCursor }, ...rest]
+}
+
+/** The pages without one call, which was deleted. */
+export function withoutCall(pages: CallRows[], id: string): CallRows[] {
+  const isThere = pages.some((page) => page.data.some((row) => row.id === id))
+  if (!isThere) return pages
+  return pages.map((page) => ({
+    ...page,
+    data: page.data.filter((row) => row.id !== id),
+    total: page.total === null ? null : page.total - 1,
+  }))
+}
+
+/** Every call of the pages, once: one that moved between two requests can be in two pages. */
+export function rowsOf(pages: CallRows[]): CallRow[] {
+  return [...new Map(pages.flatMap((page) => page.data).map((row) => [row.id, row])).values()]
+}
+
+/** How many calls there are, in words: `8,000 calls`, `10,000+ calls`. */
+export function totalLabel({ total, totalMax }: Pick<CallRows, 'total' | 'totalMax'>): string {
+  if (total === null) return `${totalMax.toLocaleString()}+ calls`
+  return total === 1 ? '1 call' : `${total.toLocaleString()} calls`
+}
+
+/** Newest first, as the list is sorted: by time, then by id. */
+function isAfter(row: CallRow, other: CallRow): boolean {
+  if (row.createdAt !== other.createdAt) return row.createdAt < other.createdAt
+  return row.id < other.id
+}

@@ -1,0 +1,37 @@
+import { PasswordInput } from '@mantine/core'
+
+export const passwordCharsMin = 10
+export const passwordCharsMax = 128
+
+interface NewPasswordProps {
+  label?: string
+  value: string
+  onChange: (value: string) => void
+  error?: string | undefined
+}
+
+/** A password that is chosen now. What counts is its length: anything else a password manager or a phrase gives. */
+export function NewPassword({ label = 'Password', value, onChange, error }: NewPasswordProps) {
+  const missing = passwordCharsMin - value.length
+  const rule =
+    value !== '' && missing > 0
+      ? `${missing} more ${missing === 1 ? 'character' : 'characters'}`
+      : `At least ${passwordCharsMin} characters. A few words in a row are good.`
+  return (
+    <PasswordInput
+      label={label}
+      name="password"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      autoComplete="new-password"
+      minLength={passwordCharsMin}
+      maxLength={passwordCharsMax}
+      required
+      withAsterisk={false}
+      description={rule}
+      error={error}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+    />
+  )
+}

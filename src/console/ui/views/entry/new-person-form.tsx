@@ -1,0 +1,73 @@
+import { Button, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Problem } from '../../components/problem.tsx'
+import { useFocus } from '../../components/use-focus.ts'
+import { NewPassword } from './new-password.tsx'
+
+export interface NewPerson {
+  name: string
+  email: string
+  password: string
+}
+
+interface NewPersonFormProps {
+  /** The verb of the button. */
+  label: string
+  onSubmit: (person: NewPerson) => Promise<unknown>
+}
+
+const names = ['name', 'email', 'password']
+
+/** Name, e-mail address and password of somebody who has no account yet. */
+export function NewPersonForm({ label, onSubmit }: NewPersonFormProps) {
+  const [person, setPerson] = useState<NewPerson>({ name: '', email: '', password: '' })
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => onSubmit({ ...person, name: person.name.trim(), email: person.email.trim() }),
+  })
+  const first = useFocus<HTMLInputElement>()
+  const errors = fieldErrors(error)
+  const change = (part: Partial<NewPerson>) => setPerson({ ...person, ...part })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isPending) mutate()
+  }
+  return (
+    <form onSubmit={submit} className="cb-stack" aria-label={label}>
+      <TextInput
+        ref={first}
+        label="Name"
+        name="name"
+        autoComplete="name"
+        required
+        withAsterisk={false}
+        maxLength={200}
+        value={person.name}
+        onChange={(event) => change({ name: event.currentTarget.value })}
+        error={errors.name}
+      />
+      <TextInput
+        label="E-mail address"
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        withAsterisk={false}
+        maxLength={320}
+        value={person.email}
+        onChange={(event) => change({ email: event.currentTarget.value })}
+        error={errors.email}
+      />
+      <NewPassword
+        value={person.password}
+        onChange={(password) => change({ password })}
+        error={errors.password}
+      />
+      {error && !isAboutFields(error, names) && <Problem error={error} />}
+      <Button type="submit" loading={isPending} fullWidth>
+        {label}
+      </Button>
+    </form>
+  )
+}

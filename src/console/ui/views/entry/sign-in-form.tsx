@@ -1,0 +1,57 @@
+import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import type { SessionAnswer } from '../../../answers.ts'
+import { api, unwrap } from '../../api.ts'
+import { Problem } from '../../components/problem.tsx'
+import { useFocus } from '../../components/use-focus.ts'
+
+interface SignInFormProps {
+  label?: string
+  onSignedIn: (session: SessionAnswer) => unknown
+}
+
+/** E-mail address and password of somebody who has an account. */
+export function SignInForm({ label = 'Sign in', onSignedIn }: SignInFormProps) {
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => onSignedIn(await unwrap(api.session.post({ email: email.trim(), password }))),
+  })
+  const first = useFocus<HTMLInputElement>()
+  const again = useFocus<HTMLInputElement>(error)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isPending) mutate()
+  }
+  return (
+    <form onSubmit={submit} className="cb-stack" aria-label={label}>
+      <TextInput
+        ref={first}
+        label="E-mail address"
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        withAsterisk={false}
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      <PasswordInput
+        ref={error ? again : undefined}
+        label="Password"
+        name="password"
+        autoComplete="current-password"
+        required
+        withAsterisk={false}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+        visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+      />
+      {error && <Problem error={error} />}
+      <Button type="submit" loading={isPending} fullWidth>
+        {label}
+      </Button>
+    </form>
+  )
+}

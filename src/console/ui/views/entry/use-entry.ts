@@ -1,0 +1,21 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useRouter } from '@tanstack/react-router'
+import type { SessionAnswer } from '../../../answers.ts'
+import { ownPath } from '../../own-path.ts'
+import { sessionQuery } from '../../session.ts'
+
+/** Goes on as the person who has just been signed in: to where they were, or to their projects. */
+export function useEntry(): (session: SessionAnswer, from?: string) => void {
+  const queryClient = useQueryClient()
+  const router = useRouter()
+  const navigate = useNavigate()
+  return (session, from) => {
+    // Nothing that was asked as nobody, or as somebody else, is true now.
+    queryClient.clear()
+    queryClient.setQueryData(sessionQuery.queryKey, session)
+    const path = ownPath(from)
+    // Replaced, so that no step back leads to a link with a token in it.
+    if (path) router.history.replace(`/console${path}`)
+    else void navigate({ to: '/', replace: true })
+  }
+}

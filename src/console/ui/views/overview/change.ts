@@ -1,0 +1,25 @@
+import type { Figure } from '../../../answers.ts'
+
+export interface Change {
+  direction: 'up' | 'down' | 'same'
+  /** `12%`, `4 points`, `18s` */
+  amount: string
+}
+
+/** How a figure differs from the period before: by a share of it, or by points where it is a share itself. */
+export function changeOf({ value, before }: Figure, unit: 'share' | 'amount'): Change | null {
+  if (value === null || before === null) return null
+  if (unit === 'share') {
+    const points = Math.round((value - before) * 1000) / 10
+    return { direction: directionOf(points), amount: `${Math.abs(points)} pts` }
+  }
+  if (before === 0) return value === 0 ? { direction: 'same', amount: '0%' } : null
+  const percent = Math.round(((value - before) / before) * 1000) / 10
+  const shown = Math.abs(percent) >= 10 ? Math.round(Math.abs(percent)) : Math.abs(percent)
+  return { direction: directionOf(percent), amount: `${shown.toLocaleString()}%` }
+}
+
+function directionOf(difference: number): Change['direction'] {
+  if (difference === 0) return 'same'
+  return difference > 0 ? 'up' : 'down'
+}

@@ -1,0 +1,26 @@
+import type { AuditAction } from '../../../answers.ts'
+
+/** What each action of the audit trail is called. */
+export const actionWords: Record<AuditAction, string> = {
+  console_set_up: 'Console set up',
+  signed_in: 'Signed in',
+  sign_in_failed: 'Sign-in failed',
+  signed_out: 'Signed out',
+  signed_out_everywhere: 'Signed out everywhere',
+  session_ended: 'Session ended',
+  password_changed: 'Password changed',
+  password_link_created: 'Password link created',
+  password_reset: 'Password reset',
+  invitation_created: 'Invitation created',
+  invitation_revoked: 'Invitation withdrawn',
+  invitation_accepted: 'Invitation accepted',
+  role_changed: 'Role changed',
+  person_removed: 'Person removed',
+  key_created: 'Key created',
+  key_revoked: 'Key revoked',
+  project_created: 'Project created',
+  project_renamed: 'Project renamed',
+  project_deleted: 'Project deleted',
+  call_deleted: 'Call deleted',
+  item_deleted: 'Knowledge item deleted',
+}

@@ -1,0 +1,111 @@
+import { ActionIcon, Button, TextInput } from '@mantine/core'
+import { IconCheck, IconPlus, IconX } from '@tabler/icons-react'
+import type { ClipboardEvent } from 'react'
+import { Mono } from '../../components/mono.tsx'
+import type { AddressCheckState } from './use-address-check.ts'
+
+const entriesMax = 1_000
+
+interface AllowListProps {
+  entries: string[]
+  onChange: (entries: string[]) => void
+  address: string
+  onAddressChange: (address: string) => void
+  check: AddressCheckState
+}
+
+/** Addresses that a key may be used from, each judged as it is written, and a place to try one. */
+export function AllowList({ entries, onChange, address, onAddressChange, check }: AllowListProps) {
+  const replace = (at: number, ...by: string[]) =>
+    onChange(entries.toSpliced(at, 1, ...by).slice(0, entriesMax))
+  const paste = (at: number) => (event: ClipboardEvent) => {
+    const pasted = event.clipboardData
+      .getData('text')
+      .split(/[\s,;]+/)
+      .filter(Boolean)
+    if (pasted.length < 2) return
+    event.preventDefault()
+    replace(at, ...(entries[at]?.trim() ? [entries[at]] : []), ...pasted)
+  }
+  return (
+    <fieldset className="cb-fieldset">
+      <legend className="cb-label">Allowed addresses</legend>
+      <p className="cb-field-hint">
+        An address such as <Mono>203.0.113.9</Mono>, a range such as <Mono>203.0.113.0/24</Mono>, or IPv6.
+        With none, the key works from anywhere.
+      </p>
+      <div className="cb-entries">
+        {entries.map((entry, at) => (
+          // By place: two entries may be equal while they are written.
+          <TextInput
+            key={`entry-${String(at)}`}
+            aria-label={`Allowed address ${at + 1}`}
+            placeholder="203.0.113.0/24"
+            value={entry}
+            onChange={(event) => replace(at, event.currentTarget.value)}
+            onPaste={paste(at)}
+            classNames={{ input: 'cb-mono' }}
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={100}
+            error={check.problems.get(entry.trim())}
+            rightSection={
+              (entries.length > 1 || entry) && (
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  size={24}
+                  aria-label={`Remove allowed address ${at + 1}`}
+                  onClick={() => (entries.length > 1 ? replace(at) : replace(at, ''))}
+                >
+                  <IconX size={14} />
+                </ActionIcon>
+              )
+            }
+          />
+        ))}
+      </div>
+      <Button
+        variant="subtle"
+        size="xs"
+        leftSection={<IconPlus size={14} />}
+        onClick={() => onChange([...entries, ''])}
+        disabled={entries.length >= entriesMax}
+      >
+        Add address
+      </Button>
+      <div className="cb-test-address">
+        <TextInput
+          label="Test an address"
+          placeholder="198.51.100.7"
+          value={address}
+          onChange={(event) => onAddressChange(event.currentTarget.value)}
+          classNames={{ input: 'cb-mono' }}
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={100}
+        />
+        <p role="status" className="cb-test-answer" data-allows={check.allows ?? undefined}>
+          <TestAnswer check={check} address={address.trim()} />
+        </p>
+      </div>
+    </fieldset>
+  )
+}
+
+function TestAnswer({ check, address }: { check: AddressCheckState; address: string }) {
+  if (!address) return <span className="cb-dimmed">Would it be let in?</span>
+  if (check.error) return <>Could not be tested: {check.error.message}</>
+  if (!check.isSettled) return <span className="cb-dimmed">…</span>
+  if (check.problems.size > 0) return <span className="cb-dimmed">Correct the list first.</span>
+  if (check.allows === null) return <>This is no address.</>
+  return check.allows ? (
+    <>
+      <IconCheck size={14} aria-hidden /> Would be let in
+    </>
+  ) : (
+    <>
+      <IconX size={14} aria-hidden /> Would be refused
+    </>
+  )
+}

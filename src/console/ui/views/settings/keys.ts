@@ -1,0 +1,24 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { KeyRow } from '../../../answers.ts'
+import { api, unwrap } from '../../api.ts'
+
+/** The keys of a project, newest first. None holds the key itself. */
+export function keysQuery(project: string) {
+  return queryOptions({
+    queryKey: ['project', project, 'keys'],
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).keys.get({ fetch: { signal } })),
+  })
+}
+
+/** What a key opens, by its kind. */
+export const kinds = {
+  live: { label: 'API', opens: 'Reads and deletes calls, writes and searches knowledge, and serves agents.' },
+  ingest: { label: 'Ingest', opens: 'Sends calls in, and can read nothing. For voice platforms.' },
+} as const
+
+export type KeyState = 'active' | 'expired' | 'revoked'
+
+export function stateOf({ revokedAt, expiresAt }: KeyRow, now: number): KeyState {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'active'
+}

@@ -1,0 +1,59 @@
+import { Button, Textarea } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { useBlocker } from '@tanstack/react-router'
+import type { CreatedKey } from '../../../answers.ts'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { useFocus } from '../../components/use-focus.ts'
+
+/** A new key in full: the only time it is seen. */
+export function MadeKey({ made, onStored }: { made: CreatedKey; onStored: () => void }) {
+  const field = useFocus<HTMLTextAreaElement>()
+  // A step back or a reload would lose the key by accident; what closes this dialog stays on the page.
+  useBlocker({
+    shouldBlockFn: ({ current, next }) => next.pathname !== current.pathname,
+    enableBeforeUnload: true,
+  })
+  return (
+    <div className="cb-stack">
+      <div className="cb-warning" role="status">
+        <IconAlertTriangle size={16} aria-hidden />
+        <p>
+          This is the only time the key of <strong>{made.name}</strong> is shown. Callbook keeps a hash of it
+          and cannot show it again. Put it where your secrets are.
+        </p>
+      </div>
+      <div className="cb-made-key">
+        <Textarea
+          ref={field}
+          label="Key"
+          value={made.key}
+          readOnly
+          autosize
+          spellCheck={false}
+          classNames={{ input: 'cb-mono' }}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <CopyButton value={made.key} label="Copy key" withText />
+      </div>
+      <div>
+        <p className="cb-label">Try it</p>
+        <CodeBlock code={commandFor(made)} label="Copy command" wrap />
+      </div>
+      <Button onClick={onStored}>I have stored it</Button>
+    </div>
+  )
+}
+
+function commandFor({ kind, key }: CreatedKey): string {
+  const authorization = `-H "Authorization: Bearer ${key}"`
+  if (kind === 'live') return `curl ${location.origin}/v1/calls ${authorization}`
+  const call = JSON.stringify({
+    status: 'completed',
+    duration: 42,
+    summary: 'A first call.',
+    transcript: [{ role: 'user', content: 'Hello?' }],
+  })
+  return `curl -X PUT ${location.origin}/ingest/calls/first-call ${authorization} \\
+  -H "Content-Type: application/json" -d '${call}'`
+}

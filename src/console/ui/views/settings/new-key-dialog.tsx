@@ -1,0 +1,55 @@
+import { Modal } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { CreatedKey } from '../../../answers.ts'
+import { useProject } from '../../session.ts'
+import { keysQuery } from './keys.ts'
+import { MadeKey } from './made-key.tsx'
+import { NewKeyForm } from './new-key-form.tsx'
+
+interface NewKeyDialogProps {
+  opened: boolean
+  onClose: () => void
+}
+
+/**
+ * Makes a key and shows it once. The key is in the state of this dialog alone, never in the cache of queries or
+ * mutations, and gone with it.
+ */
+export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const [made, setMade] = useState<CreatedKey | null>(null)
+  const finish = () => {
+    setMade(null)
+    onClose()
+  }
+  if (made) {
+    return (
+      <Modal
+        opened
+        onClose={finish}
+        title="Save your key"
+        size={560}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        withCloseButton={false}
+      >
+        <MadeKey made={made} onStored={finish} />
+      </Modal>
+    )
+  }
+  return (
+    <Modal opened={opened} onClose={onClose} title="Create API Key" size={560}>
+      {opened && (
+        <NewKeyForm
+          onCancel={onClose}
+          onMade={(key) => {
+            setMade(key)
+            void queryClient.invalidateQueries(keysQuery(project))
+          }}
+        />
+      )}
+    </Modal>
+  )
+}

@@ -1,0 +1,122 @@
+import { Button, Group, Radio, SegmentedControl, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import type { CreatedKey } from '../../../answers.ts'
+import { api, unwrap } from '../../api.ts'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Problem } from '../../components/problem.tsx'
+import { useProject } from '../../session.ts'
+import { AllowList } from './allow-list.tsx'
+import { type Expiry, expiresAtOf, expiryChoices, tomorrow } from './expiry.ts'
+import { kinds } from './keys.ts'
+import { useAddressCheck } from './use-address-check.ts'
+
+interface NewKeyFormProps {
+  onCancel: () => void
+  onMade: (key: CreatedKey) => void
+}
+
+/** What a new key is for, what it opens, for how long and from where. */
+export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
+  const { id: project } = useProject()
+  const [name, setName] = useState('')
+  const [kind, setKind] = useState<keyof typeof kinds>('live')
+  const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
+  const [entries, setEntries] = useState([''])
+  const [address, setAddress] = useState('')
+  const [isPending, setPending] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const check = useAddressCheck(project, entries, address)
+  const expiresAt = expiresAtOf(expiry)
+  const isReady = name.trim() !== '' && expiresAt !== undefined && check.problems.size === 0
+
+  // No mutation: its cache would hold the answer, and the answer holds the key.
+  const create = async (allowedIps: string[], until: string | null) => {
+    setPending(true)
+    setError(null)
+    try {
+      const body = { name: name.trim(), kind, allowedIps, expiresAt: until }
+      onMade(await unwrap(api.projects({ project }).keys.post(body)))
+    } catch (failure) {
+      setError(failure)
+      setPending(false)
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isReady || isPending || expiresAt === undefined) return
+    void create(check.entries, expiresAt)
+  }
+  const errors = fieldErrors(error)
+  return (
+    <form onSubmit={submit} className="cb-stack" noValidate>
+      <TextInput
+        label="Name"
+        description="What it is for, so that somebody knows later whether it may be revoked."
+        placeholder="Production agents"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={200}
+        autoComplete="off"
+        error={errors.name}
+        data-autofocus
+      />
+      <Radio.Group
+        label="Kind"
+        value={kind}
+        onChange={(value) => setKind(value === 'ingest' ? value : 'live')}
+      >
+        <div className="cb-choices">
+          {(['live', 'ingest'] as const).map((value) => (
+            <Radio.Card key={value} value={value} className="cb-choice">
+              <Radio.Indicator size="xs" />
+              <span>
+                <strong>{kinds[value].label}</strong>
+                <span className="cb-dimmed">{kinds[value].opens}</span>
+              </span>
+            </Radio.Card>
+          ))}
+        </div>
+      </Radio.Group>
+      <div>
+        <p className="cb-label" id="expiry-label">
+          Expires
+        </p>
+        <Group gap="xs">
+          <SegmentedControl
+            size="xs"
+            aria-labelledby="expiry-label"
+            value={expiry.choice}
+            onChange={(choice) => setExpiry({ ...expiry, choice })}
+            data={[...expiryChoices]}
+          />
+          {expiry.choice === 'date' && (
+            <TextInput
+              type="date"
+              aria-label="Day on which the key expires"
+              min={tomorrow()}
+              value={expiry.day}
+              onChange={(event) => setExpiry({ ...expiry, day: event.currentTarget.value })}
+            />
+          )}
+        </Group>
+        {errors.expiresAt && <p className="cb-field-error">{errors.expiresAt}</p>}
+      </div>
+      <AllowList
+        entries={entries}
+        onChange={setEntries}
+        address={address}
+        onAddressChange={setAddress}
+        check={check}
+      />
+      {error !== null && !isAboutFields(error, ['name', 'expiresAt']) && <Problem error={error} />}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" disabled={!isReady} loading={isPending}>
+          Create key
+        </Button>
+      </Group>
+    </form>
+  )
+}

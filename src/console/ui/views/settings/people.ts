@@ -1,0 +1,15 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, unwrap } from '../../api.ts'
+
+/** Who is in a project, and which invitations are open. */
+export function peopleQuery(project: string) {
+  return queryOptions({
+    queryKey: ['project', project, 'people'],
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).people.get({ fetch: { signal } })),
+  })
+}
+
+export const roles = {
+  owner: { label: 'Owner', may: 'Everything, also keys, people, the audit trail and deleting the project.' },
+  member: { label: 'Member', may: 'Calls, knowledge and the playground; neither keys nor people.' },
+} as const

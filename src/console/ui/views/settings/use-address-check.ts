@@ -1,0 +1,56 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { api, unwrap } from '../../api.ts'
+
+const settledAfterMs = 200
+
+export interface AddressCheckState {
+  /** What would be sent: without blank entries. */
+  entries: string[]
+  /** What is wrong, by the entry's text. */
+  problems: ReadonlyMap<string, string>
+  /** Whether the address to test would pass; null when that is not known. */
+  allows: boolean | null
+  /** Whether the judgement is of what is written now. */
+  isSettled: boolean
+  error: Error | null
+}
+
+/** Has the service judge an allow-list as it is written, by the rules it will apply. */
+export function useAddressCheck(project: string, written: string[], address: string): AddressCheckState {
+  const asked = JSON.stringify([written, address.trim()])
+  const [settled] = useDebouncedValue(asked, settledAfterMs)
+  const { data, error, isPlaceholderData } = useQuery({
+    queryKey: ['project', project, 'check-address', settled],
+    queryFn: async ({ signal }) => {
+      const [entries, tested] = readAsked(settled)
+      const allowedIps = entries.map((entry) => entry.trim()).filter(Boolean)
+      const body = { allowedIps, ...(tested ? { address: tested } : {}) }
+      const keys = api.projects({ project }).keys
+      const { problems, allows } = await unwrap(keys['check-address'].post(body, { fetch: { signal } }))
+      const byText = problems.map(({ index, message }): [string, string] => [
+        allowedIps[index] ?? '',
+        message,
+      ])
+      return { problems: new Map(byText), allows }
+    },
+    enabled: written.some((entry) => entry.trim()) || address.trim() !== '',
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const isSettled = asked === settled && !isPlaceholderData
+  const entries = written.map((entry) => entry.trim()).filter(Boolean)
+  // Of an entry that was corrected or taken away, the problem is gone with it.
+  const problems = new Map([...(data?.problems ?? [])].filter(([entry]) => entries.includes(entry)))
+  return {
+    entries,
+    problems,
+    allows: isSettled && address.trim() ? (data?.allows ?? null) : null,
+    isSettled,
+    error,
+  }
+}
+
+function readAsked(text: string): [string[], string] {
+  return JSON.parse(text)
+}

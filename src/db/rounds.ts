@@ -1,0 +1,60 @@
+interface RoundsOptions {
+  /** One round; true when there is more to do already. */
+  work: () => Promise<boolean>
+  /** How long a round waits for more to do, so that what comes close together is done together. */
+  delayMs: number
+  retryMs: number
+  onFailure: (error: unknown) => void
+}
+
+/** Work in the background: one round at a time, soon after it is asked for, and again when it failed. */
+export class Rounds {
+  readonly #options: RoundsOptions
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #run: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(options: RoundsOptions) {
+    this.#options = options
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  schedule(): void {
+    this.#startIn(this.#options.delayMs)
+  }
+
+  /** Resolves when the round that is under way now has ended. */
+  async idle(): Promise<void> {
+    await this.#run
+  }
+
+  /** Finishes what is under way and starts nothing any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#run
+  }
+
+  #startIn(delayMs: number): void {
+    if (this.#timer || this.#isClosed) return
+    this.#timer = setTimeout(() => {
+      this.#run = this.#round()
+    }, delayMs)
+  }
+
+  async #round(): Promise<void> {
+    const { work, delayMs, retryMs, onFailure } = this.#options
+    let nextInMs: number | null
+    try {
+      nextInMs = (await work()) ? delayMs : null
+    } catch (error) {
+      onFailure(error)
+      nextInMs = retryMs
+    }
+    this.#timer = undefined
+    if (nextInMs !== null) this.#startIn(nextInMs)
+  }
+}

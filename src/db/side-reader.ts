@@ -1,0 +1,76 @@
+import { Worker } from 'node:worker_threads'
+import { drizzle } from 'drizzle-orm/sqlite-proxy'
+import type { ReadDatabase } from './reader.ts'
+
+/** One query as the worker takes it; a message each way costs some 50 us. */
+export interface SideQuery {
+  id: number
+  sql: string
+  params: unknown[]
+}
+
+export type SideReply = { id: number } & ({ rows: unknown[][] } | { error: string })
+
+interface Waiting {
+  resolve(rows: unknown[][]): void
+  reject(error: Error): void
+}
+
+/**
+ * A reader on a thread of its own, for queries that go through many rows: people wait for those, while agents wait
+ * for what the main thread reads. The thread is started by the first query.
+ */
+export class SideReader {
+  readonly db: ReadDatabase
+  readonly #file: string
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  #lastId = 0
+
+  constructor(file: string) {
+    this.#file = file
+    this.db = drizzle(async (sql, params, method) => {
+      const rows = await this.#ask(sql, params)
+      // For `get` Drizzle takes the row itself, or undefined, in place of the rows; its types do not say so.
+      return { rows: method === 'get' ? (rows[0] as unknown[]) : rows }
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #ask(sql: string, params: unknown[]): Promise<unknown[][]> {
+    const worker = this.#worker ?? this.#start()
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, sql, params } satisfies SideQuery)
+    })
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./side-reader-worker.ts', import.meta.url), {
+      workerData: { file: this.#file },
+    })
+    worker.on('message', (reply: SideReply) => this.#settle(reply))
+    worker.on('error', (error) => this.#fail(error))
+    worker.on('exit', () => this.#fail(new Error('The reader has ended')))
+    this.#worker = worker
+    return worker
+  }
+
+  #settle(reply: SideReply): void {
+    const waiting = this.#waiting.get(reply.id)
+    this.#waiting.delete(reply.id)
+    if ('error' in reply) waiting?.reject(new Error(reply.error))
+    else waiting?.resolve(reply.rows)
+  }
+
+  /** The next query starts another thread. */
+  #fail(error: Error): void {
+    this.#worker = undefined
+    for (const waiting of this.#waiting.values()) waiting.reject(error)
+    this.#waiting.clear()
+  }
+}

@@ -1,0 +1,23 @@
+import type { CallChange } from '../../src/calls/schemas.ts'
+import type { Services } from '../../src/services.ts'
+
+const callsPerBatch = 500
+
+/** Ingests the calls; throws for one that is refused. */
+export async function putCalls(
+  { ingest }: Pick<Services, 'ingest'>,
+  projectId: number,
+  changes: Iterable<CallChange & { id: string }>,
+): Promise<void> {
+  const inputs = [...changes].map((change) => ({ id: change.id, change }))
+  for (let start = 0; start < inputs.length; start += callsPerBatch) {
+    for (const result of await ingest.putAll(projectId, inputs.slice(start, start + callsPerBatch))) {
+      if (result instanceof Error) throw result
+    }
+  }
+}
+
+/** A transcript of one turn of the user for each text. */
+export function said(...texts: string[]): CallChange {
+  return { transcript: texts.map((content) => ({ role: 'user', content })) }
+}

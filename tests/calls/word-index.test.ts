@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import Database from 'libsql'
+import { toDocument } from '../../src/calls/document.ts'
+import { mergeCall } from '../../src/calls/merge.ts'
+import { callWords } from '../../src/db/word-tables.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
+import { openCommand } from './command.ts'
+import { putCalls, said } from './put-calls.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
+})
+afterAll(() => service.stop())
+
+async function idsOf({ services }: TestService, projectId: number, text: string): Promise<string[]> {
+  return (await services.calls.find(projectId, { text })).data.map(({ id }) => id)
+}
+
+/** By which write each call's words came in, of those that have any. */
+async function originsOf(projectId: number): Promise<Record<string, number>> {
+  const rows = await service.services.database.read.all<{ id: string; origin: number }>(sql`
+    select calls.id, origin from calls join ${callWords(projectId)}_docsize as indexed on indexed.id = calls.seq
+    where project_id = ${projectId}`)
+  return Object.fromEntries(rows.map(({ id, origin }) => [id, origin]))
+}
+
+async function callsBehind({ services }: TestService): Promise<number> {
+  const [row] = await services.database.read.all<{ n: number }>(
+    sql`select count(*) as n from calls_without_words`,
+  )
+  return row?.n ?? -1
+}
+
+async function untilErased({ services }: TestService): Promise<void> {
+  const deadline = performance.now() + 15_000
+  for (;;) {
+    const open = await services.database.read.all(sql`select 1 from erasures where done_at is null`)
+    if (open.length === 0) return
+    if (performance.now() > deadline) throw new Error('The erasures were not done')
+    await Bun.sleep(20)
+  }
+}
+
+describe("a call's words", () => {
+  test('are left alone by a change of anything else', async () => {
+    const { projectId } = await service.mintProject()
+    const call = { id: 'a', summary: 'pears', ...said('apples') }
+    await putCalls(service.services, projectId, [call])
+    const before = await originsOf(projectId)
+    expect(Object.keys(before)).toEqual(['a'])
+    await putCalls(service.services, projectId, [{ id: 'a', status: 'completed', duration: 5 }])
+    await putCalls(service.services, projectId, [{ ...call, evaluation: 'success', metadata: { a: 1 } }])
+    expect(await originsOf(projectId)).toEqual(before)
+    await putCalls(service.services, projectId, [{ id: 'a', summary: 'plums' }])
+    expect(await originsOf(projectId)).not.toEqual(before)
+  })
+
+  test('are none of a call that says nothing', async () => {
+    const { projectId } = await service.mintProject()
+    await putCalls(service.services, projectId, [{ id: 'a', duration: 5 }])
+    expect(await originsOf(projectId)).toEqual({})
+  })
+
+  test('come in with many others in one go, new and changed, in any order of their numbers', async () => {
+    const { projectId } = await service.mintProject()
+    const calls = Array.from({ length: 60 }, (_, n) => ({ id: `c${n}`, ...said(`first${n}`) }))
+    await putCalls(service.services, projectId, calls)
+    const changed = calls
+      .filter((_, n) => n % 2 === 0)
+      .reverse()
+      .map(({ id }) => ({ id, ...said(`second${id}`) }))
+    const fresh = Array.from({ length: 20 }, (_, n) => ({ id: `new${n}`, ...said(`first${n * 2}`) }))
+    await putCalls(service.services, projectId, [...changed, ...fresh])
+    for (let n = 0; n < 60; n++) {
+      const expected = n % 2 === 0 ? (n < 40 ? [`new${n / 2}`] : []) : [`c${n}`]
+      expect([n, await idsOf(service, projectId, `first${n} first${n}`)]).toEqual([
+        n,
+        n < 6 ? expect.arrayContaining(expected) : expected,
+      ])
+      if (n % 2 === 0) expect(await idsOf(service, projectId, `secondc${n}`)).toContain(`c${n}`)
+    }
+    // All in two writes: each row of its own would be a segment of the index.
+    expect(new Set(Object.values(await originsOf(projectId))).size).toBeLessThanOrEqual(2)
+  })
+
+  test('of a long call that goes on are indexed now and then, not at every turn', async () => {
+    const { projectId } = await service.mintProject()
+    const turn = (n: number) => ({ role: 'user' as const, content: `turn${n} ${'and so on '.repeat(20)}` })
+    await putCalls(service.services, projectId, [
+      { id: 'long', transcript: Array.from({ length: 500 }, (_, n) => turn(n)) },
+    ])
+    expect(await idsOf(service, projectId, 'turn499')).toEqual(['long'])
+    const before = await originsOf(projectId)
+    for (let n = 500; n < 520; n++) {
+      await putCalls(service.services, projectId, [
+        { id: 'long', appendTranscript: { at: n, turns: [turn(n)] } },
+      ])
+    }
+    await putCalls(service.services, projectId, [{ id: 'long', status: 'completed' }])
+    await service.services.wordBacklog.finish()
+    expect(await callsBehind(service)).toBe(0)
+    expect(await idsOf(service, projectId, 'turn519 turn0')).toEqual(['long'])
+    const [first, last] = [before.long ?? 0, (await originsOf(projectId)).long ?? 0]
+    expect(last - first).toBeGreaterThan(0)
+    expect(last - first).toBeLessThan(10)
+  })
+
+  test('of a long call that was shortened or deleted meanwhile are what they are then', async () => {
+    const { projectId } = await service.mintProject()
+    const long = said(...Array.from({ length: 8_000 }, (_, n) => `word${n} and so on`))
+    await putCalls(
+      service.services,
+      projectId,
+      ['a', 'b', 'c'].map((id) => ({ id, ...said('short') })),
+    )
+    await putCalls(
+      service.services,
+      projectId,
+      ['a', 'b', 'c'].map((id) => ({ id, ...long })),
+    )
+    await putCalls(service.services, projectId, [{ id: 'a', ...said('shorter') }])
+    await service.services.calls.remove(projectId, 'b')
+    await service.services.wordBacklog.finish()
+    expect(await idsOf(service, projectId, 'word7999')).toEqual(['c'])
+    expect(await idsOf(service, projectId, 'shorter')).toEqual(['a'])
+    expect(await idsOf(service, projectId, 'short')).toEqual(['a'])
+  })
+
+  test('that a command imports are found by the service beside it', async () => {
+    const { projectId } = await service.mintProject()
+    const command = await openCommand(service.dataDir)
+    try {
+      await putCalls(command, projectId, [{ id: 'a', ...said('imported') }])
+      expect(await idsOf(service, projectId, 'imported')).toEqual(['a'])
+    } finally {
+      await command.close()
+    }
+  })
+})
+
+describe('the words of a deleted call', () => {
+  test('are in no byte of any file, nor those that it had before', async () => {
+    const project = await service.mintProject()
+    const { projectId } = project
+    const [kept, ...gone] = Array.from({ length: 9 }, () => newWord())
+    const filler = Array.from({ length: 300 }, (_, n) => ({
+      id: `filler${n}`,
+      ...said(`filler ${newWord()}`),
+    }))
+    await putCalls(service.services, projectId, filler)
+    await putCalls(service.services, projectId, [{ id: 'kept', ...said(`stays ${kept}`) }])
+    for (const word of gone.slice(0, 6)) {
+      await putCalls(service.services, projectId, [{ id: 'gone', summary: word, ...said(`says ${word}`) }])
+      await putCalls(service.services, projectId, [{ id: 'kept', duration: Math.random() }])
+    }
+    await putCalls(service.services, projectId, [
+      { id: 'gone', ...said(...Array.from({ length: 4_000 }, () => `long ${gone[6]} and ${gone[7]}`)) },
+    ])
+    await service.services.wordBacklog.finish()
+    const traces = gone.flatMap((word) => tracesOfWord(word))
+    expect(await findTraces(service.dataDir, traces)).not.toEqual([])
+
+    expect((await project.fetch('/v1/calls/gone', { method: 'DELETE' })).status).toBe(200)
+    expect(await idsOf(service, projectId, 'long')).toEqual([])
+    await untilErased(service)
+    expect(await findTraces(service.dataDir, traces)).toEqual([])
+    expect(await idsOf(service, projectId, kept ?? '')).toEqual(['kept'])
+    expect((await findTraces(service.dataDir, tracesOfWord(kept ?? ''))).length).toBeGreaterThan(0)
+  }, 60_000)
+
+  test('are gone from among many, and the others are found as before', async () => {
+    const project = await service.mintProject()
+    const calls = Array.from({ length: 200 }, (_, n) => ({ id: `c${n}`, word: newWord() }))
+    for (let start = 0; start < calls.length; start += 20) {
+      const batch = calls.slice(start, start + 20).map(({ id, word }) => ({ id, ...said(`call ${word}`) }))
+      await putCalls(service.services, project.projectId, batch)
+    }
+    const gone = calls.filter((_, n) => n % 3 === 0)
+    for (const { id } of gone) await service.services.calls.remove(project.projectId, id)
+    expect(await found(project, gone)).toEqual([])
+    await untilErased(service)
+    expect(
+      await findTraces(
+        service.dataDir,
+        gone.flatMap(({ word }) => tracesOfWord(word)),
+      ),
+    ).toEqual([])
+    const kept = calls.filter((_, n) => n % 3 !== 0)
+    expect(await found(project, kept)).toEqual(kept.map(({ id }) => id))
+    expect((await service.services.calls.find(project.projectId, { text: 'call' })).total).toBe(kept.length)
+  }, 60_000)
+
+  async function found({ projectId }: TestProject, calls: { word: string }[]): Promise<string[]> {
+    const ids = []
+    for (const { word } of calls) ids.push(...(await idsOf(service, projectId, word)))
+    return ids
+  }
+})
+
+describe('a database of an earlier version', () => {
+  const calls = Array.from({ length: 2_000 }, (_, n) => ({ id: `c${n}`, ...said(`call number${n} of old`) }))
+
+  test('has its calls indexed in the background, and from where it was after a restart', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    writeEarlierDatabase(dataDir)
+    // A command has brought the schema up to date, and changes calls before any service could index them.
+    const command = await openCommand(dataDir)
+    const [project] = await command.projects.list()
+    const projectId = project?.projectId ?? 0
+    await command.calls.remove(projectId, 'c7')
+    await putCalls(command, projectId, [
+      { id: 'c8', ...said('another text') },
+      { id: 'c9', duration: 3 },
+      { id: 'fresh', ...said('call of new') },
+    ])
+    expect((await command.calls.find(projectId, { text: 'call' })).total).toBe(1)
+    await command.close()
+
+    const first = await startService({ dataDir })
+    expect(await callsBehind(first)).toBeGreaterThan(0)
+    await first.stop()
+    const second = await startService({ dataDir })
+    try {
+      await second.services.wordBacklog.finish()
+      expect(await callsBehind(second)).toBe(0)
+      const [indexed] = await second.services.database.read.all<{ n: number }>(
+        sql`select count(*) as n from ${callWords(projectId)}_docsize`,
+      )
+      expect(indexed?.n).toBe(calls.length)
+      expect(await idsOf(second, projectId, 'number9 call')).toEqual(['c9'])
+      expect(await idsOf(second, projectId, 'number7 call')).toEqual([])
+      expect(await idsOf(second, projectId, 'another')).toEqual(['c8'])
+      // The virtual columns and the index on them are there for old calls, too.
+      expect(
+        (await second.services.calls.find(projectId, { number: '0042' })).data.map(({ id }) => id),
+      ).toEqual(['c42'])
+    } finally {
+      await second.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  }, 60_000)
+
+  /** As the version before this one left it: its migrations, and a word table of its kind that nothing is in. */
+  function writeEarlierDatabase(dataDir: string): void {
+    const folder = join(import.meta.dir, '../../src/db/migrations')
+    const names = readdirSync(folder)
+      .filter((name) => name.endsWith('.sql'))
+      .sort()
+    const journal: { entries: { tag: string; when: number }[] } = JSON.parse(
+      readFileSync(join(folder, 'meta/_journal.json'), 'utf8'),
+    )
+    const db = new Database(join(dataDir, 'callbook.db'))
+    db.exec('pragma journal_mode = wal')
+    db.exec(
+      'create table __drizzle_migrations (id integer primary key autoincrement, hash text not null, created_at numeric)',
+    )
+    for (const name of names.slice(0, 2)) {
+      db.exec(readFileSync(join(folder, name), 'utf8').replaceAll('--> statement-breakpoint', ''))
+      const when = journal.entries.find(({ tag }) => `${tag}.sql` === name)?.when
+      db.exec(`insert into __drizzle_migrations (hash, created_at) values ('${name}', ${when})`)
+    }
+    const tokenizer = "porter unicode61 remove_diacritics 2 categories ''L* M* N* Co''"
+    const options = `content='', contentless_delete=1, tokenize='${tokenizer}'`
+    db.exec(`insert into projects (id, public_id, name, created_at) values (1, 'prj_1', 'default', 1);
+      create virtual table chunk_words_1 using fts5(heading, text, ${options});
+      create virtual table call_words_1 using fts5(words, ${options})`)
+    const insertHead =
+      db.prepare(`insert into calls (project_id, id, created_at, updated_at, status, is_engaged,
+      duration, caller_number, document_chars, change_seq) values (1, ?, ?, ?, 'live', 0, 0, ?, ?, 1)`)
+    const insertDocument = db.prepare('insert into call_documents (seq, document) values (?, ?)')
+    db.exec('begin')
+    for (const [n, change] of calls.entries()) {
+      const { call } = mergeCall(null, change.id, { ...change, callerNumber: `+1 00${n}` }, n)
+      const document = toDocument(call)
+      insertHead.run(change.id, n, n, call.callerNumber, document.length)
+      insertDocument.run(n + 1, document)
+    }
+    db.exec('commit')
+    db.close()
+  }
+})

@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createServer } from '../../src/server.ts'
+import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { expectProblem } from '../support/problem.ts'
+import { head, rawRequest } from '../support/raw-http.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+type Level = 'everyone' | 'signedIn' | 'members' | 'owners'
+
+/** Whom each route is for. A route that is missing here fails the first test. */
+const levels: Record<string, Level> = {
+  'GET /session': 'everyone',
+  'POST /session': 'everyone',
+  'DELETE /session': 'signedIn',
+  'GET /sessions': 'signedIn',
+  'DELETE /sessions': 'signedIn',
+  'DELETE /sessions/:id': 'signedIn',
+  'POST /password': 'signedIn',
+  'POST /links/check': 'everyone',
+  'POST /links/setup': 'everyone',
+  'POST /links/invitation': 'everyone',
+  'POST /links/password': 'everyone',
+  'POST /projects': 'signedIn',
+  'PATCH /projects/:project': 'members',
+  'DELETE /projects/:project': 'owners',
+  'GET /projects/:project/keys': 'owners',
+  'POST /projects/:project/keys': 'owners',
+  'POST /projects/:project/keys/check-address': 'owners',
+  'DELETE /projects/:project/keys/:id': 'owners',
+  'GET /projects/:project/people': 'owners',
+  'PATCH /projects/:project/people/:id': 'owners',
+  'DELETE /projects/:project/people/:id': 'owners',
+  'POST /projects/:project/invitations': 'owners',
+  'DELETE /projects/:project/invitations/:id': 'owners',
+  'GET /projects/:project/audit': 'owners',
+  'GET /projects/:project/calls': 'members',
+  'GET /projects/:project/calls/facets': 'members',
+  'GET /projects/:project/calls/:id': 'members',
+  'DELETE /projects/:project/calls/:id': 'members',
+  'GET /projects/:project/overview/figures': 'members',
+  'GET /projects/:project/overview/days': 'members',
+  'GET /projects/:project/overview/durations': 'members',
+  'GET /projects/:project/overview/end-reasons': 'members',
+  'GET /projects/:project/overview/knowledge': 'members',
+  'GET /projects/:project/knowledge': 'members',
+  'POST /projects/:project/knowledge': 'members',
+  'POST /projects/:project/knowledge/preview': 'members',
+  'POST /projects/:project/knowledge/search': 'members',
+  'GET /projects/:project/knowledge/:id': 'members',
+  'GET /projects/:project/knowledge/:id/chunks': 'members',
+  'DELETE /projects/:project/knowledge/:id': 'members',
+}
+
+const routes = Object.entries(levels).map(([route, level]) => {
+  const [method = '', path = ''] = route.split(' ')
+  return { route, method, path, level }
+})
+const inProjects = routes.filter(({ path }) => path.startsWith('/projects/:project'))
+const changing = routes.filter(({ method }) => method !== 'GET')
+
+let service: TestService
+let set: TestConsole
+let project: TestProject
+let elsewhere: TestProject
+let member: TestPerson
+/** Owns a project, but not this one. */
+let stranger: TestPerson
+
+beforeAll(async () => {
+  service = await startService()
+  set = await startConsole(service)
+  project = await set.mintProject()
+  elsewhere = await set.mintProject()
+  member = await set.join(project, 'member')
+  stranger = await set.join(elsewhere, 'owner')
+})
+afterAll(() => service.stop())
+
+const placed = (path: string, id = project.id) => path.replace(':project', id).replace(':id', 'nothing')
+
+/** Sends the emptiest request that the route can get: who may send it is judged before what it says. */
+function send(
+  from: Pick<TestPerson, 'fetch'>,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const body = method === 'POST' || method === 'PATCH' ? { body: '{}' } : {}
+  return from.fetch(path, { method, ...body, headers: { 'content-type': 'application/json', ...headers } })
+}
+
+describe('the routes of the console', () => {
+  test('are those whose access is tested here', () => {
+    const served = createServer(service.services, () => null)
+      .routes.filter(({ path }) => path.startsWith('/console/api'))
+      .map(({ method, path }) => `${method} ${path.replace('/console/api', '')}`)
+    expect(served.sort()).toEqual(Object.keys(levels).sort())
+  })
+
+  test.each(routes.filter(({ level }) => level !== 'everyone'))(
+    '$route is 401 for who is not signed in, and for a key',
+    async ({ method, path }) => {
+      const nothing: Record<string, string>[] = [
+        {},
+        { authorization: `Bearer ${project.key}` },
+        { authorization: `Bearer ${project.ingestKey}` },
+        { cookie: 'callbook.session_token=made-up.signature' },
+      ]
+      for (const headers of nothing) {
+        const answer = await send(set.nobody, method, placed(path), headers)
+        await expectProblem(answer, 'not_signed_in', 'Sign in required')
+        expect(answer.headers.get('www-authenticate')).toStartWith('Cookie ')
+        expect(answer.headers.get('cache-control')).toBe('no-store')
+      }
+    },
+  )
+
+  test.each(routes.filter(({ level }) => level === 'owners'))(
+    '$route is 403 for a member, and not for an owner',
+    async ({ method, path }) => {
+      await expectProblem(await send(member, method, placed(path)), 'forbidden', 'Forbidden')
+      expect([401, 403]).not.toContain((await send(set.owner, method, placed(path))).status)
+    },
+  )
+
+  test.each(routes.filter(({ level }) => level === 'members'))(
+    '$route is open to a member',
+    async (route) => {
+      expect([401, 403]).not.toContain((await send(member, route.method, placed(route.path))).status)
+    },
+  )
+
+  test.each(inProjects)(
+    '$route of a project of others and of none are answered the same',
+    async ({ method, path }) => {
+      const facts = async (id: string) => {
+        const answer = await send(stranger, method, placed(path, id))
+        const headers = [...answer.headers].filter(([name]) => !['x-request-id', 'date'].includes(name))
+        const body = (await answer.text()).replace(answer.headers.get('x-request-id') ?? 'none', '')
+        return { status: answer.status, headers, body }
+      }
+      const others = await facts(project.id)
+      expect(others.status).toBe(404)
+      expect(others.body).not.toContain(project.name)
+      expect(others).toEqual(await facts(`prj_${'0'.repeat(32)}`))
+    },
+  )
+
+  test('no spelling of a path leads past the guard', async () => {
+    const { id } = project
+    const spellings = [
+      `/console/api/projects/${id}/%6beys`,
+      `/console/api/proj%65cts/${id}/keys`,
+      `/console%2Fapi/projects/${id}/keys`,
+      `/%63onsole/api/projects/${id}/keys`,
+      `//console/api/projects/${id}/keys`,
+      `/console//api/projects/${id}/keys`,
+      `/console/api//projects/${id}/keys`,
+      `/console/api/projects//${id}/keys`,
+      `/console/api/projects/${id}//keys`,
+      `/console/api/projects/${id}/keys/`,
+      `/console/api/projects/${id}/calls/../keys`,
+      `/console/api/projects/${id}/calls/..%2fkeys`,
+      `/console/api/projects/${id}/calls/%2e%2e/keys`,
+      `/console/api/projects/${id}/Keys`,
+      `/console/api/projects/${id}/keys?project=${elsewhere.id}`,
+      `/console/api/projects/${elsewhere.id}%2F..%2F${id}/keys`,
+      `/console/api/./projects/${id}/keys`,
+      `/console/api/projects/${id}\\keys`,
+      `/console/api/projects/${id}/keys#/calls`,
+      `/console/api/projects/${id}/calls/../../../../console/api/projects/${id}/keys`,
+    ]
+    for (const spelling of spellings) {
+      for (const cookie of [member.cookie, stranger.cookie, '']) {
+        const request = head(`GET ${spelling} HTTP/1.1`, { Cookie: cookie, Connection: 'close' })
+        const { status, body } = await rawRequest(service.url, request)
+        expect([spelling, (status ?? 400) >= 400]).toEqual([spelling, true])
+        expect(body).not.toContain('ck_live_')
+      }
+    }
+    // The same question as it should be asked, to show that these would have been answered.
+    expect(await (await set.owner.fetch(`/projects/${id}/keys`)).text()).toContain('ck_live_')
+  })
+
+  test('one request is judged by one project, wherever another one is named', async () => {
+    const answer = await set.owner.send('PATCH', `/projects/${project.id}/people/${stranger.personId}`, {
+      role: 'member',
+      project: elsewhere.id,
+      projectId: elsewhere.projectId,
+    })
+    await expectProblem(answer, 'not_found', 'Not found')
+  })
+})
+
+describe('cookies and keys', () => {
+  test.each(['/v1/calls', '/v1/knowledge', '/mcp', '/integrations/vapi/knowledge', '/ingest/calls/c-1'])(
+    'a cookie opens nothing at %s',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+        const answer = await fetch(service.url + path, {
+          method,
+          ...(method === 'GET' ? {} : { body: '{}' }),
+          headers: { cookie: set.owner.cookie, origin: service.url, 'content-type': 'application/json' },
+        })
+        expect(answer.status).toBe(401)
+      }
+    },
+  )
+
+  test("a key beside a person's cookie changes nothing", async () => {
+    const headers = { authorization: `Bearer ${project.key}` }
+    expect((await member.fetch(`/projects/${project.id}/keys`, { headers })).status).toBe(403)
+    expect((await set.owner.fetch(`/projects/${project.id}/keys`, { headers })).status).toBe(200)
+  })
+})
+
+describe('a body of somebody who is not signed in', () => {
+  test.each(changing.filter(({ level }) => level === 'everyone'))(
+    '$route is small, or 413',
+    async (route) => {
+      const send = (token: string) => set.nobody.send(route.method, route.path, { token })
+      expect([400, 404]).toContain((await send('x'.repeat(200))).status)
+      await expectProblem(await send('x'.repeat(16_384)), 'payload_too_large', 'Payload too large')
+    },
+  )
+})
+
+describe('requests of foreign pages', () => {
+  const foreign: [string, Record<string, string>][] = [
+    ['without an origin', { origin: '' }],
+    ['from another site', { origin: 'https://evil.example' }],
+    ['from an opaque origin', { origin: 'null' }],
+    ['from another port', { origin: 'http://127.0.0.1:1' }],
+    ['from a name that only begins like ours', { origin: 'http://127.0.0.1.evil.example' }],
+    ['from an origin that is none', { origin: 'file://127.0.0.1' }],
+    ['from the same site only', { origin: 'https://evil.example', 'sec-fetch-site': 'same-site' }],
+    ['from across', { origin: '', 'sec-fetch-site': 'cross-site' }],
+    ['from an address bar', { origin: '', 'sec-fetch-site': 'none' }],
+  ]
+
+  test.each(changing)('$route is 403 from a foreign page, signed in or not', async ({ method, path }) => {
+    for (const [, headers] of foreign) {
+      for (const person of [set.owner, set.nobody]) {
+        const answer = await send(person, method, placed(path), headers)
+        const { detail } = await expectProblem(answer, 'forbidden', 'Forbidden')
+        expect(detail).toContain('Origin')
+      }
+    }
+    expect((await set.owner.fetch('/session')).status).toBe(200)
+  })
+
+  test.each([
+    ['the origin of the host', () => ({ origin: service.url })],
+    [
+      'a browser that says same-origin',
+      () => ({ origin: 'https://proxied.example', 'sec-fetch-site': 'same-origin' }),
+    ],
+  ])('%s passes', async (_, headers) => {
+    const answer = await send(set.owner, 'POST', `/projects/${project.id}/invitations`, headers())
+    await expectProblem(answer, 'invalid_request', 'Invalid request')
+  })
+
+  test('the origin of PUBLIC_URL passes behind a proxy that renames the host', async () => {
+    const proxied = await startService({ env: { PUBLIC_URL: 'https://callbook.example/base' } })
+    const check = (origin: string) =>
+      fetch(`${proxied.url}/console/api/links/check`, {
+        method: 'POST',
+        body: '{"token":"x"}',
+        headers: { origin, 'content-type': 'application/json' },
+      })
+    expect((await check('https://callbook.example')).status).toBe(404)
+    expect((await check('http://callbook.example')).status).toBe(403)
+    expect((await check('https://callbook.example.evil.example')).status).toBe(403)
+    await proxied.stop()
+  })
+
+  test.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain', ''])(
+    'what a form can send (%p) is 415',
+    async (type) => {
+      const answer = await set.owner.fetch(`/projects/${project.id}/invitations`, {
+        method: 'POST',
+        body: '{"role":"owner"}',
+        headers: { 'content-type': type },
+      })
+      await expectProblem(answer, 'unsupported_media_type', 'Unsupported media type')
+    },
+  )
+
+  test('nothing answers with the headers that would let foreign pages read', async () => {
+    for (const method of ['GET', 'OPTIONS', 'POST']) {
+      const answer = await set.owner.fetch('/session', {
+        method,
+        headers: { origin: 'https://evil.example' },
+      })
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+      expect(answer.headers.get('x-frame-options')).toBe('DENY')
+    }
+  })
+})

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { AuditRow, AuditRows } from '../../src/console/answers.ts'
+import { createRecordHash } from '../../src/db/record-hash.ts'
+import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+let service: TestService
+let set: TestConsole
+beforeAll(async () => {
+  service = await startService()
+  set = await startConsole(service)
+})
+afterAll(() => service.stop())
+
+async function trailOf(project: TestProject, by: TestPerson = set.owner): Promise<AuditRow[]> {
+  return (await (await by.fetch(`/projects/${project.id}/audit?limit=200`)).json()).data
+}
+
+/** What is new in a project's trail after some work, oldest first. */
+async function noted(project: TestProject, work: () => Promise<unknown>) {
+  const last = (await trailOf(project))[0]?.seq ?? 0
+  await work()
+  return (await trailOf(project)).filter(({ seq }) => seq > last).reverse()
+}
+
+async function recordHash() {
+  const [secret] = await service.services.database.read.all<{ value: string }>(
+    sql`select value from meta where name = 'id_hash_key'`,
+  )
+  return createRecordHash(secret?.value ?? '')
+}
+
+const nameOf = ({ name, email }: TestPerson) => `${name} (${email})`
+const short = ({ action, actor, target }: AuditRow) => [action, actor, target]
+
+describe('the audit trail', () => {
+  test('has who did what, to what, when and from where', async () => {
+    const project = await set.mintProject()
+    const actor = nameOf(set.owner)
+    const rows = await noted(project, () =>
+      set.owner.send('POST', `/projects/${project.id}/invitations`, { role: 'member' }),
+    )
+    expect(rows).toEqual([
+      {
+        seq: expect.any(Number),
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        action: 'invitation_created',
+        actor,
+        target: 'member',
+        ipAddress: '127.0.0.1',
+      },
+    ])
+  })
+
+  test('tells of keys, made in the console, on the command line and revoked', async () => {
+    const project = await set.mintProject()
+    const path = `/projects/${project.id}/keys`
+    const input = { name: 'mine', kind: 'live' as const, allowedIps: [], expiresAt: null }
+    const hints: string[] = []
+    const rows = await noted(project, async () => {
+      const { id, hint } = await (await set.owner.send('POST', path, input)).json()
+      await set.owner.send('DELETE', `${path}/${id}`)
+      await set.owner.send('DELETE', `${path}/${id}`)
+      const other = await service.services.keys.create(project.projectId, { ...input, name: 'theirs' })
+      hints.push(hint, other.hint)
+    })
+    expect(rows.map(short)).toEqual([
+      ['key_created', nameOf(set.owner), `mine (${hints[0]})`],
+      ['key_revoked', nameOf(set.owner), `mine (${hints[0]})`],
+      ['key_created', null, `theirs (${hints[1]})`],
+    ])
+  })
+
+  test('tells of people: invited, joined, changed, removed, and invitations revoked', async () => {
+    const project = await set.mintProject()
+    const actor = nameOf(set.owner)
+    let person = set.owner
+    const rows = await noted(project, async () => {
+      person = await set.join(project, 'member')
+      const path = `/projects/${project.id}/people/${person.personId}`
+      await set.owner.send('PATCH', path, { role: 'owner' })
+      await set.owner.send('PATCH', path, { role: 'owner' })
+      await set.owner.send('DELETE', path)
+      await set.owner.send('DELETE', path)
+      const open = await set.owner.send('POST', `/projects/${project.id}/invitations`, { role: 'owner' })
+      await set.owner.send('DELETE', `/projects/${project.id}/invitations/${(await open.json()).id}`)
+    })
+    expect(rows.map(short)).toEqual([
+      ['invitation_created', actor, 'member'],
+      ['invitation_accepted', nameOf(person), nameOf(person)],
+      ['role_changed', actor, `${nameOf(person)} → owner`],
+      ['person_removed', actor, nameOf(person)],
+      ['invitation_created', actor, 'owner'],
+      ['invitation_revoked', actor, null],
+    ])
+  })
+
+  test('tells of deletions through /v1 by the key, and of the record its keyed hash only', async () => {
+    const project = await set.mintProject()
+    await project.send('PUT', '/ingest/calls/call-to-go', { status: 'completed' })
+    const item = await (await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })).json()
+    const rows = await noted(project, async () => {
+      expect((await project.fetch('/v1/calls/call-to-go', { method: 'DELETE' })).status).toBe(200)
+      expect((await project.fetch('/v1/calls/call-to-go', { method: 'DELETE' })).status).toBe(404)
+      expect((await project.fetch(`/v1/knowledge/${item.id}`, { method: 'DELETE' })).status).toBe(200)
+      expect((await project.fetch(`/v1/knowledge/${item.id}`, { method: 'DELETE' })).status).toBe(404)
+    })
+    const hash = await recordHash()
+    const actor = `live (ck_live_…${project.key.slice(-4)})`
+    expect(rows.map(short)).toEqual([
+      ['call_deleted', actor, hash(project.projectId, 'call', 'call-to-go')],
+      ['item_deleted', actor, hash(project.projectId, 'item', item.id)],
+    ])
+    expect(rows.map(({ ipAddress }) => ipAddress)).toEqual(['127.0.0.1', '127.0.0.1'])
+    expect(JSON.stringify(rows)).not.toMatch(new RegExp(`call-to-go|${item.id}`))
+  })
+
+  test('tells of deletions in the console by the person', async () => {
+    const project = await set.mintProject()
+    const person = await set.join(project, 'member')
+    await project.send('PUT', '/ingest/calls/call-to-go', { status: 'completed' })
+    const rows = await noted(project, async () => {
+      const path = `/projects/${project.id}/calls/call-to-go`
+      expect((await person.send('DELETE', path)).status).toBe(200)
+      expect((await person.send('DELETE', path)).status).toBe(404)
+    })
+    const hash = (await recordHash())(project.projectId, 'call', 'call-to-go')
+    expect(rows.map(short)).toEqual([['call_deleted', nameOf(person), hash]])
+  })
+
+  test('tells of projects: made, renamed and, among the other projects of who did it, deleted', async () => {
+    const kept = await set.mintProject()
+    const actor = nameOf(set.owner)
+    const name = `soon gone ${kept.id}`
+    const { id } = await (await set.owner.send('POST', '/projects', { name })).json()
+    const made = { ...kept, ...(await service.services.projects.find(id)) }
+    await set.owner.send('PATCH', `/projects/${id}`, { name: `${name} for good` })
+    expect((await trailOf(made)).slice(0, 2).map(short)).toEqual([
+      ['project_renamed', actor, `${name} for good`],
+      ['project_created', actor, name],
+    ])
+    const rows = await noted(kept, () =>
+      set.owner.send('DELETE', `/projects/${id}`, { confirm: `${name} for good` }),
+    )
+    const hash = (await recordHash())(made.projectId, 'project', id)
+    expect(rows.map(short)).toEqual([['project_deleted', actor, hash]])
+  })
+
+  test('tells the owners of a project of the sign-ins of its members, and of nobody else', async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    const person = await set.join(project, 'member')
+    const stranger = await set.join(other, 'member')
+    const rows = await noted(project, async () => {
+      await set.nobody.send('POST', '/session', { email: person.email, password: 'not the password' })
+      await set.nobody.send('POST', '/session', { email: stranger.email, password: 'not the password' })
+      await set.nobody.send('POST', '/session', { email: 'nobody@example.com', password: 'not the password' })
+      const again = browserOf(service, cookieOf(await set.nobody.send('POST', '/session', person)))
+      const newPassword = 'something else entirely'
+      const changed = await again.send('POST', '/password', { currentPassword: person.password, newPassword })
+      const browser = browserOf(service, cookieOf(changed))
+      await service.services.console.invitations.createPasswordLink(person.email, 'http://x')
+      await browser.send('DELETE', '/session')
+    })
+    const actor = nameOf(person)
+    expect(rows.map(short).sort()).toEqual([
+      ['password_changed', actor, null],
+      ['password_link_created', null, actor],
+      ['sign_in_failed', null, actor],
+      ['signed_in', actor, null],
+      ['signed_out', actor, null],
+    ])
+  })
+
+  test('shows nothing of other projects, and begins with the newest', async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    await set.join(other, 'member')
+    const rows = await trailOf(project)
+    expect(rows.map(({ seq }) => seq)).toEqual(rows.map(({ seq }) => seq).sort((a, b) => b - a))
+    expect(rows.filter(({ action }) => action === 'project_created').map(({ target }) => target)).toEqual([
+      project.name,
+    ])
+    expect(rows.filter(({ action }) => action.startsWith('invitation'))).toEqual([])
+  })
+
+  test('comes in pages that leave nothing out and tell nothing twice, while it grows', async () => {
+    const project = await set.mintProject()
+    const { audit } = service.services.console
+    for (let i = 0; i < 25; i++)
+      await audit.note({ projectId: project.projectId, action: 'call_deleted', target: `hash ${i}` })
+    const all = await trailOf(project)
+    const seen: number[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const answer: Response = await set.owner.fetch(`/projects/${project.id}/audit?limit=7&cursor=${cursor}`)
+      const page: AuditRows = await answer.json()
+      expect(page.data.length).toBeLessThanOrEqual(7)
+      seen.push(...page.data.map(({ seq }) => seq))
+      cursor = page.nextCursor
+      await audit.note({ projectId: project.projectId, action: 'call_deleted', target: 'later' })
+    }
+    expect(seen).toEqual(all.map(({ seq }) => seq))
+  })
+
+  test.each(['limit=x', 'limit=-1', 'cursor=x', 'cursor=1.5', 'limit=1e3'])('%s is 400', async (query) => {
+    const project = await set.mintProject()
+    const answer = await set.owner.fetch(`/projects/${project.id}/audit?${query}`)
+    await expectProblem(answer, 'invalid_request', 'Invalid request')
+  })
+
+  test('that cannot be written undoes nothing: the log has why', async () => {
+    const person = await set.join(await set.mintProject(), 'member')
+    const { write } = service.services.database
+    await write.run(sql`alter table audit_events rename to lost`)
+    const answer = await set.nobody.send('POST', '/session', person)
+    await write.run(sql`alter table lost rename to audit_events`)
+    expect(answer.status).toBe(200)
+    expect(service.logs.map(({ msg }) => msg)).toContain('An event was not noted in the audit trail')
+  })
+})

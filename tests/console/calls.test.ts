@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { CallRows } from '../../src/console/answers.ts'
+import { putCalls, said } from '../calls/put-calls.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+let service: TestService
+let people: TestConsole
+beforeAll(async () => {
+  service = await startService()
+  people = await startConsole(service)
+})
+afterAll(() => service.stop())
+
+const period = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
+const reads = [
+  '/calls',
+  '/calls/facets',
+  '/calls/a',
+  `/overview/figures?${period}`,
+  `/overview/days?${period}`,
+  `/overview/durations?${period}`,
+  `/overview/end-reasons?${period}`,
+  '/overview/knowledge',
+]
+
+async function projectWithCall(): Promise<TestProject> {
+  const project = await people.mintProject()
+  await putCalls(service.services, project.projectId, [
+    {
+      id: 'a',
+      createdAt: '2026-01-05T00:00:00.000Z',
+      status: 'completed',
+      duration: 12,
+      evaluation: 'success',
+      endedReason: 'x',
+      callAnalysis: { zero: -0, 'a"b': [1e21] },
+      ...said('Hello & <b>welcome</b>'),
+    },
+  ])
+  return project
+}
+
+describe('/console/api/projects/:project/calls', () => {
+  test('answers owners and members alike, and nobody else', async () => {
+    const project = await projectWithCall()
+    const member = await people.join(project, 'member')
+    const stranger = await people.join(await people.mintProject(), 'owner')
+    for (const read of reads) {
+      const path = `/projects/${project.id}${read}`
+      for (const person of [people.owner, member])
+        expect([read, (await person.fetch(path)).status]).toEqual([read, 200])
+      expect((await people.nobody.fetch(path)).status).toBe(401)
+      await expectProblem(await stranger.fetch(path), 'not_found', 'Not found')
+    }
+  })
+
+  test('finds by filters in the query, and says which of them cannot be read', async () => {
+    const project = await projectWithCall()
+    const find = async (query: string): Promise<CallRows> =>
+      (await people.owner.fetch(`/projects/${project.id}/calls?${query}`)).json()
+    expect((await find('text=hello+welc&status=completed&unknown=1')).data).toMatchObject([
+      {
+        id: 'a',
+        match: {
+          where: 'user',
+          text: 'Hello & <b>welcome</b>',
+          ranges: [
+            [0, 5],
+            [11, 18],
+          ],
+        },
+      },
+    ])
+    expect((await find('text=%E2%82%AC')).data).toEqual([])
+    expect((await find('text=')).total).toBe(1)
+    const answer = await people.owner.fetch(`/projects/${project.id}/calls?status=gone&limit=x&from=2026`)
+    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(problem.errors?.map(({ field }) => field)).toEqual(['status', 'from', 'limit'])
+    const long = await people.owner.fetch(`/projects/${project.id}/calls?text=${'x'.repeat(501)}`)
+    expect((await expectProblem(long, 'invalid_request', 'Invalid request')).errors?.[0]?.field).toBe('text')
+  })
+
+  test('answers a call byte for byte as /v1 does, whatever its id', async () => {
+    const project = await projectWithCall()
+    const ids = ['a', 'A.b_c:d-e', '..a', 'x'.repeat(128), '0', 'null', 'figures']
+    await putCalls(
+      service.services,
+      project.projectId,
+      ids.map((id) => ({ id, summary: `of ${id}` })),
+    )
+    for (const id of ids) {
+      const path = encodeURIComponent(id)
+      const answer = await people.owner.fetch(`/projects/${project.id}/calls/${path}`)
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+      expect(await answer.text()).toBe(await (await project.fetch(`/v1/calls/${path}`)).text())
+    }
+    for (const path of ['missing', '%ff', 'a%2Fb', '%00', `${'x'.repeat(129)}`]) {
+      const answer = await people.owner.fetch(`/projects/${project.id}/calls/${path}`)
+      await expectProblem(answer, 'not_found', 'Call not found')
+    }
+  })
+
+  test('deletes a call for good, by a member too, and the trail knows who did', async () => {
+    const project = await projectWithCall()
+    const member = await people.join(project, 'member')
+    const path = `/projects/${project.id}/calls/a`
+    const answer = await member.fetch(path, { method: 'DELETE' })
+    expect(await answer.json()).toEqual({ id: 'a', deleted: true })
+    await expectProblem(await member.fetch(path), 'not_found', 'Call not found')
+    await expectProblem(await member.fetch(path, { method: 'DELETE' }), 'not_found', 'Call not found')
+    expect((await project.fetch('/v1/calls/a')).status).toBe(404)
+    const { data } = await (await people.owner.fetch(`/projects/${project.id}/audit`)).json()
+    expect(data[0]).toMatchObject({ action: 'call_deleted', target: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(data[0].actor).toContain(member.email)
+  })
+
+  test('is not deleted by a page of another origin, nor without a cookie', async () => {
+    const project = await projectWithCall()
+    const path = `/projects/${project.id}/calls/a`
+    const foreign = await people.owner.fetch(path, {
+      method: 'DELETE',
+      headers: { origin: 'https://evil.example' },
+    })
+    expect(foreign.status).toBe(403)
+    expect((await people.nobody.fetch(path, { method: 'DELETE' })).status).toBe(401)
+    expect((await people.owner.fetch(path)).status).toBe(200)
+  })
+})
+
+describe('/console/api/projects/:project/overview', () => {
+  test('counts what is in the period', async () => {
+    const project = await projectWithCall()
+    await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'Within thirty days.' })
+    const read = async (path: string) =>
+      (await people.owner.fetch(`/projects/${project.id}/overview${path}`)).json()
+    expect(await read(`/figures?${period}`)).toMatchObject({ calls: { value: 1, before: 0 } })
+    const { data: days } = await read(`/days?${period}`)
+    expect(days).toHaveLength(31)
+    expect(days[4]).toEqual({ day: '2026-01-05', success: 1, fail: 0, other: 0, unevaluated: 0 })
+    expect((await read(`/durations?${period}`)).data[1]).toEqual({ from: 10, to: 30, calls: 1 })
+    expect(await read(`/end-reasons?${period}`)).toEqual({ data: [{ value: 'x', calls: 1 }], others: 0 })
+    expect(await read('/knowledge')).toEqual({ items: 1, chunks: 1, pendingChunks: 0 })
+  })
+
+  test('refuses a period that it cannot read', async () => {
+    const project = await projectWithCall()
+    for (const query of ['', '?from=2026-01-01T00:00:00Z', '?from=a&to=b']) {
+      const answer = await people.owner.fetch(`/projects/${project.id}/overview/figures${query}`)
+      await expectProblem(answer, 'invalid_request', 'Invalid request')
+    }
+  })
+})

@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+
+describe.if(browserPath !== null)('keys and people, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let opened: TestBrowser
+  let project: TestProject
+  let tab: ConsolePage
+
+  beforeAll(async () => {
+    await buildPage()
+    service = await startService()
+    set = await startConsole(service)
+    project = await set.mintProject()
+    opened = await openBrowser()
+    tab = await openConsolePage(opened, service, { person: set.owner })
+    await tab.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  })
+  afterEach(() => expect(tab.complaints).toEqual([]))
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+  })
+
+  function callsWith(key: string): Promise<Response> {
+    return fetch(`${service.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })
+  }
+
+  /** Makes a key by hand and gives it as it is shown. */
+  async function createKey(name: string, allowed: string[]): Promise<string> {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/keys`)
+    await page.getByRole('button', { name: 'Create API Key' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill(name)
+    for (const [at, address] of allowed.entries()) {
+      const field = dialog.getByLabel(`Allowed address ${at + 1}`, { exact: true })
+      if (!(await field.isVisible())) await dialog.getByRole('button', { name: /^Add/ }).click()
+      await field.fill(address)
+    }
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    const key = await dialog.getByLabel('Key', { exact: true }).inputValue()
+    expect(key).toMatch(/^ck_live_[0-9a-f]{60}$/)
+    return key
+  }
+
+  test('a key that is made works, is seen to be used, and no longer works once revoked', async () => {
+    const { page } = tab
+    const key = await createKey('Laptop', [])
+    // Neither Escape nor a click beside it closes what is shown this once.
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await page.content()).not.toContain(key)
+    const kept = () => [
+      Object.entries(localStorage),
+      Object.entries(sessionStorage),
+      location.href,
+      history.state,
+    ]
+    expect(JSON.stringify(await page.evaluate(kept))).not.toContain(key)
+
+    expect((await callsWith(key)).status).toBe(200)
+    await page.reload()
+    const row = page.getByRole('row').filter({ hasText: 'Laptop' })
+    await row
+      .getByText(`…${key.slice(-4)}`)
+      .last()
+      .waitFor()
+    // Of its two times only the last use is told as one that has just been.
+    await row.getByText('just now').waitFor()
+    expect(await page.content()).not.toContain(key)
+
+    await row.getByRole('button', { name: 'Revoke Laptop' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect((await callsWith(key)).status).toBe(401)
+    expect(JSON.stringify(service.logs)).not.toContain(key)
+  })
+
+  test('a key for another address is refused, and a bad entry is told as it is typed', async () => {
+    const { page } = tab
+    const key = await createKey('Office', ['203.0.113.7', '2001:db8::/32'])
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    const answer = await callsWith(key)
+    expect([answer.status, (await answer.json()).title]).toEqual([403, 'IP address not allowed'])
+
+    await page.getByRole('button', { name: 'Create API Key' }).first().click()
+    const dialog = page.getByRole('dialog')
+    const field = dialog.getByLabel('Allowed address 1', { exact: true })
+    if (!(await field.isVisible())) await dialog.getByRole('button', { name: /^Add/ }).click()
+    await field.fill('300.1.2.3/8')
+    await dialog.locator('[aria-invalid=true]').waitFor()
+    await field.fill('10.0.0.0/8')
+    await dialog.getByLabel('Test an address').fill('10.9.9.9')
+    await dialog
+      .getByText(/(may use|would be let|passes|allowed|gets in)/i)
+      .first()
+      .waitFor()
+  })
+
+  test('a member who is invited sees the calls, and neither keys nor people, by page or by request', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/people`)
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
+    const link = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue()
+    expect(link).toStartWith(`${service.url}/console/join#`)
+    const guest = await openConsolePage(opened, service)
+    await guest.page.goto(link)
+    await guest.page.getByLabel('Name').fill('Mel Member')
+    await guest.page.getByLabel('E-mail address').fill('mel@example.com')
+    await guest.page.getByLabel('Password', { exact: true }).fill('a long password')
+    await guest.page.getByRole('button', { name: /join|create/i }).click()
+    await guest.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await guest.open(`/p/${project.id}/calls`)
+    await guest.page.getByRole('heading', { level: 1, name: 'Calls' }).waitFor()
+
+    await guest.open(`/p/${project.id}/settings`)
+    await guest.page.getByRole('heading', { level: 1 }).first().waitFor()
+    expect(await guest.page.getByRole('link', { name: 'API Keys' }).count()).toBe(0)
+    await guest.open(`/p/${project.id}/settings/keys`)
+    await guest.page.getByText(/owner/i).first().waitFor()
+    expect(await guest.page.getByRole('button', { name: 'Create API Key' }).count()).toBe(0)
+    const statuses = await guest.page.evaluate(async (id) => {
+      const paths = ['keys', 'people', 'audit', 'calls']
+      return Promise.all(
+        paths.map(async (path) => (await fetch(`/console/api/projects/${id}/${path}`)).status),
+      )
+    }, project.id)
+    expect(statuses).toEqual([403, 403, 403, 200])
+    expect(guest.complaints).toEqual([])
+    await guest.context.close()
+  })
+
+  test('somebody of another project finds nothing of this one', async () => {
+    const other = await set.mintProject()
+    const stranger = await set.join(other, 'owner')
+    const theirs = await openConsolePage(opened, service, { person: stranger })
+    await theirs.open(`/p/${project.id}/calls`)
+    await theirs.page
+      .getByText(/not found|no such project|nothing here/i)
+      .first()
+      .waitFor()
+    expect(await theirs.page.content()).not.toContain(project.name)
+    await theirs.open(`/p/${other.id}/overview`)
+    await theirs.page.getByRole('button', { name: /^Project/ }).click()
+    await theirs.page.getByRole('menu').waitFor()
+    expect(await theirs.page.getByRole('menu').textContent()).not.toContain(project.name)
+    await theirs.context.close()
+  })
+})

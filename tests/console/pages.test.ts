@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { buildConsole } from '../../scripts/build-console.ts'
+import { type ConsoleManifest, encodingFor, readAssets } from '../../src/console/assets.ts'
+import { notBuiltPage, pagePaths, pagePolicy } from '../../src/console/page.ts'
+import { pagesRoutes } from '../../src/console/pages-routes.ts'
+import { head, rawRequest } from '../support/raw-http.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+let service: TestService
+let manifest: ConsoleManifest
+
+beforeAll(async () => {
+  manifest = (await buildConsole()).manifest
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(service.url + path, { headers, decompress: false } as RequestInit)
+}
+
+function asset(name: string): string {
+  return `/console/assets/${name}`
+}
+
+describe('the page', () => {
+  test('is the same document at every path it knows, and nothing keeps it', async () => {
+    const shapes = new Set<string>()
+    for (const path of pagePaths) {
+      const answer = await get(path.replace(/:\w+/g, 'some-id'))
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      shapes.add((await answer.text()).replace(/nonce="[^"]*"/, ''))
+    }
+    expect(pagePaths.length).toBeGreaterThan(15)
+    expect(shapes.size).toBe(1)
+  })
+
+  test('has a path for every page its own router knows', () => {
+    const router = readFileSync(join(import.meta.dir, '../../src/console/ui/router.tsx'), 'utf8')
+    const known = new Set(pagePaths.map((path) => path.split('/').at(-1)?.replace(':', '$')))
+    const own = [...router.matchAll(/ path: '([^']+)'/g)].map(
+      ([, path]) => path?.split('/').at(-1) || 'console',
+    )
+    expect(own.length).toBeGreaterThan(15)
+    expect(own.filter((part) => !known.has(part))).toEqual([])
+  })
+
+  test('lets in no script but its own files, no frame around it and no other origin', async () => {
+    const answer = await get('/console')
+    const policy = answer.headers.get('content-security-policy') ?? ''
+    const [, nonce] = /'nonce-([^']+)'/.exec(policy) ?? []
+    expect(nonce).toMatch(/^[A-Za-z0-9+/]{22}==$/)
+    expect(policy).toBe(pagePolicy(nonce ?? ''))
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|\*|https?:/)
+    expect(answer.headers.get('x-frame-options')).toBe('DENY')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(answer.headers.get('cross-origin-opener-policy')).toBe('same-origin')
+  })
+
+  test('has another nonce each time', async () => {
+    const nonces = await Promise.all(
+      [1, 2, 3].map(async () => /nonce="([^"]+)"/.exec(await (await get('/console')).text())?.[1]),
+    )
+    expect(new Set(nonces).size).toBe(3)
+    expect(nonces).not.toContain(undefined)
+  })
+
+  test('has no inline script, no inline style and no address of another host', async () => {
+    const html = await (await get('/console')).text()
+    expect(html.match(/<script\b[^>]*>/g)?.every((tag) => tag.includes(' src="/console/assets/'))).toBe(true)
+    expect(html).toMatch(/<script[^>]*><\/script>/)
+    expect(html).not.toMatch(/<script[^>]*>[^<]|<style|\sstyle=|\son\w+=|javascript:|https?:\/\//)
+  })
+
+  test('names only files that are there', async () => {
+    const html = await (await get('/console')).text()
+    const named = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')
+    expect(named.length).toBeGreaterThanOrEqual(4)
+    for (const path of named) expect((await get(path)).status).toBe(200)
+  })
+
+  test('answers HEAD as GET without its body, and no other method', async () => {
+    const answer = await fetch(`${service.url}/console`, { method: 'HEAD' })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-security-policy')).toContain("script-src 'self'")
+    expect(await answer.text()).toBe('')
+    const post = await fetch(`${service.url}/console`, { method: 'POST' })
+    expect(post.status).toBe(405)
+    expect(post.headers.get('allow')).toBe('GET, HEAD')
+  })
+
+  test('says how to build it when it is not built', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'callbook-empty-'))
+    const answer = await pagesRoutes(readAssets(folder)).handle(new Request('http://localhost/console'))
+    rmSync(folder, { recursive: true })
+    expect(await answer.text()).toContain('bun run build')
+    expect(notBuiltPage('n')).toContain('<style nonce="n">')
+  })
+})
+
+describe('a file of the page', () => {
+  test('is kept for a year, since its name changes with its content', async () => {
+    const answer = await get(asset(manifest.entries.main))
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('vary')).toBe('Accept-Encoding')
+    expect((await get(asset(manifest.entries.styles))).headers.get('content-type')).toBe(
+      'text/css; charset=utf-8',
+    )
+  })
+
+  test('is the same in each encoding, of which a client gets the smallest that it reads', async () => {
+    const path = asset(manifest.entries.main)
+    const read = async (accepted: string) => {
+      const answer = await get(path, { 'accept-encoding': accepted })
+      return {
+        encoding: answer.headers.get('content-encoding'),
+        body: new Uint8Array(await answer.arrayBuffer()),
+      }
+    }
+    const [plain, zipped, brotli] = await Promise.all([read('identity'), read('gzip'), read('gzip, br')])
+    expect([plain.encoding, zipped.encoding, brotli.encoding]).toEqual([null, 'gzip', 'br'])
+    expect(Bun.hash(gunzipSync(zipped.body))).toBe(Bun.hash(plain.body))
+    expect(Bun.hash(brotliDecompressSync(brotli.body))).toBe(Bun.hash(plain.body))
+    expect(brotli.body.length).toBeLessThan(zipped.body.length)
+    expect(zipped.body.length).toBeLessThan(plain.body.length / 2)
+  })
+
+  test.each([
+    [null, 'identity'],
+    ['', 'identity'],
+    ['br', 'br'],
+    ['GZIP;q=0.5', 'gzip'],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['br;q=0, gzip', 'gzip'],
+    ['br;q=0.0, gzip; q=0', 'identity'],
+    ['brotli', 'identity'],
+  ] as const)('Accept-Encoding %p is answered as %s', (accepted, encoding) => {
+    expect(encodingFor(accepted)).toBe(encoding)
+  })
+
+  test('is not sent again to whoever has it, and each encoding has a tag of its own', async () => {
+    const path = asset(manifest.entries.main)
+    const tagOf = async (accepted: string) =>
+      (await get(path, { 'accept-encoding': accepted })).headers.get('etag') ?? ''
+    const [plain, brotli] = [await tagOf('identity'), await tagOf('br')]
+    expect(plain).not.toBe(brotli)
+    const known = await get(path, { 'accept-encoding': 'br', 'if-none-match': `"other", W/${brotli}` })
+    expect(known.status).toBe(304)
+    expect(await known.text()).toBe('')
+    expect((await get(path, { 'accept-encoding': 'br', 'if-none-match': plain })).status).toBe(200)
+  })
+
+  test('answers HEAD without its body', async () => {
+    const answer = await fetch(service.url + asset(manifest.entries.main), { method: 'HEAD' })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('etag')).toContain(manifest.entries.main)
+    expect(await answer.text()).toBe('')
+  })
+
+  test.each([
+    'none-12345678.js',
+    'manifest.json',
+    'constructor',
+    '__proto__',
+    '..%2fmanifest.json',
+    '..%2f..%2f..%2fpackage.json',
+    '%2e%2e%2fmanifest.json',
+    '..%5c..%5cpackage.json',
+    '%2fetc%2fpasswd',
+    'main.js%00.css',
+  ])('that is in no manifest is not found: %s', async (name) => {
+    const answer = await get(asset(name))
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test.each(['../manifest.json', '../../../package.json', '..//..//package.json', './../../../etc/passwd'])(
+    'is never reached by a path that a browser would not send: %s',
+    async (path) => {
+      const answer = await rawRequest(service.url, head(`GET ${asset(path)} HTTP/1.1`))
+      expect(answer.status).toBe(404)
+      expect(answer.body).not.toMatch(/"dependencies"|"entries"|root:/)
+    },
+  )
+})

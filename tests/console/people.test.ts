@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { MemberRow, Role } from '../../src/console/answers.ts'
+import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+let service: TestService
+let set: TestConsole
+beforeAll(async () => {
+  service = await startService()
+  set = await startConsole(service)
+})
+afterAll(() => service.stop())
+
+async function membersOf(project: TestProject, by: TestPerson = set.owner): Promise<MemberRow[]> {
+  return (await (await by.fetch(`/projects/${project.id}/people`)).json()).members
+}
+
+const pathOf = (project: TestProject, { personId }: { personId: string }) =>
+  `/projects/${project.id}/people/${personId}`
+
+describe('the people of a project', () => {
+  test('are listed in the order in which they joined, and no one else', async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    const first = await set.join(project, 'member')
+    await set.join(other, 'member')
+    const second = await set.join(project, 'owner')
+    const rows = await membersOf(project)
+    expect(rows.map(({ personId, role }) => [personId, role])).toEqual([
+      [set.owner.personId, 'owner'],
+      [first.personId, 'member'],
+      [second.personId, 'owner'],
+    ])
+    expect(rows[1]).toEqual({
+      personId: first.personId,
+      name: first.name,
+      email: first.email,
+      role: 'member',
+      joinedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+  })
+
+  test('have what their role allows from their next request on', async () => {
+    const project = await set.mintProject()
+    const person = await set.join(project, 'member')
+    const mayListKeys = async () => (await person.fetch(`/projects/${project.id}/keys`)).status
+    const become = async (role: Role) => {
+      const answer = await set.owner.send('PATCH', pathOf(project, person), { role })
+      expect([answer.status, await answer.json()]).toEqual([200, { id: person.personId }])
+    }
+    expect(await mayListKeys()).toBe(403)
+    await become('owner')
+    expect(await mayListKeys()).toBe(200)
+    await become('owner')
+    await become('member')
+    expect(await mayListKeys()).toBe(403)
+  })
+
+  test('lose everything when they are removed, and keep what they are elsewhere', async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    const person = await set.join(project, 'owner')
+    await service.services.console.members.list(other.projectId)
+    const { link } = await (
+      await set.owner.send('POST', `/projects/${other.id}/invitations`, { role: 'member' })
+    ).json()
+    await person.send('POST', '/links/invitation', { token: new URL(link).hash.slice(1) })
+    const removed = await set.owner.send('DELETE', pathOf(project, person))
+    expect([removed.status, await removed.json()]).toEqual([200, { id: person.personId, removed: true }])
+    const answer = await person.fetch(`/projects/${project.id}/keys`)
+    await expectProblem(answer, 'not_found', 'Not found')
+    const { projects } = await (await person.fetch('/session')).json()
+    expect(projects.map(({ id }: { id: string }) => id)).toEqual([other.id])
+  })
+
+  test.each(['PATCH', 'DELETE'])(
+    '%s of somebody of another project, or of nobody, is 404',
+    async (method) => {
+      const [project, other] = [await set.mintProject(), await set.mintProject()]
+      const person = await set.join(other, 'member')
+      for (const personId of [person.personId, 'per_0']) {
+        const answer = await set.owner.send(method, pathOf(project, { personId }), { role: 'owner' })
+        await expectProblem(answer, 'not_found', 'Not found')
+      }
+      expect(await membersOf(project)).toHaveLength(1)
+      expect((await membersOf(other)).find(({ personId }) => personId === person.personId)?.role).toBe(
+        'member',
+      )
+    },
+  )
+
+  test.each([{}, { role: 'admin' }, { role: null }, { role: ['owner'] }])(
+    'the role %j is 400',
+    async (body) => {
+      const project = await set.mintProject()
+      const person = await set.join(project, 'member')
+      const answer = await set.owner.send('PATCH', pathOf(project, person), body)
+      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      expect(errors?.map(({ field }) => field)).toEqual(['role'])
+    },
+  )
+})
+
+describe('the last owner', () => {
+  test('can neither leave nor become a member, and a member beside makes no difference', async () => {
+    const project = await set.mintProject()
+    await set.join(project, 'member')
+    for (const [method, body] of [
+      ['DELETE', undefined],
+      ['PATCH', { role: 'member' }],
+    ] as const) {
+      const answer = await set.owner.send(method, pathOf(project, set.owner), body)
+      const { detail } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      expect(detail).toContain('last owner')
+    }
+    expect((await membersOf(project))[0]).toMatchObject({ personId: set.owner.personId, role: 'owner' })
+  })
+
+  test('can leave when there is another', async () => {
+    const project = await set.mintProject()
+    const other = await set.join(project, 'owner')
+    expect((await set.owner.send('DELETE', pathOf(project, set.owner))).status).toBe(200)
+    expect((await set.owner.fetch(`/projects/${project.id}/people`)).status).toBe(404)
+    expect(await membersOf(project, other)).toHaveLength(1)
+  })
+
+  test('is left when two owners remove each other at the same time', async () => {
+    for (let round = 0; round < 3; round++) {
+      const project = await set.mintProject()
+      const other = await set.join(project, 'owner')
+      const answers = await Promise.all([
+        set.owner.send('DELETE', pathOf(project, other)),
+        other.send('DELETE', pathOf(project, set.owner)),
+        set.owner.send('PATCH', pathOf(project, other), { role: 'member' }),
+        other.send('PATCH', pathOf(project, set.owner), { role: 'member' }),
+      ])
+      expect(answers.some(({ status }) => status === 200)).toBe(true)
+      const { members } = service.services.console
+      const owners = (await members.list(project.projectId)).filter(({ role }) => role === 'owner')
+      expect(owners).toHaveLength(1)
+    }
+  })
+})
+
+describe('a new project', () => {
+  test('belongs to whoever makes it', async () => {
+    const person = await set.join(await set.mintProject(), 'owner')
+    const name = `made by ${person.email}`
+    const answer = await person.send('POST', '/projects', { name })
+    const project = await answer.json()
+    expect([answer.status, project]).toEqual([
+      200,
+      { id: expect.stringMatching(/^prj_/), name, role: 'owner', createdAt: expect.any(String) },
+    ])
+    const { projects } = await (await person.fetch('/session')).json()
+    expect(projects).toContainEqual(project)
+    expect((await person.fetch(`/projects/${project.id}/people`)).status).toBe(200)
+    expect((await set.owner.fetch(`/projects/${project.id}/people`)).status).toBe(404)
+  })
+
+  test('is not for who is a member only, but for who has set the console up', async () => {
+    const fresh = await startService()
+    const { owner, join } = await startConsole(fresh)
+    const { projects } = await (await owner.fetch('/session')).json()
+    const inDefault = { ...(await fresh.services.projects.find('default')), id: projects[0].id }
+    const member = await join({ ...(await fresh.mintProject()), ...inDefault }, 'member')
+    await expectProblem(await member.send('POST', '/projects', { name: 'mine' }), 'forbidden', 'Forbidden')
+    const other = await join({ ...(await fresh.mintProject()), ...inDefault }, 'owner')
+    await owner.send('DELETE', `/projects/${inDefault.id}/people/${owner.personId}`)
+    expect((await (await owner.fetch('/session')).json()).projects).toEqual([])
+    expect((await owner.send('POST', '/projects', { name: 'another start' })).status).toBe(200)
+    expect((await other.fetch('/session')).status).toBe(200)
+    await fresh.stop()
+  })
+
+  test.each([
+    [{}, 'name'],
+    [{ name: ' ' }, 'name'],
+    [{ name: 'x'.repeat(201) }, 'name'],
+    [{ name: 'default' }, 'name'],
+  ])('%j is 400', async (body, field) => {
+    const { errors } = await expectProblem(
+      await set.owner.send('POST', '/projects', body),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect(errors?.map((error) => error.field)).toEqual([field])
+  })
+})

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let console: TestConsole
+
+beforeAll(async () => {
+  service = await startService()
+  console = await startConsole(service)
+})
+afterAll(() => service.stop())
+
+describe('PATCH /projects/:project', () => {
+  test('renames a project, also for a member', async () => {
+    const project = await console.mintProject()
+    const member = await console.join(project, 'member')
+    const answer = await member.send('PATCH', `/projects/${project.id}`, { name: 'Renamed by a member' })
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({
+      id: project.id,
+      name: 'Renamed by a member',
+      role: 'member',
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    })
+    const session = await (await member.fetch('/session')).json()
+    expect(session.projects.map(({ name }: { name: string }) => name)).toEqual(['Renamed by a member'])
+    const trail = await (await console.owner.fetch(`/projects/${project.id}/audit`)).json()
+    expect(trail.data[0]).toMatchObject({ action: 'project_renamed', target: 'Renamed by a member' })
+    expect(trail.data[0].actor).toContain(member.email)
+  })
+
+  test.each([
+    [{}],
+    [{ name: '' }],
+    [{ name: '  ' }],
+    [{ name: 'x'.repeat(201) }],
+    [{ name: 7 }],
+    ['no object'],
+  ])('with %p is 400 with the field named', async (body) => {
+    const project = await console.mintProject()
+    const answer = await console.owner.send('PATCH', `/projects/${project.id}`, body)
+    const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(errors?.[0]?.field).toBe(typeof body === 'string' ? 'body' : 'name')
+  })
+
+  test('to the name of another project is 400', async () => {
+    const [project, other] = [await console.mintProject(), await console.mintProject()]
+    const answer = await console.owner.send('PATCH', `/projects/${project.id}`, { name: other.name })
+    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(problem.errors).toEqual([{ field: 'name', message: 'is taken by another project' }])
+  })
+
+  test('without a session is 401, for a stranger 404', async () => {
+    const [project, elsewhere] = [await console.mintProject(), await console.mintProject()]
+    const stranger = await console.join(elsewhere, 'owner')
+    const path = `/projects/${project.id}`
+    await expectProblem(
+      await console.nobody.send('PATCH', path, { name: 'x' }),
+      'not_signed_in',
+      'Sign in required',
+    )
+    await expectProblem(await stranger.send('PATCH', path, { name: 'x' }), 'not_found', 'Not found')
+  })
+})
+
+describe('DELETE /projects/:project', () => {
+  test('deletes a project for good: from then on it is a project that never was', async () => {
+    const project = await console.mintProject()
+    const member = await console.join(project, 'member')
+    const path = `/projects/${project.id}`
+    const answer = await console.owner.send('DELETE', path, { confirm: project.name })
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({ id: project.id, deleted: true })
+    for (const person of [console.owner, member]) {
+      const gone = await person.fetch(`${path}/knowledge`)
+      const never = await person.fetch('/projects/prj_never/knowledge')
+      const withoutId = async (problem: Response) => ({ ...(await problem.json()), requestId: '' })
+      expect([gone.status, await withoutId(gone)]).toEqual([404, await withoutId(never)])
+      const session = await (await person.fetch('/session')).json()
+      expect(session.projects.some(({ id }: { id: string }) => id === project.id)).toBe(false)
+    }
+    await expectProblem(await project.fetch('/v1/calls'), 'invalid_api_key', 'Invalid API key')
+    await expectProblem(
+      await console.owner.send('DELETE', path, { confirm: project.name }),
+      'not_found',
+      'Not found',
+    )
+  })
+
+  test('is told to owners of other projects that who did it is in, by the keyed hash alone', async () => {
+    const [project, other] = [await console.mintProject(), await console.mintProject()]
+    await console.owner.send('DELETE', `/projects/${project.id}`, { confirm: project.name })
+    const trail = await (await console.owner.fetch(`/projects/${other.id}/audit`)).json()
+    const [event] = trail.data.filter(({ action }: { action: string }) => action === 'project_deleted')
+    expect(event.target).toMatch(/^[0-9a-f]{64}$/)
+    expect(event.actor).toContain(console.owner.email)
+    expect(JSON.stringify(trail)).not.toContain(project.name)
+  })
+
+  test.each([[{}], [{ confirm: '' }], [{ confirm: 'another' }], [{ confirm: null }]])(
+    'confirmed with %p is 400, and nothing is deleted',
+    async (body) => {
+      const project = await console.mintProject()
+      const answer = await console.owner.send('DELETE', `/projects/${project.id}`, body)
+      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      expect(errors?.[0]?.field).toBe('confirm')
+      expect((await project.fetch('/v1/calls')).status).toBe(200)
+    },
+  )
+
+  test('is for owners: 403 for a member, 404 for a stranger, 401 for nobody', async () => {
+    const [project, elsewhere] = [await console.mintProject(), await console.mintProject()]
+    const [member, stranger] = [await console.join(project, 'member'), await console.join(elsewhere, 'owner')]
+    const [path, body] = [`/projects/${project.id}`, { confirm: project.name }]
+    await expectProblem(await member.send('DELETE', path, body), 'forbidden', 'Forbidden')
+    await expectProblem(await stranger.send('DELETE', path, body), 'not_found', 'Not found')
+    await expectProblem(await console.nobody.send('DELETE', path, body), 'not_signed_in', 'Sign in required')
+    expect((await project.fetch('/v1/calls')).status).toBe(200)
+  })
+})

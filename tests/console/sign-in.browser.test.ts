@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { bootstrap } from '../../src/bootstrap.ts'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+
+describe.if(browserPath !== null)('signing in, in a browser', () => {
+  let service: TestService
+  let opened: TestBrowser
+  let setupToken: string
+  const tabs: ConsolePage[] = []
+  const email = 'ada@example.com'
+  const password = 'correct horse battery'
+
+  beforeAll(async () => {
+    await buildPage()
+    service = await startService()
+    setupToken = (await bootstrap(service.services)).setupToken ?? ''
+    opened = await openBrowser()
+  })
+  afterEach(async () => {
+    for (const { context, complaints } of tabs.splice(0)) {
+      await context.close()
+      expect(complaints).toEqual([])
+    }
+  })
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+  })
+
+  async function openTab(): Promise<ConsolePage> {
+    const tab = await openConsolePage(opened, service)
+    tabs.push(tab)
+    return tab
+  }
+
+  async function signIn({ page }: ConsolePage, typed: string): Promise<void> {
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password', { exact: true }).fill(typed)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  test('the set-up link makes the owner, who is then in the project', async () => {
+    const { page, open } = await openTab()
+    await open(`/setup#${setupToken}`)
+    await page.getByLabel('Name').fill('Ada')
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    expect(page.url()).not.toContain(setupToken)
+    await page.getByRole('button', { name: /^Project default/ }).waitFor()
+  })
+
+  test('the set-up link is dead afterwards, and says so', async () => {
+    const { page, open } = await openTab()
+    await open(`/setup#${setupToken}`)
+    await page.getByText('A set-up link works once').waitFor()
+  })
+
+  test('a wrong password is refused in a sentence, and the right one leads to where one wanted to go', async () => {
+    const tab = await openTab()
+    await tab.open('/')
+    await tab.page.waitForURL(/sign-in/)
+    const { projects } = service.services
+    const [project] = await projects.list()
+    await tab.open(`/p/${project?.id}/settings/keys`)
+    await tab.page.waitForURL(/sign-in/)
+    await signIn(tab, 'wrong horse battery')
+    await tab.page.getByText('E-mail address or password is wrong', { exact: true }).waitFor()
+    await signIn(tab, password)
+    await tab.page.waitForURL(`**/p/${project?.id}/settings/keys`)
+    await tab.page.getByRole('heading', { name: 'API Keys' }).waitFor()
+    const [session] = (await tab.context.cookies()).filter(({ name }) => /session/.test(name))
+    expect({ httpOnly: session?.httpOnly, sameSite: session?.sameSite, path: session?.path }).toEqual({
+      httpOnly: true,
+      sameSite: 'Lax',
+      path: '/console',
+    })
+  })
+
+  test('an address that leads elsewhere after signing in is not followed', async () => {
+    const tab = await openTab()
+    await tab.open('/sign-in?from=%2F%2Fevil.example%2F')
+    await signIn(tab, password)
+    await tab.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    expect(new URL(tab.page.url()).origin).toBe(service.url)
+  })
+
+  test('signing out ends the session, on the server too', async () => {
+    const tab = await openTab()
+    await tab.open('/sign-in')
+    await signIn(tab, password)
+    await tab.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    const cookie = (await tab.context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+    await tab.page.getByRole('button', { name: /^Signed in as/ }).click()
+    await tab.page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await tab.page.waitForURL(/sign-in/)
+    const answer = await fetch(`${service.url}/console/api/session`, { headers: { cookie } })
+    expect((await answer.json()).person).toBeNull()
+  })
+})

@@ -1,0 +1,455 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { eq, sql } from 'drizzle-orm'
+import { sessions } from '../../src/db/schema.ts'
+import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+const wrong = ['wrong_credentials', 'E-mail address or password is wrong'] as const
+const sessionCookie = /^callbook\.session_token=([^.;]{32})\.[^;]+$/
+let service: TestService
+let set: TestConsole
+let project: TestProject
+let clock: { ms: number }
+let hosts = 0
+
+beforeAll(async () => {
+  clock = { ms: Date.now() }
+  // Each sign-in comes from an address of its own, unless the test is about addresses.
+  service = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, now: () => clock.ms })
+  set = await startConsole(service)
+  project = await set.mintProject()
+})
+afterAll(() => service.stop())
+
+const newAddress = () => `10.${++hosts >> 8}.${hosts & 255}.1`
+
+function signIn(
+  credentials: { email: string; password: string },
+  { address = newAddress(), cookie = '' } = {},
+): Promise<Response> {
+  return browserOf(service, cookie).fetch('/session', {
+    method: 'POST',
+    body: JSON.stringify(credentials),
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+  })
+}
+
+async function signedIn(person: TestPerson): Promise<Pick<TestPerson, 'fetch' | 'send'>> {
+  return browserOf(service, cookieOf(await signIn(person)))
+}
+
+const isSignedIn = async (browser: Pick<TestPerson, 'fetch'>) =>
+  (await browser.fetch('/sessions')).status === 200
+
+describe('signing in', () => {
+  test('tells who it is, and what they are in', async () => {
+    const person = await set.join(project, 'member')
+    const answer = await signIn({ ...person, email: ` ${person.email.toUpperCase()} ` })
+    const shown = {
+      person: { id: person.personId, name: person.name, email: person.email },
+      projects: [{ id: project.id, name: project.name, role: 'member', createdAt: expect.any(String) }],
+      isSetUp: true,
+    }
+    expect([answer.status, await answer.json()]).toEqual([200, shown])
+    const later = await browserOf(service, cookieOf(answer)).fetch('/session')
+    expect([later.status, await later.json()]).toEqual([200, shown])
+  })
+
+  test('nobody signed in is an answer, not an error', async () => {
+    const answer = await set.nobody.fetch('/session')
+    expect([answer.status, await answer.json()]).toEqual([200, { person: null, projects: [], isSetUp: true }])
+  })
+
+  test('the cookie is out of reach of scripts, other sites and every path but the console', async () => {
+    const [cookie = ''] = (await signIn(set.owner)).headers.getSetCookie()
+    const [pair = '', ...attributes] = cookie.split('; ')
+    expect(pair).toMatch(sessionCookie)
+    expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=1209600', 'Path=/console', 'SameSite=Lax'])
+  })
+
+  test('behind https the cookie is for https alone, and for the path under which people reach the console', async () => {
+    const secure = await startService({ env: { PUBLIC_URL: 'https://callbook.example/base' } })
+    const person = (await startConsole(secure)).owner
+    const answer = await browserOf(secure, '').send('POST', '/session', person)
+    const [cookie = ''] = answer.headers.getSetCookie()
+    expect(cookie).toStartWith('__Secure-callbook.session_token=')
+    expect(cookie.split('; ').slice(1).sort()).toEqual([
+      'HttpOnly',
+      'Max-Age=1209600',
+      'Path=/base/console',
+      'SameSite=Lax',
+      'Secure',
+    ])
+    await secure.stop()
+  })
+
+  test('an unknown e-mail address and a wrong password are answered alike', async () => {
+    const answers = await Promise.all([
+      signIn({ email: set.owner.email, password: 'not the password' }),
+      signIn({ email: 'nobody@example.com', password: 'not the password' }),
+      signIn({ email: 'no address at all', password: 'not the password' }),
+      signIn({ email: set.owner.email, password: 'x'.repeat(128) }),
+    ])
+    const told = answers.map(async (answer) => {
+      const { requestId: _, ...problem } = await expectProblem(answer, ...wrong)
+      const headers = [...answer.headers].filter(([name]) => !['x-request-id', 'date'].includes(name))
+      return { problem, headers }
+    })
+    const [first, ...others] = await Promise.all(told)
+    expect(first?.headers.length).toBeGreaterThan(5)
+    for (const other of others) expect(JSON.stringify(other)).toBe(JSON.stringify(first))
+  })
+
+  test('an unknown e-mail address costs a password hash, as a wrong password does', async () => {
+    // Of this process alone, in all its threads: what else the machine does makes no difference.
+    const cpuOf = async (email: string) => {
+      const before = process.cpuUsage()
+      await signIn({ email, password: 'not the password' })
+      const { user, system } = process.cpuUsage(before)
+      return user + system
+    }
+    const costs: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
+    for (let round = 0; round < 5; round++) {
+      const { email } = await set.join(project, 'member')
+      costs.known.push(await cpuOf(email))
+      costs.unknown.push(await cpuOf(`${email}.unknown.com`))
+    }
+    // Without the hash it is a tenth.
+    expect(Math.min(...costs.unknown)).toBeGreaterThan(Math.min(...costs.known) / 2)
+  })
+
+  test.each([
+    [{}, ['email', 'password']],
+    [{ email: '', password: '' }, ['email', 'password']],
+    [{ email: 'a@example.com', password: 1 }, ['password']],
+    [{ email: 'a@example.com', password: 'x'.repeat(129) }, ['password']],
+    [{ email: ['a@example.com'], password: 'x' }, ['email']],
+  ])('%j is 400', async (body, fields) => {
+    const { errors } = await expectProblem(
+      await set.nobody.send('POST', '/session', body),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect(errors?.map(({ field }) => field)).toEqual(fields)
+  })
+
+  test('leads nowhere: no parameter makes it redirect', async () => {
+    const person = await set.join(project, 'member')
+    const names = ['callbackURL', 'redirectTo', 'redirect', 'next', 'returnTo', 'errorCallbackURL']
+    const targets = Object.fromEntries(names.map((name) => [name, 'https://evil.example/']))
+    const answer = await browserOf(service, '').fetch(`/session?${new URLSearchParams(targets)}`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: JSON.stringify({ ...person, ...targets }),
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': newAddress() },
+    })
+    expect([answer.status, answer.headers.get('location')]).toEqual([200, null])
+    expect(await answer.text()).not.toContain('evil.example')
+  })
+
+  test("no route of the library's own answers", async () => {
+    for (const path of ['/auth/sign-in/email', '/auth/sign-up/email', '/auth/get-session', '/auth/ok']) {
+      for (const prefix of ['', '/console', '/console/api', '/api']) {
+        const answer = await fetch(service.url + prefix + path, { headers: { cookie: set.owner.cookie } })
+        expect([prefix + path, answer.status]).toEqual([prefix + path, 404])
+      }
+    }
+  })
+})
+
+describe('a session', () => {
+  test('that was there before the sign-in is not the one after it, and ends', async () => {
+    const victim = await set.join(project, 'member')
+    const planted = cookieOf(await signIn(victim))
+    const answer = await signIn(victim, { cookie: planted })
+    expect(cookieOf(answer)).toMatch(sessionCookie)
+    expect(cookieOf(answer)).not.toBe(planted)
+    expect(await isSignedIn(browserOf(service, planted))).toBe(false)
+    expect(await isSignedIn(browserOf(service, cookieOf(answer)))).toBe(true)
+  })
+
+  test('of an attacker, planted in a browser, never becomes the session of who signs in there', async () => {
+    const [attacker, victim] = [await set.join(project, 'member'), await set.join(project, 'member')]
+    const answer = await signIn(victim, { cookie: attacker.cookie })
+    const seen = await (await browserOf(service, attacker.cookie).fetch('/session')).json()
+    expect(seen.person).toBeNull()
+    const now = await (await browserOf(service, cookieOf(answer)).fetch('/session')).json()
+    expect(now.person.id).toBe(victim.personId)
+  })
+
+  test('of a made-up token is nobody, signed or not', async () => {
+    const [token = '', signature = ''] = set.owner.cookie.split('=')[1]?.split('.') ?? []
+    const other = `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`
+    for (const value of [
+      token,
+      `${other}.${signature}`,
+      `${token}.AAAA`,
+      `.${signature}`,
+      `${token}.`,
+      '%00',
+      '',
+    ]) {
+      const answer = await browserOf(service, `callbook.session_token=${value}`).fetch('/session')
+      expect([value, (await answer.json()).person]).toEqual([value, null])
+    }
+  })
+
+  test('is in the database as the hash of its token, which opens nothing', async () => {
+    const token = sessionCookie.exec(set.owner.cookie)?.[1] ?? ''
+    const rows = await service.services.database.read.select().from(sessions)
+    expect(rows.map((row) => row.token)).toContain(createHash('sha256').update(token).digest('hex'))
+    expect(JSON.stringify(rows)).not.toContain(token)
+    for (const { token: hash } of rows) {
+      const forged = set.owner.cookie.replace(token, hash)
+      expect(await isSignedIn(browserOf(service, forged))).toBe(false)
+    }
+  })
+
+  test('ends with its time', async () => {
+    const person = await set.join(project, 'member')
+    const { write } = service.services.database
+    await write
+      .update(sessions)
+      .set({ expiresAt: new Date(Date.now() - 1) })
+      .where(eq(sessions.userId, person.personId))
+    expect(await isSignedIn(person)).toBe(false)
+  })
+
+  test('lasts longer for being used, and its cookie with it', async () => {
+    const person = await set.join(project, 'member')
+    const { read, write } = service.services.database
+    const ofPerson = eq(sessions.userId, person.personId)
+    const before = Date.now() + 10 * 86_400_000
+    await write
+      .update(sessions)
+      .set({ expiresAt: new Date(before) })
+      .where(ofPerson)
+    const answer = await person.fetch('/session')
+    expect(cookieOf(answer)).toBe(person.cookie)
+    const [row] = await read.select().from(sessions).where(ofPerson)
+    expect(row?.expiresAt.getTime()).toBeGreaterThan(before)
+    expect(await isSignedIn(person)).toBe(true)
+  })
+
+  test('is judged without a write', async () => {
+    const person = await set.join(project, 'member')
+    const { dataVersion } = service.services.database
+    // The number is read once for each turn of the event loop.
+    await Bun.sleep(5)
+    const before = dataVersion()
+    for (let i = 0; i < 5; i++) expect(await isSignedIn(person)).toBe(true)
+    await Bun.sleep(5)
+    expect(dataVersion()).toBe(before)
+  })
+})
+
+describe('signing out', () => {
+  test('ends this session and takes its cookie; another one goes on', async () => {
+    const person = await set.join(project, 'member')
+    const other = await signedIn(person)
+    const answer = await person.send('DELETE', '/session')
+    expect([answer.status, await answer.json()]).toEqual([200, { signedOut: true }])
+    const cleared = answer.headers.getSetCookie().find((one) => one.startsWith('callbook.session_token='))
+    expect(cleared).toContain('Max-Age=0')
+    expect(cleared).toContain('Path=/console')
+    expect(await isSignedIn(person)).toBe(false)
+    expect(await isSignedIn(other)).toBe(true)
+  })
+
+  test('everywhere ends every session of the person, and of nobody else', async () => {
+    const [person, colleague] = [await set.join(project, 'member'), await set.join(project, 'member')]
+    const other = await signedIn(person)
+    expect((await person.send('DELETE', '/sessions')).status).toBe(200)
+    expect([await isSignedIn(person), await isSignedIn(other)]).toEqual([false, false])
+    expect(await isSignedIn(colleague)).toBe(true)
+  })
+
+  test('a list shows the own sessions, of which one can be ended', async () => {
+    const person = await set.join(project, 'member')
+    const other = await signedIn(person)
+    const list = async () => (await (await person.fetch('/sessions')).json()).data
+    const rows: { id: string; isCurrent: boolean; ipAddress: string }[] = await list()
+    expect(rows.map(({ isCurrent }) => isCurrent).sort()).toEqual([false, true])
+    expect(JSON.stringify(rows)).not.toContain(person.cookie.split('=')[1]?.split('.')[0])
+    const [ended] = rows.filter(({ isCurrent }) => !isCurrent)
+    expect(ended?.ipAddress).toMatch(/^10\./)
+    const stranger = await set.join(project, 'member')
+    await expectProblem(await stranger.send('DELETE', `/sessions/${ended?.id}`), 'not_found', 'Not found')
+    expect(await isSignedIn(other)).toBe(true)
+    expect((await person.send('DELETE', `/sessions/${ended?.id}`)).status).toBe(200)
+    expect([await isSignedIn(person), await isSignedIn(other)]).toEqual([true, false])
+  })
+})
+
+describe('another password', () => {
+  test('ends the other sessions, and the old password', async () => {
+    const person = await set.join(project, 'member')
+    const other = await signedIn(person)
+    const password = 'an entirely different one'
+    const answer = await person.send('POST', '/password', {
+      currentPassword: person.password,
+      newPassword: password,
+    })
+    expect([answer.status, await answer.json()]).toEqual([200, { changed: true }])
+    expect(await isSignedIn(browserOf(service, cookieOf(answer)))).toBe(true)
+    expect([await isSignedIn(person), await isSignedIn(other)]).toEqual([false, false])
+    await expectProblem(await signIn(person), ...wrong)
+    expect((await signIn({ ...person, password })).status).toBe(200)
+  })
+
+  test('needs the one there is, and is long enough', async () => {
+    const person = await set.join(project, 'member')
+    const change = async (currentPassword: string, newPassword: string) => {
+      const answer = await person.send('POST', '/password', { currentPassword, newPassword })
+      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      return errors?.map(({ field }) => field)
+    }
+    expect(await change('not the password', 'long enough for us')).toEqual(['currentPassword'])
+    expect(await change(person.password, 'too short')).toEqual(['newPassword'])
+    expect(await change(person.password, '😀'.repeat(65))).toEqual(['newPassword'])
+    expect((await signIn(person)).status).toBe(200)
+  })
+
+  test('whoever has found a browser signed in cannot go on guessing the password', async () => {
+    const person = await set.join(project, 'member')
+    const guess = async () =>
+      (await person.send('POST', '/password', { currentPassword: 'guess', newPassword: 'long enough' }))
+        .status
+    const statuses = []
+    for (let i = 0; i < 11; i++) statuses.push(await guess())
+    expect(statuses).toEqual([...Array(10).fill(400), 429])
+    clock.ms += 15 * 60_000
+    expect(await guess()).toBe(400)
+  })
+})
+
+describe('guessing passwords', () => {
+  const guess = (email: string, address?: string) =>
+    signIn({ email, password: 'not the password' }, address ? { address } : {})
+
+  test('is limited to five a minute from one address, whomever it tries, and others are not kept out', async () => {
+    const [person, address] = [await set.join(project, 'member'), newAddress()]
+    const all = await Promise.all(
+      Array.from({ length: 9 }, (_, i) => guess(`nobody-${i}@example.com`, address)),
+    )
+    expect(all.map(({ status }) => status).sort()).toEqual([401, 401, 401, 401, 401, 429, 429, 429, 429])
+    const refused = await signIn(person, { address })
+    await expectProblem(refused, 'rate_limited', 'Too many requests')
+    expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 61)
+    expect((await signIn(person)).status).toBe(200)
+    clock.ms += 60_000
+    expect((await signIn(person, { address })).status).toBe(200)
+  })
+
+  test('an address of IPv6 is its whole network', async () => {
+    const statuses = []
+    for (let i = 1; i <= 6; i++)
+      statuses.push((await guess(`nobody-${i}@example.com`, `2001:db8:1:2:${i}::${i}`)).status)
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
+    expect((await guess('nobody@example.com', '2001:db8:1:3::1')).status).toBe(401)
+  })
+
+  test('a header that only a proxy may set does not change the address', async () => {
+    const direct = await startService()
+    const statuses = []
+    for (let i = 1; i <= 6; i++) {
+      const answer = await fetch(`${direct.url}/console/api/session`, {
+        method: 'POST',
+        body: JSON.stringify({ email: 'nobody@example.com', password: 'not the password' }),
+        headers: {
+          origin: direct.url,
+          'content-type': 'application/json',
+          'x-forwarded-for': `10.0.0.${i}`,
+          'x-callbook-address': `10.0.0.${i}`,
+        },
+      })
+      statuses.push(answer.status)
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
+    await direct.stop()
+  })
+
+  test('many addresses together guess the password of one person ten times in a quarter of an hour', async () => {
+    const [person, colleague] = [await set.join(project, 'member'), await set.join(project, 'member')]
+    const all = await Promise.all(
+      Array.from({ length: 14 }, (_, i) => guess(i % 2 ? person.email : person.email.toUpperCase())),
+    )
+    expect(all.map(({ status }) => status).filter((status) => status === 401)).toHaveLength(10)
+    const refused = await signIn(person)
+    await expectProblem(refused, 'rate_limited', 'Too many requests')
+    expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 901)
+    expect((await signIn(colleague)).status).toBe(200)
+    clock.ms += 15 * 60_000
+    expect((await signIn(person)).status).toBe(200)
+  })
+
+  test('an unknown e-mail address is limited just so', async () => {
+    const statuses = []
+    for (let i = 0; i < 11; i++) statuses.push((await guess('who-is-this@example.com')).status)
+    expect(statuses).toEqual([...Array(10).fill(401), 429])
+  })
+
+  test('a sign-in forgets the failures before it', async () => {
+    const person = await set.join(project, 'member')
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 5; i++) expect((await guess(person.email)).status).toBe(401)
+      expect((await signIn(person)).status).toBe(200)
+    }
+  })
+
+  test('is counted across restarts, and by all processes together', async () => {
+    const address = newAddress()
+    for (let i = 0; i < 5; i++) await guess(`nobody-${i}@example.com`, address)
+    const beside = await startService({
+      env: { TRUSTED_PROXIES: '127.0.0.1' },
+      dataDir: service.dataDir,
+      now: () => clock.ms,
+    })
+    const answer = await fetch(`${beside.url}/console/api/session`, {
+      method: 'POST',
+      body: JSON.stringify(set.owner),
+      headers: { origin: beside.url, 'content-type': 'application/json', 'x-forwarded-for': address },
+    })
+    expect(answer.status).toBe(429)
+    await beside.stop()
+  })
+})
+
+test('no log line holds a password, a token, a cookie, a link or a key', async () => {
+  const person = await set.join(project, 'owner')
+  const made = await (
+    await person.send('POST', `/projects/${project.id}/keys`, {
+      name: 'logged?',
+      kind: 'live',
+      allowedIps: [],
+      expiresAt: null,
+    })
+  ).json()
+  const invited = await (
+    await person.send('POST', `/projects/${project.id}/invitations`, { role: 'member' })
+  ).json()
+  const token = new URL(invited.link).hash.slice(1)
+  await set.nobody.send('POST', '/links/check', { token })
+  await signIn({ ...person, password: 'a wrong password' })
+  await service.services.database.write.run(sql`alter table accounts rename to lost`)
+  const broken = await signIn(person)
+  await service.services.database.write.run(sql`alter table lost rename to accounts`)
+  expect(broken.status).toBe(500)
+  const logged = JSON.stringify(service.logs)
+  expect(service.logs.filter(({ msg }) => msg === 'internal').length).toBeGreaterThan(0)
+  for (const secret of [
+    person.password,
+    'a wrong password',
+    token,
+    made.key,
+    person.cookie.split('=')[1] ?? '',
+    sessionCookie.exec(person.cookie)?.[1] ?? '',
+    person.email,
+  ]) {
+    expect(secret.length).toBeGreaterThan(10)
+    expect(logged.includes(secret)).toBe(false)
+  }
+})

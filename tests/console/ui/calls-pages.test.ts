@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import type { CallRow, CallRows } from '../../../src/console/answers.ts'
+import { rowsOf, totalLabel, withNewestPage, withoutCall } from '../../../src/console/ui/views/calls/pages.ts'
+
+test('a new call comes on top, and what it pushed to the second page is not lost', () => {
+  const pages = [page([5, 4, 3], 'after 3'), page([2, 1], null)]
+  const refreshed = withNewestPage(pages, page([6, 5, 4], 'after 4'))
+  expect(idsOf(refreshed)).toEqual(['6', '5', '4', '3', '2', '1'])
+  expect(refreshed[0]?.nextCursor).toBe('after 3')
+})
+
+test('a call that has gone from the refreshed part goes, and one that changed is as it is now', () => {
+  const pages = [page([5, 4, 3, 2], 'after 2'), page([1], null)]
+  const newest = page([5, 3], 'after 3')
+  newest.data[0] = { ...row(5), summary: 'Ended' }
+  const refreshed = withNewestPage(pages, newest)
+  expect(idsOf(refreshed)).toEqual(['5', '3', '2', '1'])
+  expect(refreshed[0]?.data[0]?.summary).toBe('Ended')
+})
+
+test('when more calls are new than a page holds, the list starts anew instead of hiding the gap', () => {
+  const refreshed = withNewestPage([page([3, 2], 'after 2'), page([1], null)], page([9, 8], 'after 8'))
+  expect(idsOf(refreshed)).toEqual(['9', '8'])
+  expect(refreshed[0]?.nextCursor).toBe('after 8')
+})
+
+test('calls of one moment keep their order by id', () => {
+  const same = (id: string): CallRow => ({ ...row(0), id, createdAt: '2026-01-01T00:00:00.000Z' })
+  const before = { ...page([], 'after a'), data: [same('c'), same('b'), same('a')] }
+  const refreshed = withNewestPage([before], { ...page([], 'after b'), data: [same('c'), same('b')] })
+  expect(idsOf(refreshed)).toEqual(['c', 'b', 'a'])
+})
+
+test('a deleted call leaves the list and the count', () => {
+  const pages = withoutCall([page([2, 1], null)], '1')
+  expect(idsOf(pages)).toEqual(['2'])
+  expect(pages[0]?.total).toBe(9)
+  expect(withoutCall(pages, 'unknown')).toBe(pages)
+})
+
+test('a call that is in two pages is shown once', () => {
+  expect(rowsOf([page([3, 2], 'x'), page([2, 1], null)]).map(({ id }) => id)).toEqual(['3', '2', '1'])
+})
+
+test('a count says when it stopped counting', () => {
+  expect(totalLabel({ total: 1, totalMax: 10 })).toBe('1 call')
+  expect(totalLabel({ total: 8000, totalMax: 10_000 })).toBe('8,000 calls')
+  expect(totalLabel({ total: null, totalMax: 10_000 })).toBe('10,000+ calls')
+})
+
+function page(numbers: number[], nextCursor: string | null): CallRows {
+  return { data: numbers.map(row), nextCursor, total: 10, totalMax: 10_000 }
+}
+
+function row(number: number): CallRow {
+  const time = new Date(Date.UTC(2026, 0, 1, 0, number)).toISOString()
+  return {
+    id: String(number),
+    createdAt: time,
+    updatedAt: time,
+    status: 'completed',
+    duration: 1,
+    callerNumber: null,
+    calledNumber: null,
+    evaluation: null,
+    isEngaged: false,
+    endedReason: null,
+    summary: null,
+    match: null,
+  }
+}
+
+function idsOf(pages: CallRows[]): string[] {
+  return pages.flatMap(({ data }) => data.map(({ id }) => id))
+}

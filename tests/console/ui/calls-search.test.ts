@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test'
+import { callsSearch, isFiltered, nameOf } from '../../../src/console/ui/views/calls/calls-search.ts'
+import { dateRangeLabel, daysToRange, rangeToDays } from '../../../src/console/ui/views/calls/date-range.ts'
+
+describe('the address of the list of calls', () => {
+  test('what an address cannot mean is left out, the rest is kept', () => {
+    expect(
+      callsSearch({
+        status: 'ended',
+        engaged: 'maybe',
+        from: 'yesterday',
+        text: '  ',
+        number: '555',
+        other: 1,
+      }),
+    ).toEqual({ number: '555' })
+  })
+
+  test('instants of any zone are kept as the instant they are', () => {
+    expect(callsSearch({ from: '2026-01-05T01:00:00+02:00' })).toEqual({
+      from: '2026-01-04T23:00:00.000Z',
+    })
+  })
+
+  test('no filter is none, and the order of filters makes no difference', () => {
+    expect(isFiltered(callsSearch({ text: '' }))).toBe(false)
+    expect(isFiltered(callsSearch({ text: 'a' }))).toBe(true)
+    expect(nameOf({ status: 'live', text: 'x' })).toBe(nameOf({ text: 'x', status: 'live' }))
+  })
+})
+
+describe('dates', () => {
+  const now = new Date(2026, 5, 1)
+
+  test('days become the instants of whole local days and back', () => {
+    const range = daysToRange(new Date(2026, 0, 5, 13), new Date(2026, 0, 7, 9))
+    expect(range).toEqual({
+      from: new Date(2026, 0, 5).toISOString(),
+      to: new Date(2026, 0, 8).toISOString(),
+    })
+    expect(rangeToDays(range).map((date) => date?.getDate())).toEqual([5, 7])
+  })
+
+  test('a range of one day is named once, the year only when it is another', () => {
+    expect(dateRangeLabel(daysToRange(new Date(2026, 0, 5), new Date(2026, 0, 5)), now)).not.toContain('–')
+    expect(dateRangeLabel(daysToRange(new Date(2026, 0, 5), new Date(2026, 0, 6)), now)).toContain('–')
+    expect(dateRangeLabel({ from: new Date(2025, 0, 5).toISOString() }, now)).toMatch(/^since .*2025/)
+    expect(dateRangeLabel({ to: new Date(2026, 0, 5).toISOString() }, now)).toMatch(/^until .*4/)
+    expect(dateRangeLabel({}, now)).toBe('')
+  })
+})

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test'
+import { changeOf } from '../../../src/console/ui/views/overview/change.ts'
+import {
+  choiceOf,
+  daysOf,
+  overviewSearch,
+  periodAround,
+  periodOf,
+  rangeOfDay,
+} from '../../../src/console/ui/views/overview/overview-search.ts'
+
+const now = new Date('2026-03-02T15:00:00.000Z')
+
+describe('the period of the overview', () => {
+  test('is the last 30 days, today included, unless the address says otherwise', () => {
+    const period = periodOf(overviewSearch({}), now)
+    expect(period).toEqual({ from: '2026-02-01T00:00:00.000Z', to: '2026-03-03T00:00:00.000Z', days: 30 })
+    expect(periodOf(overviewSearch({ days: '7' }), now).days).toBe(7)
+    expect(overviewSearch({ days: 12 })).toEqual({})
+  })
+
+  test('includes both days of a custom range, and every day between', () => {
+    const period = periodOf(overviewSearch({ from: '2026-02-27', to: '2026-03-01' }), now)
+    expect(daysOf(period)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01'])
+    expect(choiceOf({ from: '2026-02-27', to: '2026-03-01' })).toBe('custom')
+  })
+
+  test('a range that is none, runs backwards or never ends is left out', () => {
+    expect(overviewSearch({ from: '2026-02-30', to: '2026-03-01' })).toEqual({})
+    expect(overviewSearch({ from: '2026-03-02', to: '2026-03-01' })).toEqual({})
+    expect(overviewSearch({ from: '1990-01-01', to: '2026-03-01' })).toEqual({})
+  })
+
+  test('can be led to the newest call, and a day has its instants', () => {
+    expect(periodAround('2025-12-31T23:59:59.999Z')).toEqual({ from: '2025-12-02', to: '2025-12-31' })
+    expect(rangeOfDay('2026-02-28').to).toBe('2026-03-01T00:00:00.000Z')
+  })
+})
+
+describe('the change of a figure', () => {
+  test('is a share of what was before, or points where it is a share itself', () => {
+    expect(changeOf({ value: 150, before: 100 }, 'amount')).toEqual({ direction: 'up', amount: '50%' })
+    expect(changeOf({ value: 0.8, before: 0.85 }, 'share')).toEqual({ direction: 'down', amount: '5 pts' })
+    expect(changeOf({ value: 3, before: 3 }, 'amount')?.direction).toBe('same')
+  })
+
+  test('is unknown where there is nothing to compare with', () => {
+    expect(changeOf({ value: 3, before: null }, 'amount')).toBeNull()
+    expect(changeOf({ value: 3, before: 0 }, 'amount')).toBeNull()
+  })
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import type { Projects } from '../../src/projects/projects.ts'
+import { failureOf } from '../support/failure.ts'
+import { projectsOf } from '../support/projects.ts'
+import { freshFolder } from '../support/script.ts'
+
+const folder = freshFolder()
+let database: OpenDatabase
+let projects: Projects
+
+beforeAll(async () => {
+  database = await openDatabase(join(folder.folder, 'callbook.db'))
+  projects = projectsOf(database)
+  await projects.create('taken')
+})
+afterAll(async () => {
+  await database.close()
+  folder.remove()
+})
+
+describe('renaming a project', () => {
+  test('changes its name and nothing else', async () => {
+    const project = await projects.create('before')
+    expect(await projects.rename(project.projectId, 'after')).toEqual({ ...project, name: 'after' })
+    expect(await projects.find('after')).toEqual({ ...project, name: 'after' })
+    expect(await failureOf(projects.find('before'))).toMatchObject({ code: 'not_found' })
+  })
+
+  test('to the name it has already is no fault', async () => {
+    const project = await projects.create('same')
+    expect(await projects.rename(project.projectId, 'same')).toEqual(project)
+  })
+
+  test.each([
+    ['', 'must not be blank'],
+    [' \t', 'must not be blank'],
+    ['x'.repeat(201), 'must be at most 200 characters'],
+    ['a\0b', 'must be Unicode text without U+0000'],
+    ['taken', 'is taken by another project'],
+  ])('to %p is refused', async (name, message) => {
+    const project = await projects.create(crypto.randomUUID())
+    expect(await failureOf(projects.rename(project.projectId, name))).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ field: 'name', message }],
+    })
+    expect(await projects.get(project.projectId)).toEqual(project)
+  })
+
+  test('that does not exist is not found', async () => {
+    expect(await failureOf(projects.rename(4_711, 'x'))).toMatchObject({ code: 'not_found' })
+  })
+})
+
+describe('removing a project', () => {
+  test('asks for its name where somebody is to confirm it, to the letter', async () => {
+    const project = await projects.create('Confirm me')
+    for (const confirm of ['', 'confirm me', 'Confirm me ', project.id]) {
+      expect(await failureOf(projects.remove(project.projectId, { confirm }))).toMatchObject({
+        code: 'invalid_request',
+        errors: [{ field: 'confirm', message: "must be the project's name" }],
+      })
+    }
+    expect(await projects.get(project.projectId)).toEqual(project)
+    expect(await projects.remove(project.projectId, { confirm: 'Confirm me' })).toEqual({
+      id: project.id,
+      deleted: true,
+    })
+  })
+
+  test('succeeds once, however many ask for it at a time', async () => {
+    const project = await projects.create('wanted gone')
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 5 }, () => projects.remove(project.projectId)),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'not_found' })
+    }
+  })
+
+  test('works also where another has taken its id for a name', async () => {
+    const project = await projects.create('has an id')
+    await projects.create(project.id)
+    expect((await projects.remove(project.projectId)).deleted).toBe(true)
+    expect((await projects.find(project.id)).name).toBe(project.id)
+  })
+
+  test('does not make the database one that never had a project', async () => {
+    for (const { projectId } of await projects.list()) await projects.remove(projectId)
+    expect(await projects.list()).toEqual([])
+    expect(await projects.createFirst('default')).toBeNull()
+  })
+})

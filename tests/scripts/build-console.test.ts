@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildConsole, firstLoadBytesMax } from '../../scripts/build-console.ts'
+import type { ConsoleManifest } from '../../src/console/assets.ts'
+
+setDefaultTimeout(60_000)
+const folder = mkdtempSync(join(tmpdir(), 'callbook-console-'))
+let manifest: ConsoleManifest
+
+beforeAll(async () => {
+  const build = await buildConsole({ folder })
+  expect(build.built).toBe(true)
+  manifest = build.manifest
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Names of the scripts whose text matches. */
+function scriptsLike(pattern: RegExp): string[] {
+  return Object.keys(manifest.files).filter(
+    (name) => name.endsWith('.js') && pattern.test(readFileSync(join(folder, name), 'utf8')),
+  )
+}
+
+describe('the bundle', () => {
+  test('is loaded with at most 350 kB of compressed script before the sign-in page or the shell shows', () => {
+    for (const bytes of Object.values(manifest.firstLoadBytes)) {
+      expect(bytes).toBeGreaterThan(
+        manifest.files[manifest.entries.main]?.brBytes ?? Number.POSITIVE_INFINITY,
+      )
+      expect(bytes).toBeLessThanOrEqual(firstLoadBytesMax)
+    }
+    expect(firstLoadBytesMax).toBe(350_000)
+  })
+
+  test('holds what was written, in all three forms, under names that bear a hash', () => {
+    const names = Object.keys(manifest.files)
+    expect(names.length).toBeGreaterThan(15)
+    for (const [name, { bytes, brBytes, gzBytes }] of Object.entries(manifest.files)) {
+      expect(name).toMatch(/^[a-z-]+-[a-z0-9]{8}\.(js|css|svg)$/)
+      expect(statSync(join(folder, name)).size).toBe(bytes)
+      expect(statSync(join(folder, `${name}.br`)).size).toBe(brBytes)
+      expect(statSync(join(folder, `${name}.gz`)).size).toBe(gzBytes)
+    }
+    expect(readdirSync(folder)).toHaveLength(names.length * 3 + 1)
+  })
+
+  test('is made for use: no source map, no development build, nothing of the service in it', () => {
+    expect(scriptsLike(/sourceMappingURL|jsxDEV|from"node:/)).toEqual([])
+    expect(scriptsLike(/better-auth|drizzle|libsql/)).toEqual([])
+  })
+
+  test('asks no other host for anything', () => {
+    const styles = readFileSync(join(folder, manifest.entries.styles), 'utf8')
+    expect(/@import|url\((?!['"]?data:)/.test(styles)).toBe(false)
+    expect(scriptsLike(/(?:import|fetch)\(["'`]https?:/)).toEqual([])
+  })
+})
+
+describe('building again', () => {
+  test('does nothing when nothing changed', async () => {
+    const before = statSync(join(folder, 'manifest.json')).ino
+    expect(await buildConsole({ folder })).toEqual({ built: false, manifest })
+    expect(statSync(join(folder, 'manifest.json')).ino).toBe(before)
+  })
+
+  test('makes the same names of the same sources', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'callbook-console-'))
+    expect((await buildConsole({ folder: other })).manifest).toEqual(manifest)
+    rmSync(other, { recursive: true, force: true })
+  })
+
+  test('mends what is missing, and takes away what nothing names', async () => {
+    rmSync(join(folder, `${manifest.entries.main}.br`))
+    writeFileSync(join(folder, 'old-12345678.js'), '')
+    expect(await buildConsole({ folder })).toEqual({ built: true, manifest })
+    expect(readdirSync(folder)).not.toContain('old-12345678.js')
+    expect(readdirSync(folder)).toContain(`${manifest.entries.main}.br`)
+  })
+
+  test('starts anew from half a manifest', async () => {
+    const file = join(folder, 'manifest.json')
+    writeFileSync(file, readFileSync(file, 'utf8').slice(0, 40))
+    expect(await buildConsole({ folder })).toEqual({ built: true, manifest })
+  })
+})

@@ -1,0 +1,16 @@
+import type { OpenDatabase } from '../../src/db/open.ts'
+import { createRecordHash } from '../../src/db/record-hash.ts'
+import { Projects } from '../../src/projects/projects.ts'
+import { auditOf } from './audit.ts'
+
+/** Projects of a database without services around it: what is removed is left to nobody. */
+export function projectsOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): Projects {
+  return new Projects({
+    read,
+    write,
+    audit: auditOf({ read, write }),
+    recordHash: createRecordHash('key'),
+    onRemoved: () => undefined,
+    now: Date.now,
+  })
+}
