@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { benchById } from './by-id.ts'
+import { benchConsole } from './console.ts'
 import { removeCache } from './dataset.ts'
 import { benchDeleting } from './deleting.ts'
 import { benchImport } from './importing.ts'
@@ -51,6 +52,7 @@ function casesOf(texts: Texts, options: Options): [CaseName, () => Promise<Row[]
     ['list-1000', () => benchPage(texts, 1_000, options)],
     ['indexing', () => benchIndexing(texts, options)],
     ['deleting', () => benchDeleting(texts, options)],
+    ['console', () => benchConsole(texts, options)],
     ['import', () => benchImport(texts, options)],
     ['start', () => benchStart(texts, options)],
     ['scale', () => benchScale(texts, options)],

@@ -11,6 +11,7 @@ const caseNames = [
   'list-1000',
   'indexing',
   'deleting',
+  'console',
   'import',
   'start',
   'scale',

@@ -1,22 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { CallRow, CallRows } from '../console/answers.ts'
+import type { CallRows } from '../console/answers.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { callWords } from '../db/word-tables.ts'
+import { readRows } from './call-rows.ts'
 import { type CallSearch, writePageEnd } from './call-search.ts'
 import type { WordQuery } from './call-words.ts'
-import { readSummary } from './document.ts'
 import { headText } from './head-text.ts'
-import type { Call } from './schemas.ts'
-import { findMatch } from './text-match.ts'
 
 /** Calls that filters leave are counted up to here. */
 const totalMax = 1_000
 /** Words are looked for among so many of the newest calls before they are among all. */
 const windowCalls = 2_000
-/** Characters of documents that a page with texts found in them may take; one that would take more is shorter. */
-const matchedCharsMax = 500_000
-/** So much of a document holds what is before the summary, and enough of that, however it is escaped. */
-const documentStartChars = 2_400
 
 /** A call and its place in the order: by time and then by id, newest first. */
 interface Place {
@@ -36,7 +30,8 @@ interface Found {
 export async function findCalls(db: ReadDatabase, projectId: number, search: CallSearch): Promise<CallRows> {
   const { places, total: found } = await findPlaces(db, projectId, search)
   const total = search.after ? search.after.total : found
-  const { rows, end } = await readRows(db, places.slice(0, search.limit), search.words ?? null)
+  const seqs = places.slice(0, search.limit).map(({ seq }) => seq)
+  const { rows, end } = await readRows(db, projectId, seqs, search.words ?? null)
   const last = places[end - 1]
   return {
     data: rows,
@@ -171,102 +166,4 @@ function filtersOf(search: CallSearch): SQL[] {
     filters.push(sql`(${sql.join(ends, sql` or `)})`)
   }
   return filters
-}
-
-interface HeadRow {
-  seq: number
-  id: string
-  createdAt: number
-  updatedAt: number
-  status: CallRow['status']
-  duration: number
-  callerNumber: string | null
-  calledNumber: string | null
-  evaluation: string | null
-  isEngaged: number
-  endedReason: string | null
-  chars: number
-  documentStart: string
-}
-
-/**
- * The rows of the calls in their order, without those that were deleted meanwhile.
- * @returns also at how many of the places the page ends
- */
-async function readRows(
-  db: ReadDatabase,
-  places: readonly Place[],
-  query: WordQuery | null,
-): Promise<{ rows: CallRow[]; end: number }> {
-  const heads = await readHeads(db, places)
-  const end = query ? endOfPage(places, heads) : places.length
-  const shown = places.slice(0, end).flatMap(({ seq }) => heads.get(seq) ?? [])
-  const documents = query ? await readDocuments(db, shown) : null
-  const rows = shown.map((head) => {
-    const document = documents?.get(head.seq)
-    return toRow(head, query && document ? findMatch(query, parseCall(document)) : null)
-  })
-  return { rows, end }
-}
-
-/** How many of the places a page holds whose documents are read as a whole: one, at least. */
-function endOfPage(places: readonly Place[], heads: Map<number, HeadRow>): number {
-  let chars = 0
-  const tooMuch = places.findIndex(({ seq }, at) => {
-    chars += heads.get(seq)?.chars ?? 0
-    return at > 0 && chars > matchedCharsMax
-  })
-  return tooMuch < 0 ? places.length : tooMuch
-}
-
-async function readHeads(db: ReadDatabase, places: readonly Place[]): Promise<Map<number, HeadRow>> {
-  const rows: HeadRow[] = await db
-    .select({
-      seq: sql<number>`calls.seq`,
-      id: sql<string>`calls.id`,
-      createdAt: sql<number>`created_at`,
-      updatedAt: sql<number>`updated_at`,
-      status: sql<CallRow['status']>`status`,
-      duration: sql<number>`duration`,
-      callerNumber: sql<string | null>`caller_number`,
-      calledNumber: sql<string | null>`called_number`,
-      evaluation: sql<string | null>`evaluation`,
-      isEngaged: sql<number>`is_engaged`,
-      endedReason: sql<string | null>`ended_reason`,
-      chars: sql<number>`document_chars`,
-      documentStart: sql<string>`substr(document, 1, ${sql.raw(String(documentStartChars))})`,
-    })
-    .from(fromPlaces(places))
-  return new Map(rows.map((row) => [row.seq, row]))
-}
-
-async function readDocuments(
-  db: ReadDatabase,
-  heads: readonly { seq: number }[],
-): Promise<Map<number, string>> {
-  const rows = await db
-    .select({ seq: sql<number>`calls.seq`, document: sql<string>`document` })
-    .from(fromPlaces(heads))
-  return new Map(rows.map(({ seq, document }) => [seq, document]))
-}
-
-function fromPlaces(places: readonly { seq: number }[]): SQL {
-  return sql`json_each(${JSON.stringify(places.map(({ seq }) => seq))}) cross join calls on calls.seq = value
-    cross join call_documents on call_documents.seq = calls.seq`
-}
-
-function parseCall(document: string): Call {
-  return JSON.parse(document)
-}
-
-function toRow(head: HeadRow, match: CallRow['match']): CallRow {
-  const { seq: _, chars: __, documentStart, ...shown } = head
-  return {
-    ...shown,
-    createdAt: new Date(head.createdAt).toISOString(),
-    updatedAt: new Date(head.updatedAt).toISOString(),
-    isEngaged: head.isEngaged === 1,
-    summary: readSummary(documentStart),
-    match,
-  }
 }

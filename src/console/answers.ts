@@ -148,6 +148,10 @@ export interface KnowledgeRow {
   createdAt: string
 }
 
+export interface KnowledgeItem extends KnowledgeRow {
+  text: string
+}
+
 export interface KnowledgeRows {
   data: KnowledgeRow[]
   nextCursor: string | null

@@ -73,7 +73,12 @@ export const Period = Type.Object({ from: Text(40), to: Text(40) })
 export const PageRequest = Type.Object({ cursor: filter, limit: filter })
 
 export const ExplainRequest = Type.Object({
-  query: Type.String({ minLength: 1, maxLength: 2_000 }),
+  query: Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    pattern: '\\S',
+    'x-message': 'must not be blank',
+  }),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
   itemIds: Type.Optional(Type.Array(Type.String(), { maxItems: 10_000 })),
   mode: Type.Optional(

@@ -213,6 +213,29 @@ export const erasures = sqliteTable(
   ],
 )
 
+/**
+ * Items that were created under an `Idempotency-Key`, so that a repeated request finds the item instead of making
+ * another. The key and the body are here as keyed hashes only.
+ */
+export const idempotentCreates = sqliteTable(
+  'idempotent_creates',
+  {
+    projectId: integer('project_id')
+      .notNull()
+      .references(() => projects.id, { onDelete: 'cascade' }),
+    keyHash: text('key_hash').notNull(),
+    bodyHash: text('body_hash').notNull(),
+    /** Null once the item is deleted: nothing of a deleted item is kept. */
+    itemId: text('item_id'),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.projectId, table.keyHash] }),
+    index('idempotent_creates_by_item').on(table.projectId, table.itemId),
+    index('idempotent_creates_by_time').on(table.createdAt),
+  ],
+)
+
 /** What the service knows about this database: its generation and the secrets it made for itself. */
 export const meta = sqliteTable('meta', {
   name: text().primaryKey(),

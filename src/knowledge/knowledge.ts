@@ -7,11 +7,12 @@ import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
-import { AppError, invalidRequest } from '../errors.ts'
+import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { toIndexedWords } from '../words.ts'
 import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunk-rows.ts'
-import { type ItemPlace, newestPlace, readCursor, writeCursor } from './item-cursor.ts'
+import { codePoints } from './code-points.ts'
+import { placeOf, writeCursor } from './item-cursor.ts'
 import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 
 const pageLimitDefault = 20
@@ -199,7 +200,7 @@ export class Knowledge {
 
   /** Deletes an item with every chunk and vector of it. */
   async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
-    const { read, write } = this.#options.store(projectId)
+    const { read, freeing: write } = this.#options.store(projectId)
     const found = await queries(read).byId.get({ projectId, id })
     if (!found) throw itemNotFound()
     const itemSeq = found.seq
@@ -278,12 +279,6 @@ export class Knowledge {
   }
 }
 
-function placeOf(cursor: string | undefined): ItemPlace {
-  const place = cursor === undefined ? newestPlace : readCursor(cursor)
-  if (!place) throw invalidRequest([{ field: 'cursor', message: 'must be the nextCursor of another page' }])
-  return place
-}
-
 async function readItems(db: ReadDatabase, seqs: number[]): Promise<Item[]> {
   const rows: ItemRow[] = await queries(db).bySeqs.all({ seqs: JSON.stringify(seqs) })
   return rows.map(toItem)
@@ -303,13 +298,7 @@ function toChunkPreview([position, heading, text, overlapChars]: ChunkRow): Chun
   }
 }
 
-function codePoints(text: string): number {
-  let count = 0
-  for (const _ of text) count++
-  return count
-}
-
-function itemNotFound(): AppError {
+export function itemNotFound(): AppError {
   return new AppError('not_found', 'Knowledge item not found', {
     detail: 'No knowledge item of this project has this id; it may have been deleted.',
   })

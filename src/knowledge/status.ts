@@ -1,73 +1,36 @@
-import { and, eq, sql } from 'drizzle-orm'
-import type { IndexStatus, KnowledgeRows, StoredChunk } from '../console/answers.ts'
+import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
+import type { IndexStatus, KnowledgeItem, KnowledgeRows, StoredChunk } from '../console/answers.ts'
+import type { ReadDatabase } from '../db/reader.ts'
 import { chunks, knowledgeItems } from '../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
-import type { Knowledge } from './knowledge.ts'
-import type { Item, ItemPageRequest } from './schemas.ts'
+import type { StoreOf } from '../db/store.ts'
+import { codePoints } from './code-points.ts'
+import { indexStatus, type PendingChunks } from './index-status.ts'
+import { placeOf, writeCursor } from './item-cursor.ts'
+import { itemNotFound } from './knowledge.ts'
+import type { ItemPageRequest } from './schemas.ts'
+
+const pageLimitDefault = 20
 
 interface KnowledgeStatusOptions {
   store: StoreOf
-  knowledge: Pick<Knowledge, 'page' | 'get'>
+  /** Milliseconds since 1970. */
   now: () => number
 }
 
-interface Progress {
-  chunks: number
-  pending: number
-  lastError: string | null
-  nextAttemptAt: number | null
+/** Raw, since Drizzle leaves the table out of a column's name in a subquery. */
+const chunkCount = sql<number>`(select count(*) from chunks where chunks.item_seq = knowledge_items.seq)`
+
+const rowColumns = {
+  seq: knowledgeItems.seq,
+  id: knowledgeItems.id,
+  name: knowledgeItems.name,
+  description: knowledgeItems.description,
+  createdAt: knowledgeItems.createdAt,
+  textBytes: sql<number>`octet_length(${knowledgeItems.text})`,
+  chunks: chunkCount.as('chunks'),
 }
 
-const queries = preparedQueries((db) => ({
-  chunkCounts: db
-    .select({ id: sql<string>`items.id`, chunks: sql<number>`count(${chunks.label})` })
-    .from(sql`json_each(${sql.placeholder('ids')}) wanted
-      cross join knowledge_items items on items.project_id = ${sql.placeholder('projectId')} and items.id = wanted.value
-      left join chunks on chunks.item_seq = items.seq`)
-    .groupBy(sql`items.seq`)
-    .prepare(),
-  // From the index of pending chunks alone, which holds few: rows of ready ones are long, with their vectors.
-  pending: db
-    .select({
-      id: sql<string>`items.id`,
-      pending: sql<number>`count(*)`,
-      lastError: sql<string | null>`max(chunks.last_error)`,
-      nextAttemptAt: sql<number | null>`min(chunks.next_attempt_at)`,
-    })
-    .from(sql`chunks indexed by chunks_pending
-      cross join knowledge_items items on items.seq = chunks.item_seq`)
-    .where(
-      sql`chunks.project_id = ${sql.placeholder('projectId')} and chunks.embedding_space is null
-        and items.id in (select value from json_each(${sql.placeholder('ids')}))`,
-    )
-    .groupBy(sql`items.seq`)
-    .prepare(),
-  count: db
-    .select({ items: sql<number>`count(*)` })
-    .from(knowledgeItems)
-    .where(eq(knowledgeItems.projectId, sql.placeholder('projectId')))
-    .prepare(),
-  chunks: db
-    .select({
-      position: chunks.position,
-      heading: chunks.heading,
-      text: chunks.text,
-      overlapChars: chunks.overlapChars,
-      isEmbedded: sql<number>`${chunks.embeddingSpace} is not null`,
-    })
-    .from(chunks)
-    .innerJoin(knowledgeItems, eq(knowledgeItems.seq, chunks.itemSeq))
-    .where(
-      and(
-        eq(knowledgeItems.projectId, sql.placeholder('projectId')),
-        eq(knowledgeItems.id, sql.placeholder('id')),
-      ),
-    )
-    .orderBy(chunks.position)
-    .prepare(),
-}))
-
-/** Items with how far they are indexed: found by their words at once, by their vectors once these are there. */
+/** What people see of a project's knowledge: how it is stored, and how far it is indexed. */
 export class KnowledgeStatus {
   readonly #options: KnowledgeStatusOptions
 
@@ -75,83 +38,136 @@ export class KnowledgeStatus {
     this.#options = options
   }
 
-  /** A page of items, newest first. */
-  async list(projectId: number, request: ItemPageRequest): Promise<KnowledgeRows> {
-    const { knowledge, store } = this.#options
-    const page = await knowledge.page(projectId, request)
-    const progress = await this.#progressOf(
-      projectId,
-      page.data.map(({ id }) => id),
-    )
-    const total = await queries(store(projectId).read).count.get({ projectId })
+  /** A page of items without their texts, newest first. */
+  async list(
+    projectId: number,
+    { limit = pageLimitDefault, cursor }: ItemPageRequest,
+  ): Promise<KnowledgeRows> {
+    const read = this.#read(projectId)
+    const { createdAt, id } = placeOf(cursor)
+    // One row more tells whether there is a next page.
+    const rows = await read
+      .select(rowColumns)
+      .from(knowledgeItems)
+      .where(
+        and(
+          eq(knowledgeItems.projectId, projectId),
+          sql`(${knowledgeItems.createdAt}, ${knowledgeItems.id}) < (${createdAt}, ${id})`,
+        ),
+      )
+      .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
+      .limit(limit + 1)
+    const shown = rows.slice(0, limit)
+    const last = shown.at(-1)
+    const statusOf = await this.#statuses(projectId, shown)
     return {
-      data: page.data.map((item) => {
-        const found = progress.get(item.id)
-        return { ...item, chunks: found?.chunks ?? 0, status: this.#toStatus(found) }
-      }),
-      nextCursor: page.nextCursor,
-      total: total?.items ?? 0,
-    }
-  }
-
-  async get(projectId: number, id: string): Promise<Item & { status: IndexStatus }> {
-    const item = await this.#options.knowledge.get(projectId, id)
-    const progress = await this.#progressOf(projectId, [id])
-    return { ...item, status: this.#toStatus(progress.get(id)) }
-  }
-
-  /** The item's chunks as they are stored and found. */
-  async chunks(projectId: number, id: string): Promise<{ data: StoredChunk[] }> {
-    // Says that there is no such item, where its chunks alone would be none.
-    await this.#options.knowledge.get(projectId, id)
-    const rows = await queries(this.#options.store(projectId).read).chunks.all({ projectId, id })
-    return {
-      data: rows.map(({ overlapChars, isEmbedded, ...chunk }) => ({
-        ...chunk,
-        characters: [...chunk.text].length,
-        overlapCharacters: [...chunk.text.slice(0, overlapChars)].length,
-        isEmbedded: isEmbedded === 1,
+      data: shown.map(({ seq, createdAt, ...row }) => ({
+        ...row,
+        status: statusOf(seq, row.chunks),
+        createdAt: new Date(createdAt).toISOString(),
       })),
+      nextCursor: last && rows.length > limit ? writeCursor(last) : null,
+      total: await read.$count(knowledgeItems, eq(knowledgeItems.projectId, projectId)),
     }
   }
 
-  async #progressOf(projectId: number, itemIds: string[]): Promise<Map<string, Progress>> {
-    const { read } = this.#options.store(projectId)
-    const ids = JSON.stringify(itemIds)
-    const pending = new Map((await queries(read).pending.all({ projectId, ids })).map((row) => [row.id, row]))
-    const counts = await queries(read).chunkCounts.all({ projectId, ids })
-    return new Map(
-      counts.map(({ id, chunks }) => {
-        const left = pending.get(id)
-        return [
-          id,
-          {
-            chunks,
-            pending: left?.pending ?? 0,
-            lastError: left?.lastError ?? null,
-            nextAttemptAt: left?.nextAttemptAt ?? null,
-          },
-        ]
-      }),
-    )
+  async get(projectId: number, id: string): Promise<KnowledgeItem> {
+    const [row] = await this.#read(projectId)
+      .select({ ...rowColumns, text: knowledgeItems.text })
+      .from(knowledgeItems)
+      .where(isItem(projectId, id))
+    if (!row) throw itemNotFound()
+    const statusOf = await this.#statuses(projectId, [row])
+    const { seq, createdAt, ...item } = row
+    return { ...item, status: statusOf(seq, row.chunks), createdAt: new Date(createdAt).toISOString() }
   }
 
-  #toStatus(progress: Progress | undefined): IndexStatus {
-    if (!progress || progress.pending === 0) return { state: 'ready' }
-    const ready = progress.chunks - progress.pending
-    if (progress.lastError === null) return { state: 'indexing', ready }
-    const { nextAttemptAt } = progress
-    const isLater = nextAttemptAt !== null && nextAttemptAt > this.#options.now()
-    return {
-      state: 'waiting',
-      ready,
-      reason: asSentence(progress.lastError),
-      nextTryAt: isLater ? new Date(nextAttemptAt).toISOString() : null,
-    }
+  /** The item's chunks as search finds them, in their order. */
+  async chunks(projectId: number, id: string): Promise<{ data: StoredChunk[] }> {
+    const rows = await this.#read(projectId)
+      .select({
+        position: chunks.position,
+        heading: chunks.heading,
+        text: chunks.text,
+        overlapChars: chunks.overlapChars,
+        isEmbedded: sql<number>`${chunks.embeddingSpace} is not null`,
+      })
+      .from(knowledgeItems)
+      .leftJoin(chunks, eq(chunks.itemSeq, knowledgeItems.seq))
+      .where(isItem(projectId, id))
+      .orderBy(asc(chunks.position))
+    if (rows.length === 0) throw itemNotFound()
+    return { data: rows.flatMap(toStoredChunk) }
+  }
+
+  /** The status of each of these items by its `seq`: two queries, however many there are. */
+  async #statuses(
+    projectId: number,
+    items: readonly { seq: number }[],
+  ): Promise<(seq: number, chunks: number) => IndexStatus> {
+    const read = this.#read(projectId)
+    const isPending = isNull(chunks.embeddingSpace)
+    const [some] = await read
+      .select({ label: chunks.label })
+      .from(chunks)
+      .where(and(eq(chunks.projectId, projectId), isPending))
+      .limit(1)
+    const left = new Map(some ? await readPending(read, items) : [])
+    const now = this.#options.now()
+    return (seq, count) => indexStatus(count, left.get(seq), now)
+  }
+
+  #read(projectId: number): ReadDatabase {
+    return this.#options.store(projectId).readAside
   }
 }
 
-function asSentence(message: string): string {
-  const trimmed = message.trim()
-  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`
+function isItem(projectId: number, id: string) {
+  return and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.id, id))
+}
+
+/** The plus keeps SQLite from going through all that is pending in the project. */
+async function readPending(
+  read: ReadDatabase,
+  items: readonly { seq: number }[],
+): Promise<[seq: number, left: PendingChunks][]> {
+  const seqs = JSON.stringify(items.map(({ seq }) => seq))
+  const rows = await read
+    .select({
+      seq: chunks.itemSeq,
+      pending: sql<number>`count(*)`,
+      untried: sql<number>`sum(${chunks.attempts} = 0)`,
+      // The only minimum, so that SQLite takes the error from the same row: sqlite.org/lang_select.html#bareagg
+      nextTryAt: sql<number | null>`min(${chunks.nextAttemptAt})`,
+      lastError: chunks.lastError,
+    })
+    .from(chunks)
+    .where(
+      sql`${chunks.itemSeq} in (select value from json_each(${seqs})) and +${chunks.embeddingSpace} is null`,
+    )
+    .groupBy(chunks.itemSeq)
+  return rows.map(({ seq, ...left }) => [seq, left])
+}
+
+interface ChunkColumns {
+  position: number | null
+  heading: string | null
+  text: string | null
+  overlapChars: number | null
+  isEmbedded: number
+}
+
+/** Nothing for the row of an item without chunks. */
+function toStoredChunk({ position, heading, text, overlapChars, isEmbedded }: ChunkColumns): StoredChunk[] {
+  if (position === null || text === null) return []
+  return [
+    {
+      position,
+      heading,
+      text,
+      characters: codePoints(text),
+      overlapCharacters: codePoints(text.slice(0, overlapChars ?? 0)),
+      isEmbedded: isEmbedded === 1,
+    },
+  ]
 }

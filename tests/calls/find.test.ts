@@ -4,8 +4,9 @@ import type { CallChange } from '../../src/calls/schemas.ts'
 import type { CallRow, CallRows } from '../../src/console/answers.ts'
 import type { CallFilters } from '../../src/console/schemas.ts'
 import { AppError } from '../../src/errors.ts'
-import { foldText, stemOf, wordsOf } from '../../src/words.ts'
+import { foldText, wordsOf } from '../../src/words.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { isFound, wordsSaid } from './naive-find.ts'
 import { putCalls, said } from './put-calls.ts'
 
 type Input = CallChange & { id: string }
@@ -479,7 +480,8 @@ describe('a text', () => {
     ]) {
       for (const filters of [{}, { evaluation: 'rare' }]) {
         const expected = ordered.filter(
-          (call) => isFound(call, text) && (!filters.evaluation || call.evaluation === filters.evaluation),
+          (call) =>
+            isFound(wordsSaid(call), text) && (!filters.evaluation || call.evaluation === filters.evaluation),
         )
         const rows = await walk(projectId, { ...filters, text, limit: '200' })
         expect([text, rows.map(({ id }) => id)]).toEqual([text, expected.map(({ id }) => id)])
@@ -618,27 +620,6 @@ describe('the facets', () => {
     expect(endedReasons).toHaveLength(50)
   })
 })
-
-/** What finding means, said in another way: each word of the text is one of the call's in some form. */
-function isFound(
-  call: { summary: string | null; transcript?: { content: string }[] | undefined },
-  text: string,
-): boolean {
-  const contents = [call.summary ?? '', ...(call.transcript ?? []).map(({ content }) => content)]
-  const folded = contents.flatMap((content) => {
-    const words = wordsOf(content).map((word) => foldText(word.text))
-    // The last character of a script without spaces stands alone as well.
-    return [...words, ...words.filter((word) => /\p{Script=Han}$/u.test(word)).map((word) => word.slice(-1))]
-  })
-  const asked = wordsOf(text).map((word) => ({ ...word, text: foldText(word.text) }))
-  return asked.every(({ text: word, isPrefix }, n) => {
-    const isLast = n === asked.length - 1
-    return folded.some(
-      (other) =>
-        stemOf(other) === stemOf(word) || (isLast && (word.length > 1 || isPrefix) && other.startsWith(word)),
-    )
-  })
-}
 
 function pick(values: readonly string[], random: () => number): string {
   return values[Math.floor(random() * values.length)] ?? ''

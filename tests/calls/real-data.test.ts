@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { isFound, wordsSaid } from './naive-find.ts'
 
 const file = resolve(import.meta.dir, '../../../shared/data/calls.jsonl')
 const isThere = existsSync(file)
@@ -12,6 +13,8 @@ type Line = CallChange & { id: string; createdAt: string }
 
 const callsPerPutAll = 500
 const callsPerPage = 1_000
+/** Of the calls that have a common word the others are like these. */
+const comparedMax = 600
 /** Deleted over HTTP; the others that go are removed below it, which is the same work without the sockets. */
 const deletedOverHttp = 200
 
@@ -70,6 +73,67 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
     const results = await service.services.ingest.putAll(project.projectId, inputs)
     expect(results.every((result) => !(result instanceof Error) && !result.isNew)).toBe(true)
     expect((await (await project.fetch('/v1/calls?limit=1000')).text()) === before).toBe(true)
+  }, 60_000)
+
+  test('are found by what was said in them, all of them and in order', async () => {
+    const said = lines.map((line) => ({ id: line.id, said: wordsSaid(line) }))
+    const { calls } = service.services
+    for (const text of [
+      'stanley kubrick',
+      'cortado to go',
+      "don't",
+      'haircut salon',
+      'wedd',
+      'th',
+      'the you a i to',
+      'zzzz',
+    ]) {
+      const expected = said.flatMap(({ id, said }) => (isFound(said, text) ? id : []))
+      const first = await calls.find(project.projectId, { text, limit: '200' })
+      expect([text, first.total]).toEqual([text, expected.length <= 1_000 ? expected.length : null])
+      const found = first.data.map(({ id }) => id)
+      let cursor = first.nextCursor
+      while (cursor && found.length < comparedMax) {
+        const page = await calls.find(project.projectId, { text, limit: '200', cursor })
+        found.push(...page.data.map(({ id }) => id))
+        cursor = page.nextCursor
+      }
+      if (!cursor) expect([text, found.length]).toEqual([text, expected.length])
+      expect(found).toEqual(expected.slice(0, found.length))
+      for (const { match } of first.data) {
+        const marked = match?.ranges.map(([start, end]) => match.text.slice(start, end)).join(' ') ?? ''
+        expect([
+          text,
+          text.split(/\W+/).some((word) => isFound(wordsSaid({ summary: marked }), word)),
+        ]).toEqual([text, true])
+      }
+    }
+  }, 60_000)
+
+  test('add up in the overview', async () => {
+    const { overview } = service.services
+    const period = { from: '2026-01-01T00:00:00Z', to: '2027-01-01T00:00:00Z' }
+    const of = (day: string) => lines.filter(({ createdAt }) => createdAt.startsWith(day))
+    const { data } = await overview.days(project.projectId, period)
+    for (const { day, success, fail, other, unevaluated } of data) {
+      const calls = of(day)
+      expect([day, success, fail]).toEqual([
+        day,
+        calls.filter(({ evaluation }) => evaluation === 'success').length,
+        calls.filter(({ evaluation }) => evaluation === 'fail').length,
+      ])
+      expect(success + fail + other + unevaluated).toBe(calls.length)
+    }
+    const durations = of('2026')
+      .flatMap(({ duration = 0 }) => duration)
+      .sort((a, b) => a - b)
+    const middle = durations.length >> 1
+    const median =
+      durations.length % 2 === 1
+        ? durations[middle]
+        : ((durations[middle - 1] ?? 0) + (durations[middle] ?? 0)) / 2
+    const { calls, medianDuration } = await overview.figures(project.projectId, period)
+    expect([calls.value, medianDuration.value]).toEqual([durations.length, median ?? -1])
   }, 60_000)
 
   test('lose the third that is deleted and keep the rest as it was', async () => {

@@ -220,6 +220,8 @@ export function createConsoleRouter(queryClient: QueryClient) {
     parseSearch,
     stringifySearch,
     scrollRestoration: true,
+    // Lists that scroll by themselves start at their top like a page, and are restored like one.
+    scrollToTopSelectors: ['#calls-list'],
     defaultPreload: 'intent',
     defaultErrorComponent: PageProblem,
     defaultNotFoundComponent: NotFound,

@@ -34,6 +34,7 @@ export function CallLine({ row, isOpen, search, at, ref }: Place & CallLineProps
       data-index={at}
       data-call={row.id}
       data-open={isOpen || undefined}
+      data-search={search.text !== undefined || undefined}
       aria-rowindex={at + 2}
       className="cb-calls-line"
     >
@@ -50,7 +51,6 @@ export function CallLine({ row, isOpen, search, at, ref }: Place & CallLineProps
           <span className="cb-hidden">Call </span>
           <Instant at={row.createdAt} />
         </Link>
-        {row.status === 'live' && <LiveBadge />}
       </td>
       <td data-cell="numbers">
         <Numbers from={row.callerNumber} to={row.calledNumber} />
@@ -59,7 +59,8 @@ export function CallLine({ row, isOpen, search, at, ref }: Place & CallLineProps
         <Duration seconds={row.duration} />
       </td>
       <td data-cell="evaluation">
-        <Evaluation value={row.evaluation} />
+        {row.status === 'live' && <LiveBadge />}
+        {(row.status !== 'live' || row.evaluation !== null) && <Evaluation value={row.evaluation} />}
       </td>
       <td data-cell="engaged">
         <Engagement isEngaged={row.isEngaged} />

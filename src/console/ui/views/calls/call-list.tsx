@@ -1,21 +1,14 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import {
-  type Ref,
-  useEffect,
-  useEffectEvent,
-  useImperativeHandle,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from 'react'
 import { Problem } from '../../components/problem.tsx'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
 import type { useCallList } from './call-queries.ts'
 import type { CallSearch } from './call-search.ts'
 import type { CallsSearch } from './calls-search.ts'
+import { useTopWithin } from './use-top-within.ts'
 
 /** As calls.css has them; a row that turns out higher is measured. */
-const rowPx = 44
+const rowPx = 40
 const matchRowPx = 60
 /** Rows from the end at which the next page is asked for. */
 const nextPageAheadRows = 15
@@ -25,6 +18,8 @@ const skeletonRowsOfNextPage = 3
 export interface CallListHandle {
   /** Puts the focus on a call, and scrolls to it. */
   focus: (id: string) => void
+  /** Puts the focus back on a call that was open, where it is on the screen. */
+  refocus: (id: string) => void
   /** Moves the focus down or up. */
   move: (by: number) => void
   hasFocus: () => boolean
@@ -33,24 +28,29 @@ export interface CallListHandle {
 interface CallListProps {
   list: ReturnType<typeof useCallList>
   openId: string | undefined
+  /** What scrolls. */
+  scroller: HTMLElement | null
   /** What the address says beside the call; with a text, rows have a line of the transcript in them. */
   search: CallsSearch & CallSearch
   ref: Ref<CallListHandle>
 }
 
 /** The calls, of which only those on the screen are in the page. */
-export function CallList({ list, openId, search, ref }: CallListProps) {
+export function CallList({ list, openId, search, scroller, ref }: CallListProps) {
   const isSearch = search.text !== undefined
   const body = useRef<HTMLTableSectionElement>(null)
   const rows = list.rows
   const [wanted, setWanted] = useState<string | null>(null)
-  const top = useTopOf(body)
+  const top = useTopWithin(body, scroller)
   const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
-  const virtual = useWindowVirtualizer<HTMLTableRowElement>({
+  const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
     count: rows ? rows.length + trailing : skeletonRows,
+    getScrollElement: () => scroller,
     estimateSize: () => (isSearch ? matchRowPx : rowPx),
     getItemKey: (at) => rows?.[at]?.id ?? `skeleton ${at}`,
     scrollMargin: top,
+    // The filters stay on top.
+    scrollPaddingStart: 96,
     overscan: 8,
   })
   const items = virtual.getVirtualItems()
@@ -68,12 +68,13 @@ export function CallList({ list, openId, search, ref }: CallListProps) {
   const focused = () => document.activeElement?.closest<HTMLElement>('[data-call]')?.dataset.call
   const reach = (id: string) => {
     const at = rows?.findIndex((row) => row.id === id) ?? -1
-    if (at < 0 || !body.current?.offsetParent) return
+    if (at < 0 || !body.current?.checkVisibility({ visibilityProperty: true })) return
     virtual.scrollToIndex(at, { align: 'auto' })
     setWanted(id)
   }
   useImperativeHandle(ref, () => ({
     focus: reach,
+    refocus: (id) => linkOf(body.current, id)?.focus({ preventScroll: true }),
     move: (by) => {
       const from = focused()
       const at = rows?.findIndex(({ id }) => id === from) ?? -1
@@ -85,9 +86,9 @@ export function CallList({ list, openId, search, ref }: CallListProps) {
   // A row that was out of sight is there only after it was scrolled to.
   useEffect(() => {
     if (wanted === null) return
-    const row = body.current?.querySelector<HTMLElement>(`[data-call="${CSS.escape(wanted)}"] a`)
-    if (!row) return
-    row.focus({ preventScroll: true })
+    const link = linkOf(body.current, wanted)
+    if (!link) return
+    link.focus({ preventScroll: true })
     setWanted(null)
   })
 
@@ -143,18 +144,6 @@ function Space({ heightPx }: { heightPx: number }) {
   return heightPx > 0 ? <tr aria-hidden className="cb-calls-space" style={{ height: heightPx }} /> : null
 }
 
-/** Where an element begins in the page, in px; filters that wrap move it. */
-function useTopOf(element: React.RefObject<HTMLElement | null>): number {
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    const measure = () => {
-      const box = element.current?.getBoundingClientRect()
-      if (box && element.current?.offsetParent) setTop(Math.round(box.top + window.scrollY))
-    }
-    measure()
-    const observer = new ResizeObserver(measure)
-    observer.observe(document.body)
-    return () => observer.disconnect()
-  }, [element])
-  return top
+function linkOf(body: HTMLElement | null, id: string): HTMLElement | null {
+  return body?.querySelector<HTMLElement>(`[data-call="${CSS.escape(id)}"] a`) ?? null
 }

@@ -1,6 +1,6 @@
 import { useHotkeys } from '@mantine/hooks'
 import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useRef } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { CallRow } from '../../../answers.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -15,16 +15,19 @@ import { NoCalls, NoHits } from './no-calls.tsx'
 import { OpenCallsContext } from './open-calls.ts'
 import { totalLabel } from './pages.ts'
 
-/** From this width on a call is open beside the list, below it instead of the list; as in calls.css. */
+/** From this width on a call is open beside the list, narrower over it; as in calls.css. */
 const besideFromPx = 880
 
 /** The list of calls; the call that is open is its outlet. */
 export function CallsView() {
   const project = useProject()
   const { call: openId } = useParams({ strict: false })
-  const { tab } = callSearch(useSearch({ strict: false }))
-  const filters = useSearch({ from: '/p/$project/calls' })
+  // The address also holds what the open call shows of itself, which is no filter.
+  const search = useSearch({ strict: false })
+  const { tab } = callSearch(search)
+  const filters = callsSearch(search)
   const list = useCallList(project.id, filters)
+  const [scroller, setScroller] = useState<HTMLElement | null>(null)
   const layout = useRef<HTMLDivElement>(null)
   const searchField = useRef<HTMLInputElement>(null)
   const listed = useRef<CallListHandle>(null)
@@ -49,7 +52,7 @@ export function CallsView() {
       search: { ...filters, tab },
       // Moving on from call to call is one step: going back closes the call.
       replace: isStep,
-      resetScroll: !isBeside(),
+      resetScroll: false,
     })
   })
   const close = useEffectEvent(() => {
@@ -60,8 +63,12 @@ export function CallsView() {
       search: filters,
       resetScroll: false,
     })
-    listed.current?.focus(openId)
   })
+  const before = useRef(openId)
+  useEffect(() => {
+    if (before.current !== undefined && openId === undefined) listed.current?.refocus(before.current)
+    before.current = openId
+  }, [openId])
   const step = (by: 1 | -1) => {
     const row = openAt < 0 ? undefined : rows[openAt + by]
     if (!row) return null
@@ -95,7 +102,12 @@ export function CallsView() {
 
   return (
     <div className="cb-calls" ref={layout} data-open={openId !== undefined || undefined}>
-      <div className="cb-calls-side">
+      <div
+        className="cb-calls-side"
+        id="calls-list"
+        data-scroll-restoration-id="calls-list"
+        ref={setScroller}
+      >
         <PageHeader title="Calls" description={<Total list={list} />} />
         <CallFilters filters={filters} searchField={searchField} onChange={filter} onClear={clear} />
         {list.error && !list.data ? (
@@ -111,7 +123,13 @@ export function CallsView() {
             <NoCalls />
           )
         ) : (
-          <CallList ref={listed} list={list} openId={openId} search={{ ...filters, tab }} />
+          <CallList
+            ref={listed}
+            scroller={scroller}
+            list={list}
+            openId={openId}
+            search={{ ...filters, tab }}
+          />
         )}
       </div>
       {openId !== undefined && (

@@ -21,3 +21,9 @@ export function shortDuration(seconds: number): string {
 function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
+
+/** `1m to 2m`, `over 30m`: from (included), to (not included), in seconds. */
+export function bucketLabel({ from, to }: { from: number; to: number | null }): string {
+  if (to === null) return `over ${shortDuration(from)}`
+  return from === 0 ? `under ${shortDuration(to)}` : `${shortDuration(from)} to ${shortDuration(to)}`
+}

@@ -1,6 +1,36 @@
+import { useSearch } from '@tanstack/react-router'
 import { PageHeader } from '../../components/page-header.tsx'
+import { useNow } from '../../components/use-now.ts'
+import { CallsByDay } from './calls-by-day.tsx'
+import { Durations } from './durations.tsx'
+import { EndReasons } from './end-reasons.tsx'
+import { Figures } from './figures.tsx'
+import { KnowledgeCard } from './knowledge-card.tsx'
+import { LiveCalls } from './live-calls.tsx'
+import { periodLabel, periodOf } from './overview-search.ts'
+import { PeriodPicker } from './period-picker.tsx'
 
 /** What the agents did in a period, in figures and charts. */
 export function OverviewView() {
-  return <PageHeader title="Overview" />
+  const search = useSearch({ from: '/p/$project/overview' })
+  const period = periodOf(search, new Date(useNow()))
+  return (
+    <div className="cb-overview">
+      <PageHeader
+        title="Overview"
+        description={periodLabel(period)}
+        action={<PeriodPicker search={search} />}
+      />
+      <Figures period={period} />
+      <div className="cb-overview-grid">
+        <div className="cb-overview-wide">
+          <CallsByDay period={period} />
+        </div>
+        <Durations period={period} />
+        <EndReasons period={period} />
+        <LiveCalls />
+        <KnowledgeCard />
+      </div>
+    </div>
+  )
 }

@@ -1,0 +1,52 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import type { DurationBucket } from '../../../answers.ts'
+import { asPercent } from '../../components/figures.ts'
+import { useProject } from '../../session.ts'
+import { bucketLabel } from '../calls/duration.ts'
+import { Card, Chart, useTableSwitch } from './card.tsx'
+import { durationsQuery } from './overview-queries.ts'
+import type { Period } from './overview-search.ts'
+
+const DurationChart = lazy(() => import('./duration-chart.tsx'))
+const skeleton = <Skeleton height={240} />
+
+/** How long completed calls took. */
+export function Durations({ period }: { period: Period }) {
+  const project = useProject()
+  const query = useQuery(durationsQuery(project.id, period))
+  const { isTable, tableSwitch } = useTableSwitch()
+  return (
+    <Card title="Durations" aside={tableSwitch} query={query} skeleton={skeleton}>
+      {({ data }) =>
+        data.every(({ calls }) => calls === 0) ? (
+          <p className="cb-chart-none">No completed calls in this period</p>
+        ) : (
+          <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
+            <Suspense fallback={skeleton}>
+              <DurationChart buckets={data} />
+            </Suspense>
+          </Chart>
+        )
+      }
+    </Card>
+  )
+}
+
+function summaryOf(buckets: DurationBucket[]): string {
+  const total = buckets.reduce((sum, { calls }) => sum + calls, 0)
+  const most = buckets.reduce<DurationBucket | null>(
+    (before, bucket) => (before === null || bucket.calls > before.calls ? bucket : before),
+    null,
+  )
+  if (!most || total === 0) return 'No completed calls.'
+  return `Most completed calls took ${bucketLabel(most)}: ${asPercent(most.calls / total)}.`
+}
+
+function tableOf(buckets: DurationBucket[]) {
+  return {
+    columns: ['Duration', 'Calls'],
+    rows: buckets.map((bucket) => [bucketLabel(bucket), bucket.calls]),
+  }
+}

@@ -1,0 +1,165 @@
+import { Skeleton } from '@mantine/core'
+import { IconArrowDownRight, IconArrowUpRight, IconMinus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Figure, OverviewFigures } from '../../../answers.ts'
+import { asCount, asDuration, asPercent } from '../../components/figures.ts'
+import { Problem } from '../../components/problem.tsx'
+import { useProject } from '../../session.ts'
+import type { CallsSearch } from '../calls/calls-search.ts'
+import { changeOf } from './change.ts'
+import { NoCallsInPeriod } from './no-calls-in-period.tsx'
+import { figuresQuery } from './overview-queries.ts'
+import type { Period } from './overview-search.ts'
+
+interface FigureKind {
+  name: keyof OverviewFigures
+  label: string
+  format: (value: number) => string
+  unit: 'share' | 'amount'
+  /** Whether more is better; null when it is neither. */
+  isMoreBetter: boolean | null
+  /** The calls that a click leads to. */
+  filters: CallsSearch
+}
+
+const kinds: FigureKind[] = [
+  { name: 'calls', label: 'Calls', format: asCount, unit: 'amount', isMoreBetter: null, filters: {} },
+  {
+    name: 'successRate',
+    label: 'Success rate',
+    format: asPercent,
+    unit: 'share',
+    isMoreBetter: true,
+    filters: { evaluation: 'success' },
+  },
+  {
+    name: 'medianDuration',
+    label: 'Median duration',
+    format: asDuration,
+    unit: 'amount',
+    isMoreBetter: null,
+    filters: { status: 'completed' },
+  },
+  {
+    name: 'engagement',
+    label: 'Engagement',
+    format: asPercent,
+    unit: 'share',
+    isMoreBetter: true,
+    filters: { engaged: 'true' },
+  },
+]
+
+/** The four figures of a period, each with its change against the period before. */
+export function Figures({ period }: { period: Period }) {
+  const project = useProject()
+  const { data, error, isPlaceholderData, refetch } = useQuery(figuresQuery(project.id, period))
+  if (error && !data) {
+    return (
+      <div className="cb-figures-problem">
+        <Problem title="The figures could not be loaded" error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  }
+  return (
+    <>
+      {data && !isPlaceholderData && data.calls.value === 0 && <NoCallsInPeriod />}
+      <dl className="cb-figures" aria-busy={data === undefined} data-stale={isPlaceholderData || undefined}>
+        {kinds.map((kind) => (
+          <FigureCard key={kind.name} kind={kind} figure={data?.[kind.name]} period={period} />
+        ))}
+      </dl>
+    </>
+  )
+}
+
+interface FigureCardProps {
+  kind: FigureKind
+  figure: Figure | undefined
+  period: Period
+}
+
+function FigureCard({
+  kind: { label, format, unit, isMoreBetter, filters },
+  figure,
+  period,
+}: FigureCardProps) {
+  const project = useProject()
+  const { from, to } = period
+  return (
+    <div className="cb-figure-card">
+      <dt>
+        <Link
+          to="/p/$project/calls"
+          params={{ project: project.id }}
+          search={{ ...filters, from, to }}
+          className="cb-figure-link"
+        >
+          {label}
+        </Link>
+      </dt>
+      {figure ? (
+        <>
+          <dd className="cb-figure-value">{figure.value === null ? '–' : format(figure.value)}</dd>
+          <dd className="cb-figure-change">
+            <ChangeOf
+              figure={figure}
+              unit={unit}
+              isMoreBetter={isMoreBetter}
+              days={period.days}
+              format={format}
+            />
+          </dd>
+        </>
+      ) : (
+        <>
+          <dd className="cb-figure-value">
+            <Skeleton height={24} width={88} />
+          </dd>
+          <dd className="cb-figure-change">
+            <Skeleton height={10} width={136} />
+          </dd>
+        </>
+      )}
+    </div>
+  )
+}
+
+interface ChangeProps {
+  figure: Figure
+  unit: 'share' | 'amount'
+  isMoreBetter: boolean | null
+  days: number
+  format: (value: number) => string
+}
+
+function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
+  const change = changeOf(figure, unit)
+  const before = days === 1 ? 'day before' : `previous ${days} days`
+  if (!change) {
+    return (
+      <span className="cb-dimmed">
+        {figure.value === null ? 'No calls to tell from' : `None in the ${before}`}
+      </span>
+    )
+  }
+  const { direction, amount } = change
+  const Icon = { up: IconArrowUpRight, down: IconArrowDownRight, same: IconMinus }[direction]
+  const word = { up: 'up', down: 'down', same: 'unchanged' }[direction]
+  const isBetter =
+    direction === 'same' || isMoreBetter === null ? null : (direction === 'up') === isMoreBetter
+  const tone = isBetter === null ? 'neutral' : isBetter ? 'success' : 'danger'
+  return (
+    <>
+      <span className="cb-change" data-tone={tone}>
+        <Icon size={14} stroke={2} aria-hidden />
+        <span className="cb-hidden">{word} </span>
+        {direction === 'same' ? 'No change' : amount}
+      </span>
+      <span className="cb-dimmed" title={`${before}: ${format(figure.before ?? 0)}`}>
+        vs {before}
+      </span>
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Instant } from '../../components/instant.tsx'
+import { PageLink } from '../../components/links.tsx'
+import { useProject } from '../../session.ts'
+import { Duration, Numbers } from '../calls/call-line.tsx'
+import { liveCallsQuery } from '../calls/call-queries.ts'
+import { totalLabel } from '../calls/pages.ts'
+import { Card } from './card.tsx'
+
+const callsShown = 5
+
+/** The newest calls that go on right now. */
+export function LiveCalls() {
+  const project = useProject()
+  const query = useQuery(liveCallsQuery(project.id, callsShown))
+  const params = { project: project.id }
+  return (
+    <Card
+      title="Live calls"
+      aside={
+        query.data &&
+        query.data.data.length > 0 && (
+          <PageLink to="/p/$project/calls" params={params} search={{ status: 'live' }} size="sm">
+            {totalLabel(query.data)}
+          </PageLink>
+        )
+      }
+      query={query}
+      skeleton={<LiveSkeleton />}
+    >
+      {({ data }) =>
+        data.length === 0 ? (
+          <p className="cb-card-none">No call is live right now</p>
+        ) : (
+          <ul className="cb-live">
+            {data.map((call) => (
+              <li key={call.id}>
+                <span className="cb-calls-pulse" aria-hidden />
+                <Link
+                  to="/p/$project/calls/$call"
+                  params={{ ...params, call: call.id }}
+                  search={{ status: 'live' }}
+                  className="cb-live-link"
+                >
+                  <Numbers from={call.callerNumber} to={call.calledNumber} />
+                </Link>
+                <span className="cb-dimmed">
+                  <Instant at={call.createdAt} />
+                </span>
+                <span className="cb-live-duration">
+                  <Duration seconds={call.duration} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Card>
+  )
+}
+
+function LiveSkeleton() {
+  return (
+    <div className="cb-live">
+      {[240, 216, 232].map((width) => (
+        <Skeleton key={width} height={12} width={width} my={12} maw="100%" />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,53 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { api, unwrap } from '../../api.ts'
+import type { Period } from './overview-search.ts'
+
+// One query a card, so that a card that fails fails alone. What a card shows stays until the next period is there.
+
+export function figuresQuery(project: string, { from, to }: Period) {
+  return queryOptions({
+    queryKey: ['overview', project, 'figures', from, to],
+    queryFn: ({ signal }) =>
+      unwrap(overview(project).figures.get({ query: { from, to }, fetch: { signal } })),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function daysQuery(project: string, { from, to }: Period) {
+  return queryOptions({
+    queryKey: ['overview', project, 'days', from, to],
+    queryFn: ({ signal }) => unwrap(overview(project).days.get({ query: { from, to }, fetch: { signal } })),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function durationsQuery(project: string, { from, to }: Period) {
+  return queryOptions({
+    queryKey: ['overview', project, 'durations', from, to],
+    queryFn: ({ signal }) =>
+      unwrap(overview(project).durations.get({ query: { from, to }, fetch: { signal } })),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function endReasonsQuery(project: string, { from, to }: Period) {
+  return queryOptions({
+    queryKey: ['overview', project, 'end-reasons', from, to],
+    queryFn: ({ signal }) =>
+      unwrap(overview(project)['end-reasons'].get({ query: { from, to }, fetch: { signal } })),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function knowledgeQuery(project: string) {
+  return queryOptions({
+    queryKey: ['overview', project, 'knowledge'],
+    queryFn: ({ signal }) => unwrap(overview(project).knowledge.get({ fetch: { signal } })),
+    // While chunks wait, how many is news.
+    refetchInterval: ({ state }) => (state.data && state.data.pendingChunks > 0 ? 5_000 : false),
+  })
+}
+
+function overview(project: string) {
+  return api.projects({ project }).overview
+}

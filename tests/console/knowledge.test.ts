@@ -1,0 +1,372 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import type { ExplainedSearch, KnowledgeItem, KnowledgeRows, StoredChunk } from '../../src/console/answers.ts'
+import { chunks } from '../../src/db/schema.ts'
+import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fake-embeddings.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+let service: TestService
+let console: TestConsole
+let embeddings: FakeEmbeddings
+let owner: TestPerson
+
+beforeAll(async () => {
+  embeddings = await startFakeEmbeddings()
+  service = await startService({
+    env: { EMBEDDING_ENDPOINT: embeddings.url, INDEX_WAIT_MS: '3000', KNOWLEDGE_TEXT_MAX_BYTES: '20000' },
+  })
+  console = await startConsole(service)
+  owner = console.owner
+})
+afterAll(async () => {
+  embeddings.always(null)
+  await service.stop()
+  await embeddings.stop()
+})
+
+const pathOf = (project: TestProject) => `/projects/${project.id}/knowledge`
+
+async function list(project: TestProject, query = ''): Promise<KnowledgeRows> {
+  const answer = await owner.fetch(`${pathOf(project)}${query}`)
+  expect(answer.status).toBe(200)
+  return await answer.json()
+}
+
+/** An item when its chunks have been tried once. */
+async function create(project: TestProject, name: string, text = `About ${name}.`): Promise<KnowledgeItem> {
+  const answer = await owner.send('POST', pathOf(project), { name, text })
+  expect(answer.status).toBe(201)
+  const { id }: KnowledgeItem = await answer.json()
+  service.services.indexer.wake(project.projectId)
+  await service.services.indexer.idle()
+  return await (await owner.fetch(`${pathOf(project)}/${id}`)).json()
+}
+
+/** Three sections, so three chunks. */
+const threeChunks = ['One', 'Two', 'Three']
+  .map((title) => `# ${title}\n\n${`Words of section ${title}. `.repeat(30)}\n\n`)
+  .join('')
+
+describe('the list of knowledge items', () => {
+  test('is empty in a new project', async () => {
+    const project = await console.mintProject()
+    expect(await list(project)).toEqual({ data: [], nextCursor: null, total: 0 })
+  })
+
+  test('has name, description, size, chunks, status and time, and no text', async () => {
+    const project = await console.mintProject()
+    const item = { name: 'Grüezi', text: threeChunks, description: 'Three of them' }
+    const { id, createdAt } = await (await project.send('POST', '/v1/knowledge', item)).json()
+    expect(await list(project)).toEqual({
+      data: [
+        {
+          id,
+          name: 'Grüezi',
+          description: 'Three of them',
+          textBytes: Buffer.byteLength(threeChunks),
+          chunks: 3,
+          status: { state: 'ready' },
+          createdAt,
+        },
+      ],
+      nextCursor: null,
+      total: 1,
+    })
+  })
+
+  test('comes newest first and page after page, each item once, whatever is added and deleted meanwhile', async () => {
+    const project = await console.mintProject()
+    const names = Array.from({ length: 7 }, (_, n) => `Item ${n}`)
+    for (const name of names) await create(project, name)
+    const first = await list(project, '?limit=3')
+    expect(first.data.map(({ name }) => name)).toEqual(['Item 6', 'Item 5', 'Item 4'])
+    expect(first.total).toBe(7)
+    await create(project, 'New')
+    await owner.fetch(`${pathOf(project)}/${first.data[2]?.id}`, { method: 'DELETE' })
+    const second = await list(project, `?limit=3&cursor=${first.nextCursor}`)
+    expect(second.data.map(({ name }) => name)).toEqual(['Item 3', 'Item 2', 'Item 1'])
+    const third = await list(project, `?limit=3&cursor=${second.nextCursor}`)
+    expect(third.data.map(({ name }) => name)).toEqual(['Item 0'])
+    expect(third.nextCursor).toBeNull()
+    expect(third.total).toBe(7)
+  })
+
+  test('takes empty parameters for none, and refuses bad ones by name', async () => {
+    const project = await console.mintProject()
+    await create(project, 'One')
+    expect((await list(project, '?limit=&cursor=')).data).toHaveLength(1)
+    expect((await list(project, '?limit=0')).data).toHaveLength(1)
+    for (const [query, field] of [
+      ['limit=x', 'limit'],
+      ['limit=-1', 'limit'],
+      ['cursor=nonsense', 'cursor'],
+    ]) {
+      const answer = await owner.fetch(`${pathOf(project)}?${query}`)
+      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      expect(errors?.map((error) => error.field)).toEqual([field ?? ''])
+    }
+  })
+
+  test('never has another project’s items', async () => {
+    const [project, other] = [await console.mintProject(), await console.mintProject()]
+    await create(other, 'Secret')
+    expect((await list(project)).total).toBe(0)
+  })
+})
+
+describe('the status of an item', () => {
+  test('is waiting while the provider fails, says why and when it is tried again, then ready', async () => {
+    const project = await console.mintProject()
+    const { write } = service.services.database
+    const dueAt = async (nextAttemptAt: number) => {
+      await write.update(chunks).set({ nextAttemptAt }).where(eq(chunks.projectId, project.projectId))
+      return (await list(project)).data[0]?.status
+    }
+    embeddings.always({ status: 400 })
+    const { status } = await create(project, 'Waiting', threeChunks)
+    const waiting = {
+      state: 'waiting' as const,
+      ready: 0,
+      reason: expect.stringMatching(/^The embedding provider .*\.$/),
+    }
+    expect(status).toMatchObject(waiting)
+    const inAnHour = Date.now() + 3_600_000
+    expect(await dueAt(inAnHour)).toEqual({ ...waiting, nextTryAt: new Date(inAnHour).toISOString() })
+    expect(await dueAt(0)).toEqual({ ...waiting, nextTryAt: null })
+    embeddings.always(null)
+    service.services.indexer.wake(project.projectId)
+    await service.services.indexer.idle()
+    expect((await list(project)).data[0]?.status).toEqual({ state: 'ready' })
+  })
+
+  test('is indexing while chunks are left that were never tried, and counts those that are done', async () => {
+    const project = await console.mintProject()
+    const { id } = await create(project, 'Half', threeChunks)
+    const { write, read } = service.services.database
+    const [first] = await read
+      .select({ label: chunks.label })
+      .from(chunks)
+      .where(eq(chunks.projectId, project.projectId))
+    await write
+      .update(chunks)
+      .set({ embedding: null, embeddingSpace: null, nextAttemptAt: Date.now() + 60_000 })
+      .where(eq(chunks.label, first?.label ?? 0))
+    const answer = await owner.fetch(`${pathOf(project)}/${id}`)
+    expect((await answer.json()).status).toEqual({ state: 'indexing', ready: 2 })
+    const stored: { data: StoredChunk[] } = await (
+      await owner.fetch(`${pathOf(project)}/${id}/chunks`)
+    ).json()
+    expect(stored.data.map(({ isEmbedded }) => isEmbedded)).toEqual([false, true, true])
+    expect(await service.services.knowledge.figures(project.projectId)).toEqual({
+      items: 1,
+      chunks: 3,
+      pendingChunks: 1,
+    })
+  })
+
+  test('never holds what was sent to the provider or to the database', async () => {
+    const project = await console.mintProject()
+    embeddings.always({ shape: 'pooled', extra: -1 })
+    const item = await create(project, 'Unlucky', 'A text with the word zebra.')
+    embeddings.always(null)
+    if (item.status.state !== 'waiting') throw new Error('It waits')
+    expect(item.status.reason).not.toContain('zebra')
+  })
+})
+
+describe('an item', () => {
+  test('is answered with its text to the byte, its chunks as they are stored, and deleted', async () => {
+    const project = await console.mintProject()
+    const member = await console.join(project, 'member')
+    const text = `${threeChunks}\r\nGrüezi 👋\n`
+    const item = await create(project, 'Whole', text)
+    const path = `${pathOf(project)}/${item.id}`
+    expect(await (await member.fetch(path)).json()).toEqual({ ...item, text })
+    const { data }: { data: StoredChunk[] } = await (await member.fetch(`${path}/chunks`)).json()
+    const preview = await owner.send('POST', `${pathOf(project)}/preview`, { text })
+    const shown: { data: object[] } = await preview.json()
+    expect<object[]>(data).toEqual(shown.data.map((chunk) => ({ ...chunk, isEmbedded: true })))
+    expect(data.length).toBe(item.chunks)
+
+    const gone = await member.fetch(path, { method: 'DELETE' })
+    expect(await gone.json()).toEqual({ id: item.id, deleted: true })
+    for (const [method, at] of [
+      ['GET', path],
+      ['GET', `${path}/chunks`],
+      ['DELETE', path],
+    ] as const) {
+      await expectProblem(await owner.fetch(at, { method }), 'not_found', 'Knowledge item not found')
+    }
+    await expectProblem(
+      await project.fetch(`/v1/knowledge/${item.id}`),
+      'not_found',
+      'Knowledge item not found',
+    )
+    const trail = await (await owner.fetch(`/projects/${project.id}/audit`)).json()
+    expect(trail.data[0]).toMatchObject({
+      action: 'item_deleted',
+      target: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    expect(trail.data[0].actor).toContain(member.email)
+  })
+
+  test('of another project is not found, as one that does not exist', async () => {
+    const [project, other] = [await console.mintProject(), await console.mintProject()]
+    const { id } = await create(other, 'Secret')
+    for (const [method, end] of [
+      ['GET', ''],
+      ['GET', '/chunks'],
+      ['DELETE', ''],
+    ] as const) {
+      const answers = []
+      for (const wanted of [id, 'kn_never']) {
+        const answer = await owner.fetch(`${pathOf(project)}/${wanted}${end}`, { method })
+        answers.push({
+          ...(await expectProblem(answer, 'not_found', 'Knowledge item not found')),
+          requestId: '',
+        })
+      }
+      expect(answers[0]).toEqual(answers[1])
+    }
+    expect((await list(other)).total).toBe(1)
+  })
+
+  test('is refused with the field named: 400, and 413 for a text that is too long', async () => {
+    const project = await console.mintProject()
+    for (const [body, field] of [
+      [{ name: '', text: 'x' }, 'name'],
+      [{ name: ' ', text: 'x' }, 'name'],
+      [{ name: 'x' }, 'text'],
+      [{ name: 'x', text: '\n' }, 'text'],
+      [{ name: 'x', text: 'x', description: 'd'.repeat(2_001) }, 'description'],
+      [{ name: 'a\0', text: 'x' }, 'name'],
+    ] as const) {
+      const { errors } = await expectProblem(
+        await owner.send('POST', pathOf(project), body),
+        'invalid_request',
+        'Invalid request',
+      )
+      expect(errors?.map((error) => error.field)).toEqual([field])
+    }
+    const long = { name: 'x', text: 'x'.repeat(20_001) }
+    for (const path of [pathOf(project), `${pathOf(project)}/preview`]) {
+      await expectProblem(await owner.send('POST', path, long), 'payload_too_large', 'Payload too large')
+    }
+    expect((await list(project)).total).toBe(0)
+  })
+
+  test('is found by an agent as soon as it is there', async () => {
+    const project = await console.mintProject()
+    const { id } = await create(project, 'Refunds', 'Orders are refunded within thirty days.')
+    const answer = await project.send('POST', '/v1/knowledge/search', { query: 'refunded orders' })
+    expect((await answer.json()).data[0].itemId).toBe(id)
+  })
+})
+
+describe('an explained search', () => {
+  async function ask(project: TestProject, body: object): Promise<ExplainedSearch> {
+    const answer = await owner.send('POST', `${pathOf(project)}/search`, body)
+    expect(answer.status).toBe(200)
+    return await answer.json()
+  }
+
+  async function filled(): Promise<TestProject> {
+    const project = await console.mintProject()
+    await create(project, 'Refunds', 'We refund any order within thirty days.')
+    await create(project, 'Shipping', 'Orders ship within two days.')
+    await create(project, 'Hours', 'Our team answers from nine to five.')
+    return project
+  }
+
+  test('is the answer that agents get, and says where each passage comes from', async () => {
+    const project = await filled()
+    const body = { query: 'refund my order', limit: 3, timeoutMs: 5_000 }
+    const explained = await ask(project, body)
+    const plain = await (await project.send('POST', '/v1/knowledge/search', body)).json()
+    const hits = explained.data.map(({ keywordRank: _k, vectorRank: _v, ...hit }) => hit)
+    expect<object[]>(hits).toEqual(plain.data)
+    expect(explained.mode).toBe('hybrid')
+    expect(explained.data[0]).toMatchObject({ name: 'Refunds', keywordRank: 1, score: 1, vectorRank: 1 })
+    const vectorRanks = explained.data.map(({ vectorRank }) => vectorRank)
+    expect([...vectorRanks].sort()).toEqual([1, 2, 3])
+    expect(explained.data.at(-1)?.keywordRank).toBeNull()
+  })
+
+  test('of one kind has ranks in that list alone', async () => {
+    const project = await filled()
+    const byKeyword = await ask(project, { query: 'refund order', mode: 'keyword' })
+    expect(byKeyword.mode).toBe('keyword')
+    expect(byKeyword.data.length).toBeGreaterThan(0)
+    expect(byKeyword.data.every(({ vectorRank }) => vectorRank === null)).toBe(true)
+    expect(byKeyword.shares).toMatchObject({ embedding: 0, vector: 0 })
+    const byVector = await ask(project, { query: 'refund order', mode: 'vector', timeoutMs: 5_000 })
+    expect(byVector.data.map(({ vectorRank }) => vectorRank)).toEqual([1, 2, 3])
+    expect(byVector.data.every(({ keywordRank }) => keywordRank === null)).toBe(true)
+    expect(byVector.shares.keyword).toBe(0)
+  })
+
+  test('tells the embedding’s time apart from the index’s', async () => {
+    const project = await filled()
+    embeddings.next({ delayMs: 120 })
+    const { shares, tookMs } = await ask(project, { query: 'a question not asked before', timeoutMs: 5_000 })
+    expect(shares.embedding).toBeGreaterThanOrEqual(110)
+    expect(shares.vector).toBeLessThan(shares.embedding)
+    expect(shares.fusion).toBeGreaterThan(0)
+    expect(tookMs).toBeGreaterThanOrEqual(shares.embedding)
+    const again = await ask(project, { query: 'a question not asked before', timeoutMs: 5_000 })
+    expect(again.shares.embedding).toBeLessThan(shares.embedding)
+  })
+
+  test('of passages made of several chunks gives the best rank of them', async () => {
+    const project = await console.mintProject()
+    const text = Array.from({ length: 80 }, (_, n) => `Sentence ${n} tells of lighthouse number ${n}.`).join(
+      ' ',
+    )
+    await create(project, 'Lighthouses', text)
+    const { data } = await ask(project, { query: 'lighthouse', timeoutMs: 5_000 })
+    expect(data[0]?.text.length).toBeGreaterThan(1_600)
+    expect(data[0]?.keywordRank).toBe(1)
+    expect(data[0]?.vectorRank).toBe(1)
+  })
+
+  test('within items, and refused with the field named', async () => {
+    const project = await filled()
+    const { data } = await list(project)
+    const only = data.filter(({ name }) => name === 'Hours').map(({ id }) => id)
+    const found = await ask(project, { query: 'order', itemIds: only, timeoutMs: 5_000 })
+    expect(found.data.map(({ name }) => name)).toEqual(['Hours'])
+    for (const [body, field] of [
+      [{}, 'query'],
+      [{ query: ' ' }, 'query'],
+      [{ query: 'x', limit: 51 }, 'limit'],
+      [{ query: 'x', mode: 'guess' }, 'mode'],
+      [{ query: 'x', timeoutMs: 1 }, 'timeoutMs'],
+    ] as const) {
+      const answer = await owner.send('POST', `${pathOf(project)}/search`, body)
+      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      expect(errors?.map((error) => error.field)).toEqual([field])
+    }
+  })
+})
+
+test('every route of knowledge is for the project’s people: 401 for nobody, 404 for a stranger', async () => {
+  const [project, elsewhere] = [await console.mintProject(), await console.mintProject()]
+  const stranger = await console.join(elsewhere, 'owner')
+  const { id } = await create(project, 'Secret')
+  const path = pathOf(project)
+  for (const [method, at, body] of [
+    ['GET', path],
+    ['POST', path, { name: 'x', text: 'x' }],
+    ['POST', `${path}/preview`, { text: 'x' }],
+    ['POST', `${path}/search`, { query: 'x' }],
+    ['GET', `${path}/${id}`],
+    ['GET', `${path}/${id}/chunks`],
+    ['DELETE', `${path}/${id}`],
+  ] as const) {
+    await expectProblem(await console.nobody.send(method, at, body), 'not_signed_in', 'Sign in required')
+    await expectProblem(await stranger.send(method, at, body), 'not_found', 'Not found')
+  }
+  expect((await list(project)).total).toBe(1)
+})
