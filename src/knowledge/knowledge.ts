@@ -1,9 +1,9 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { KnowledgeFigures } from '../console/answers.ts'
 import type { AuditTrail, By } from '../console/audit.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
+import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
@@ -32,6 +32,12 @@ interface KnowledgeOptions {
   scheduleErasure: (projectId: number) => void
   textBytesMax: number
   now: () => number
+}
+
+export interface CreatedItem {
+  item: Item
+  /** Whether search finds it by vector, too. */
+  isIndexed: boolean
 }
 
 /** What an item is called, without its text. */
@@ -123,20 +129,31 @@ export class Knowledge {
     this.#options = options
   }
 
-  /** Stores the item, which keyword search finds from then on, and waits a while for its vectors. */
-  async add(projectId: number, input: NewItem): Promise<{ item: Item; isIndexed: boolean }> {
-    const { item, labels } = await this.store(projectId, input)
+  /**
+   * Stores the item, which keyword search finds from then on, and waits a while for its vectors.
+   * @param alongside statements that are committed with the item, or not at all
+   */
+  async add(
+    projectId: number,
+    input: NewItem,
+    alongside?: (itemId: string) => readonly SQL[],
+  ): Promise<CreatedItem> {
+    const { item, labels } = await this.store(projectId, input, alongside)
     const isIndexed = await this.#options.settle(projectId, labels)
     return { item, isIndexed }
   }
 
   /** Stores the item and leaves its chunks pending. */
-  async store(projectId: number, input: NewItem): Promise<{ item: Item; labels: number[] }> {
+  async store(
+    projectId: number,
+    input: NewItem,
+    alongside?: (itemId: string) => readonly SQL[],
+  ): Promise<{ item: Item; labels: number[] }> {
     this.#checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
     const rows = await this.#options.toChunkRows(item.text)
-    const labels = await this.#insert(projectId, item, rows, createdAt)
+    const labels = await this.#insert(projectId, item, rows, createdAt, alongside?.(item.id) ?? [])
     return { item, labels }
   }
 
@@ -228,6 +245,10 @@ export class Knowledge {
         .where(and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.seq, itemSeq)))
         .returning({ seq: knowledgeItems.seq }),
       write.run(this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash })),
+      write
+        .update(idempotentCreates)
+        .set({ itemId: null })
+        .where(and(eq(idempotentCreates.projectId, projectId), eq(idempotentCreates.itemId, id))),
     ])
     if (results[5].length === 0) throw itemNotFound()
     this.#options.scheduleErasure(projectId)
@@ -243,6 +264,7 @@ export class Knowledge {
     item: Item,
     { rows, words }: ChunkRows,
     createdAt: number,
+    alongside: readonly SQL[],
   ): Promise<number[]> {
     const { write } = this.#options.store(projectId)
     const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
@@ -265,6 +287,7 @@ export class Knowledge {
         select label, ${toIndexedWords(item.name)} || ' ' || coalesce(words.heading, chunks.heading, ''),
           coalesce(words.text, chunks.text)
         from ${chunks} left join words using (position) where item_seq = ${itemSeq}`),
+      ...alongside.map((statement) => write.run(statement)),
     ])
     return results[2].map(({ label }) => label)
   }
