@@ -7,6 +7,7 @@ import { callRoutes } from './calls/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
+import { erasureRoutes } from './erasures/routes.ts'
 import { Admission } from './http/admission.ts'
 import { authenticate } from './http/authenticate.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
@@ -124,7 +125,8 @@ export function createServer(
       }),
     )
     .use(callRoutes(services.calls))
-    .use(knowledgeRoutes(services.knowledge, services.search))
+    .use(knowledgeRoutes(services))
+    .use(erasureRoutes(services.erasureReceipts))
     .use(
       vapiRoutes({
         search: services.search,

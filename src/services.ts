@@ -26,10 +26,12 @@ import { createRecordHash } from './db/record-hash.ts'
 import { refuseDamaged } from './db/soundness.ts'
 import { Gate } from './db/store.ts'
 import { Sweeper } from './db/sweeper.ts'
+import { ErasureReceipts } from './erasures/receipts.ts'
 import { createBuiltinEmbedder } from './knowledge/embedding/builtin.ts'
 import type { Embedder } from './knowledge/embedding/embedder.ts'
 import { createHuggingFaceEmbedder } from './knowledge/embedding/huggingface.ts'
 import { Follower } from './knowledge/follower.ts'
+import { IdempotentCreates } from './knowledge/idempotent-creates.ts'
 import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-index.ts'
 import { Indexer, leaseMs } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
@@ -64,6 +66,8 @@ export interface Services {
   readonly overview: Overview
   readonly knowledge: Knowledge
   readonly knowledgeStatus: KnowledgeStatus
+  readonly idempotentCreates: IdempotentCreates
+  readonly erasureReceipts: ErasureReceipts
   readonly indexer: Indexer
   readonly index: VectorIndex
   readonly search: Search
@@ -343,6 +347,8 @@ export async function openServices({
     overview: new Overview({ store }),
     knowledge,
     knowledgeStatus: new KnowledgeStatus({ store, now }),
+    idempotentCreates: new IdempotentCreates({ store, recordHash, knowledge, now }),
+    erasureReceipts: new ErasureReceipts({ store, recordHash }),
     indexer,
     index,
     search,

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const features = ['auth', 'projects', 'calls', 'knowledge', 'console']
+const features = ['auth', 'projects', 'calls', 'knowledge', 'erasures', 'console']
 const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts']
 
 interface SourceFile {

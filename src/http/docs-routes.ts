@@ -42,8 +42,14 @@ const explanations: Record<ErrorCode, string> = {
   transcript_gap:
     'Transcript does not continue. Send the turns from the end of the stored transcript on, or all of them.',
   call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
+  item_was_deleted:
+    'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> made is gone; another key makes another.',
   payload_too_large: 'Payload too large. Split the text into several items.',
   unsupported_media_type: 'Unsupported media type. Send <code>Content-Type: application/json</code>.',
+  idempotency_key_in_use:
+    'Request with this Idempotency-Key is still running. Send it again after <code>Retry-After</code> seconds.',
+  idempotency_key_reused:
+    'Idempotency-Key was used with another body. Use a new key for each create, and the same one for its retries.',
   rate_limited: 'Too many requests. Wait for <code>Retry-After</code> seconds.',
   internal: 'Internal error. Retry; if it persists, give the request id to whoever runs the service.',
   unavailable: 'Service unavailable. Wait for <code>Retry-After</code> seconds.',

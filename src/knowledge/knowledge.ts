@@ -1,9 +1,9 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { KnowledgeFigures } from '../console/answers.ts'
 import type { AuditTrail, By } from '../console/audit.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
+import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
@@ -18,6 +18,9 @@ import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } 
 const pageLimitDefault = 20
 /** The list of items is read in slices of about this many characters of text. */
 const sliceCharsMax = 2_097_152
+
+/** Statements that are committed with an item, or not at all. */
+type Alongside = (itemId: string) => readonly SQL[]
 
 interface KnowledgeOptions {
   store: StoreOf
@@ -34,6 +37,12 @@ interface KnowledgeOptions {
   leaseMs: number
   textBytesMax: number
   now: () => number
+}
+
+export interface CreatedItem {
+  item: Item
+  /** Whether search finds it by vector, too. */
+  isIndexed: boolean
 }
 
 /** What an item is called, without its text. */
@@ -125,29 +134,36 @@ export class Knowledge {
     this.#options = options
   }
 
-  /** Stores the item, which keyword search finds from then on, and waits a while for its vectors. */
-  async add(projectId: number, input: NewItem): Promise<{ item: Item; isIndexed: boolean }> {
-    const { item, labels } = await this.#store(projectId, input, this.#options.leaseMs)
+  /**
+   * Stores the item, which keyword search finds from then on, and waits a while for its vectors.
+   * @param alongside statements that are committed with the item, or not at all
+   */
+  async add(projectId: number, input: NewItem, alongside?: Alongside): Promise<CreatedItem> {
+    const { leaseMs } = this.#options
+    const { item, labels } = await this.#store(projectId, input, { leaseMs, alongside })
     const isIndexed = await this.#options.settle(projectId, labels)
     return { item, isIndexed }
   }
 
   /** Stores the item and leaves its chunks pending. */
   async store(projectId: number, input: NewItem): Promise<{ item: Item; labels: number[] }> {
-    return await this.#store(projectId, input, 0)
+    return await this.#store(projectId, input, { leaseMs: 0 })
   }
 
   async #store(
     projectId: number,
     input: NewItem,
-    leaseMs: number,
+    { leaseMs, alongside }: { leaseMs: number; alongside?: Alongside | undefined },
   ): Promise<{ item: Item; labels: number[] }> {
     this.#checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
     const rows = await this.#options.toChunkRows(item.text)
-    const leasedUntil = leaseMs === 0 ? null : createdAt + leaseMs
-    const labels = await this.#insert(projectId, item, rows, { createdAt, leasedUntil })
+    const labels = await this.#insert(projectId, item, rows, {
+      createdAt,
+      leasedUntil: leaseMs === 0 ? null : createdAt + leaseMs,
+      alongside: alongside?.(item.id) ?? [],
+    })
     return { item, labels }
   }
 
@@ -239,6 +255,10 @@ export class Knowledge {
         .where(and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.seq, itemSeq)))
         .returning({ seq: knowledgeItems.seq }),
       write.run(this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash })),
+      write
+        .update(idempotentCreates)
+        .set({ itemId: null })
+        .where(and(eq(idempotentCreates.projectId, projectId), eq(idempotentCreates.itemId, id))),
     ])
     if (results[5].length === 0) throw itemNotFound()
     this.#options.scheduleErasure(projectId)
@@ -253,7 +273,11 @@ export class Knowledge {
     projectId: number,
     item: Item,
     { rows, words }: ChunkRows,
-    { createdAt, leasedUntil }: { createdAt: number; leasedUntil: number | null },
+    {
+      createdAt,
+      leasedUntil,
+      alongside,
+    }: { createdAt: number; leasedUntil: number | null; alongside: readonly SQL[] },
   ): Promise<number[]> {
     const { write } = this.#options.store(projectId)
     const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
@@ -278,6 +302,7 @@ export class Knowledge {
         select label, ${toIndexedWords(item.name)} || ' ' || coalesce(words.heading, chunks.heading, ''),
           coalesce(words.text, chunks.text)
         from ${chunks} left join words using (position) where item_seq = ${itemSeq}`),
+      ...alongside.map((statement) => write.run(statement)),
     ])
     return results[2].map(({ label }) => label)
   }

@@ -1,9 +1,11 @@
 import { Elysia } from 'elysia'
+import type { OpenAPIV3 } from 'openapi-types'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import { streamOf } from '../http/stream.ts'
 import { bodyOf } from '../validation.ts'
+import type { IdempotentCreates } from './idempotent-creates.ts'
 import type { Knowledge } from './knowledge.ts'
 import { Item, ItemList, NewItem, Preview, PreviewRequest, SearchAnswer, SearchRequest } from './schemas.ts'
 import type { Search, SearchReport, TimeShares } from './search/search.ts'
@@ -12,8 +14,25 @@ const tags = ['Knowledge']
 const security = [{ apiKey: [] }]
 const idParameter = pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738')
 
+const idempotencyKey: OpenAPIV3.ParameterObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A text of your own choice, new for each create and the same for its retries: for 24 hours a repeated request ' +
+    'answers the item that the first one made, with `Idempotent-Replayed: true`.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+  example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+}
+
+interface KnowledgeRoutesOptions {
+  knowledge: Knowledge
+  idempotentCreates: IdempotentCreates
+  search: Search
+}
+
 /** /v1/knowledge: what agents know, and how they find it. */
-export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
+export function knowledgeRoutes({ knowledge, idempotentCreates, search }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
     .get('', ({ caller }) => toListResponse(knowledge.list(caller.projectId)), {
@@ -27,9 +46,11 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
     })
     .post(
       '',
-      async ({ caller, body, set }) => {
-        const { item, isIndexed } = await knowledge.add(caller.projectId, body)
+      async ({ caller, request, body, set }) => {
+        const key = request.headers.get('idempotency-key')
+        const { item, isIndexed, isReplayed } = await idempotentCreates.add(caller.projectId, body, key)
         set.status = 201
+        if (isReplayed) set.headers['idempotent-replayed'] = 'true'
         set.headers.location = `/v1/knowledge/${item.id}`
         set.headers['callbook-index'] = isIndexed ? 'ready' : 'pending'
         return item
@@ -42,7 +63,10 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
           security,
           operationId: 'createKnowledge',
           summary: 'Create a knowledge item',
-          description: 'The item is stored when this answers, and found by keyword at once.',
+          description:
+            'The item is stored when this answers, and found by keyword at once. A request whose answer was lost may ' +
+            'be sent again under the same `Idempotency-Key`.',
+          parameters: [idempotencyKey],
           responses: keyedAnswers(
             {
               201: jsonAnswer('The item.', Item, {
@@ -55,7 +79,15 @@ export function knowledgeRoutes(knowledge: Knowledge, search: Search) {
                 },
               }),
             },
-            ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'insufficient_storage'],
+            [
+              'invalid_request',
+              'idempotency_key_in_use',
+              'item_was_deleted',
+              'payload_too_large',
+              'unsupported_media_type',
+              'idempotency_key_reused',
+              'insufficient_storage',
+            ],
           ),
         },
       },

@@ -38,11 +38,12 @@ const expectedStatuses: Record<string, string> = {
   'GET /v1/calls/{id}': `200 404 ${keyed}`,
   'DELETE /v1/calls/{id}': `200 404 507 ${keyed}`,
   'GET /v1/knowledge': `200 ${keyed}`,
-  'POST /v1/knowledge': `201 400 413 415 507 ${keyed}`,
+  'POST /v1/knowledge': `201 400 409 410 413 415 422 507 ${keyed}`,
   'GET /v1/knowledge/{id}': `200 404 ${keyed}`,
   'DELETE /v1/knowledge/{id}': `200 404 507 ${keyed}`,
   'POST /v1/knowledge/preview': `200 400 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 400 413 415 ${keyed}`,
+  'GET /v1/erasures/{id}': `200 404 ${keyed}`,
   'POST /integrations/vapi/knowledge': `200 400 413 415 ${keyed}`,
   'POST /integrations/vapi/tool': `200 400 413 415 ${keyed}`,
   'POST /integrations/dify/retrieval': `200 400 404 413 415 ${keyed}`,
@@ -219,6 +220,7 @@ describe('real answers', () => {
     await check('retrieveForDify', await project.send('POST', '/integrations/dify/retrieval', retrieval))
     await check('deleteKnowledge', await project.fetch(path, { method: 'DELETE' }))
     await check('deleteCall', await project.fetch('/v1/calls/full', { method: 'DELETE' }))
+    await check('getErasure', await project.fetch('/v1/erasures/full'))
     await check('getHealth', await fetch(`${service.url}/health`))
     await check('getReadiness', await fetch(`${service.url}/ready`))
     const token = { headers: { authorization: 'Bearer token' } }
@@ -233,7 +235,13 @@ describe('real answers', () => {
     await check('listCalls', await fetch(`${service.url}/v1/calls`))
     await check('getCall', await project.fetch('/v1/calls/nobody'))
     await check('deleteCall', await project.fetch('/v1/calls/nobody', { method: 'DELETE' }))
+    await check('getErasure', await project.fetch('/v1/erasures/nothing'))
     await check('getKnowledge', await project.fetch('/v1/knowledge/nothing'))
+    for (const text of ['one', 'two']) {
+      const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' }
+      const body = JSON.stringify({ name: 'n', text })
+      await check('createKnowledge', await project.fetch('/v1/knowledge', { method: 'POST', headers, body }))
+    }
     await check('deleteKnowledge', await project.fetch('/v1/knowledge/nothing', { method: 'DELETE' }))
     for (const [operationId, method, path] of [
       ['createKnowledge', 'POST', '/v1/knowledge'],

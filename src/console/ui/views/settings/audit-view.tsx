@@ -87,7 +87,8 @@ const columns: Column<AuditRow>[] = [
     header: 'What',
     render: ({ action, target, actor }) => (
       <>
-        {actionWords[action]}
+        {/* A newer process beside this one may know of more. */}
+        {actionWords[action] ?? action}
         <span className="cb-narrow-line">
           {[target, actor ?? 'Callbook itself'].filter(Boolean).join(' · ')}
         </span>

@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm'
+import type { RecordHash } from '../db/record-hash.ts'
+import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { AppError } from '../errors.ts'
+import type { ErasureReceipt } from './schemas.ts'
+
+interface ErasureReceiptsOptions {
+  store: StoreOf
+  recordHash: RecordHash
+}
+
+const queries = preparedQueries((db) => ({
+  // Of a call and an item that had the same id the one that is not done, or was deleted last.
+  newest: db
+    .select({ requestedAt: sql<number>`requested_at`, doneAt: sql<number | null>`done_at` })
+    .from(sql`erasures`)
+    .where(
+      sql`project_id = ${sql.placeholder('projectId')} and (
+        kind = 'call' and id_hash = ${sql.placeholder('callHash')}
+        or kind = 'item' and id_hash = ${sql.placeholder('itemHash')})`,
+    )
+    .orderBy(sql`done_at is not null, requested_at desc`)
+    .limit(1)
+    .prepare(),
+}))
+
+/** Tells of deleted calls and items, by the ids they had, whether every byte of them is gone. */
+export class ErasureReceipts {
+  readonly #options: ErasureReceiptsOptions
+
+  constructor(options: ErasureReceiptsOptions) {
+    this.#options = options
+  }
+
+  /** @throws not_found for what was never deleted in this project */
+  async get(projectId: number, id: string): Promise<ErasureReceipt> {
+    const { store, recordHash } = this.#options
+    const row = await queries(store(projectId).read).newest.get({
+      projectId,
+      callHash: recordHash(projectId, 'call', id),
+      itemHash: recordHash(projectId, 'item', id),
+    })
+    if (!row) throw noReceipt()
+    const { requestedAt, doneAt } = row
+    return {
+      id,
+      status: doneAt === null ? 'pending' : 'done',
+      requestedAt: new Date(requestedAt).toISOString(),
+      doneAt: doneAt === null ? null : new Date(doneAt).toISOString(),
+    }
+  }
+}
+
+function noReceipt(): AppError {
+  return new AppError('not_found', 'Not found', {
+    detail: 'No call and no knowledge item with this id was deleted in this project.',
+  })
+}

@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(90_000)
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+describe.if(browserPath !== null)('the frame of all pages, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let opened: TestBrowser
+  let project: TestProject
+  const tabs: ConsolePage[] = []
+
+  beforeAll(async () => {
+    await buildPage()
+    service = await startService()
+    set = await startConsole(service)
+    project = await set.mintProject()
+    await project.send('PUT', '/ingest/calls/call-1042', { status: 'completed', summary: 'Moved a booking.' })
+    opened = await openBrowser()
+  })
+  afterEach(async () => {
+    for (const { context, complaints } of tabs.splice(0)) {
+      await context.close()
+      expect(complaints).toEqual([])
+    }
+  })
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+  })
+
+  async function openTab(path: string, options: Parameters<typeof openConsolePage>[2] = {}): Promise<Page> {
+    const tab = await openConsolePage(opened, service, { person: set.owner, ...options })
+    tabs.push(tab)
+    await tab.open(path)
+    return tab.page
+  }
+
+  function heading(page: Page, name: string) {
+    return page.getByRole('heading', { level: 1, name, exact: true })
+  }
+
+  /** What axe-core finds that keeps people out, as `rule: element`. */
+  async function findings(page: Page): Promise<string[]> {
+    await page.evaluate(axe)
+    const { violations } = await page.evaluate<AxeResults>(
+      'axe.run(document, { resultTypes: ["violations"] })',
+    )
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
+  }
+
+  test('keys lead to every page, and the palette to a call by its id', async () => {
+    const page = await openTab(`/p/${project.id}/overview`)
+    await heading(page, 'Overview').waitFor()
+    for (const [key, name] of [
+      ['c', 'Calls'],
+      ['k', 'Knowledge'],
+      ['p', 'Playground'],
+      ['o', 'Overview'],
+    ] as const) {
+      await page.keyboard.press('g')
+      await page.keyboard.press(key)
+      await heading(page, name).waitFor()
+    }
+    await page.keyboard.press('Control+k')
+    await page.getByRole('textbox', { name: 'Search commands' }).fill('call-1042')
+    await page.getByText('Open call call-1042').waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/calls\/call-1042/)
+  })
+
+  test('keys that are typed into a field lead nowhere', async () => {
+    const page = await openTab(`/p/${project.id}/settings/general`)
+    await page.getByLabel('Project name').fill('')
+    await page.keyboard.type('gc?')
+    expect(await page.getByLabel('Project name').inputValue()).toBe('gc?')
+    expect(page.url()).toEndWith('/settings/general')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+  })
+
+  test('a chosen theme is there before the first paint of the next visit', async () => {
+    const page = await openTab(`/p/${project.id}/settings/account`)
+    await page.getByRole('button', { name: /^Signed in as/ }).click()
+    await page.getByRole('menuitem', { name: 'Dark' }).click()
+    // Without the page's program nothing but the small script before it can set the theme.
+    await page.route('**/assets/main-*.js', (route) => route.abort())
+    await page.reload({ waitUntil: 'domcontentloaded' })
+    expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark')
+    const ground = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+    expect(ground).toBe('rgb(17, 18, 20)')
+  })
+
+  test('a project is made, renamed, and deleted by typing its name', async () => {
+    const page = await openTab(`/p/${project.id}/overview`)
+    await page.getByRole('button', { name: /^Project/ }).click()
+    await page.getByRole('menuitem', { name: 'New project' }).click()
+    await page.getByLabel('Name').fill('Harbour')
+    await page.getByRole('button', { name: 'Create project' }).click()
+    await page.getByRole('button', { name: /^Project Harbour/ }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('s')
+    await page.getByRole('link', { name: 'General' }).click()
+    await page.getByLabel('Project name').fill('Harbour Bank')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: /^Project Harbour Bank/ }).waitFor()
+    const { pathname } = new URL(page.url())
+
+    await page.getByRole('button', { name: 'Delete project' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox').fill('Harbour')
+    expect(await dialog.getByRole('button', { name: 'Delete project' }).isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill('Harbour Bank')
+    await dialog.getByRole('button', { name: 'Delete project' }).click()
+    await heading(page, 'Overview').waitFor()
+    await page.goto(service.url + pathname)
+    await page.getByText('There is nothing here').waitFor()
+  })
+
+  test('a session that ends leads to sign-in and back to where one was', async () => {
+    const guest = await set.join(project, 'member')
+    const page = await openTab(`/p/${project.id}/calls?status=completed`, { person: guest })
+    await heading(page, 'Calls').waitFor()
+    await guest.send('DELETE', '/sessions')
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.waitForURL(/sign-in\?from=/)
+    await page.getByLabel('E-mail address').fill(guest.email)
+    await page.getByLabel('Password', { exact: true }).fill(guest.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await heading(page, 'Account').waitFor()
+  })
+
+  test('a service that does not answer is told so, and can be asked again', async () => {
+    const page = await openTab(`/p/${project.id}/overview`)
+    await heading(page, 'Overview').waitFor()
+    let isDown = true
+    await page.route('**/people', (route) => (isDown ? route.abort() : route.continue()))
+    await page.keyboard.press('g')
+    await page.keyboard.press('s')
+    await page.getByRole('link', { name: 'People' }).click()
+    await page.getByText('The people could not be loaded').waitFor()
+    isDown = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText(set.owner.email).last().waitFor()
+  })
+
+  const ownPages = ['keys', 'people', 'audit', 'general', 'account'].map((path) => `settings/${path}`)
+  test.each([
+    [1440, 'light'],
+    [375, 'dark'],
+  ] as const)('keeps nobody out of its pages: %i px, %s', async (width, colorScheme) => {
+    const page = await openTab('/', { width, colorScheme })
+    for (const path of ownPages) {
+      await page.goto(`${service.url}/console/p/${project.id}/${path}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForLoadState('networkidle')
+      expect({ path, findings: await findings(page) }).toEqual({ path, findings: [] })
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    }
+    await page.goto(`${service.url}/console/p/${project.id}/settings/keys?create=key`)
+    await page.getByRole('dialog').getByLabel('Name').waitFor()
+    expect(await findings(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('textbox', { name: 'Search commands' }).waitFor()
+    expect(await findings(page)).toEqual([])
+  })
+
+  test.each(['/sign-in', '/setup#none', '/join#none', '/reset#none'])(
+    'keeps nobody out of %s',
+    async (path) => {
+      const tab = await openConsolePage(opened, service, { width: 375 })
+      tabs.push(tab)
+      await tab.open(path)
+      await tab.page.getByRole('heading', { level: 1 }).waitFor()
+      await tab.page.waitForLoadState('networkidle')
+      expect(await findings(tab.page)).toEqual([])
+    },
+  )
+})
