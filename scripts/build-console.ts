@@ -65,7 +65,7 @@ export async function buildConsole({
     digest,
     ...entriesOf(outputs),
     firstLoadBytes: {
-      signIn: loadedBytes(['boot', 'main', 'sign-in-view'], outputs, files),
+      signIn: loadedBytes(['boot', 'main', 'shell', 'sign-in-view'], outputs, files),
       shell: loadedBytes(['boot', 'main', 'shell'], outputs, files),
     },
     files: sorted(files),
@@ -194,7 +194,7 @@ function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloa
       styles: nameOf('styles', outputs),
       icon: nameOf('icon', outputs),
     },
-    preloads: [...reachable(main, outputs)].filter((name) => name !== main).sort(),
+    preloads: [...reachable(nameOf('shell', outputs), outputs)].filter((name) => name !== main).sort(),
   }
 }
 
@@ -249,13 +249,14 @@ function report({ manifest }: ConsoleBuild): string {
 
 /** With `--keep-going` a failure is said and does not stop an installation or a start: the API needs no page. */
 async function main(): Promise<void> {
+  const isAsked = !process.argv.includes('--keep-going')
   try {
     const build = await buildConsole()
-    if (build.built) process.stdout.write(`${report(build)}\n`)
+    if (build.built) process.stdout.write(`${isAsked ? report(build) : 'The console is built.'}\n`)
   } catch (error) {
     const reason = error instanceof AggregateError ? error.errors.map(String).join('\n') : String(error)
     process.stderr.write(`The console could not be built; try \`bun run build\`.\n${reason}\n`)
-    if (!process.argv.includes('--keep-going')) process.exitCode = 1
+    if (isAsked) process.exitCode = 1
   }
 }
 

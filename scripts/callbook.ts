@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { addBackupCommands } from './commands/backup.ts'
 import { addCallsCommands } from './commands/calls.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addIndexCommands } from './commands/index.ts'
@@ -27,6 +28,7 @@ async function run(args: string[], shell: Shell): Promise<0 | 1> {
   addCallsCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)
+  addBackupCommands(program, shell)
   addDoctorCommand(program, shell)
   try {
     await program.parseAsync(args, { from: 'user' })

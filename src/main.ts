@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   }
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
-  const services = await openServices({ config, log, role: 'service' })
+  const services = await openServices({ config, log, role: 'service', onDamage: die })
 
   const peerAddress = (request: Request) => server.requestIP(request)?.address ?? null
   const app = createServer(services, peerAddress, recordRequest)

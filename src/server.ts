@@ -8,6 +8,7 @@ import { consoleApi } from './console/api-routes.ts'
 import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasures/routes.ts'
+import { Admission } from './http/admission.ts'
 import { authenticate } from './http/authenticate.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
 import { consoleAccess, strangersBodyBytesMax } from './http/console-access.ts'
@@ -38,6 +39,8 @@ export function createServer(
 ) {
   const { config, log, metrics } = services
   const facts = new FactsByRequest()
+  const admission = new Admission(config.bodyBytesMax)
+  const bodyLimits = { bytesMax: config.bodyBytesMax, admission }
   const protocols = [vapiProtocol, difyProtocol]
   let table: RouteTable | undefined
   const routes = () => {
@@ -58,10 +61,11 @@ export function createServer(
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .wrap(requestLog({ facts, routes, record, now: () => performance.now() }))
+    .wrap(requestLog({ admission, facts, routes, record, now: () => performance.now() }))
     .use(problems({ facts, routes, protocols, onUnexpected }))
     .use(
       authenticate({
+        admission,
         keys: services.keys,
         facts,
         protocols,
@@ -74,6 +78,7 @@ export function createServer(
     )
     .use(
       consoleGuard({
+        admission,
         signedIn: (cookies) => services.console.sessions.signedIn(cookies),
         membership: (personId, project) => services.console.members.membership(personId, project),
         facts,
@@ -88,12 +93,18 @@ export function createServer(
         search: services.search,
         version: packageJson.version,
         publicUrl: config.publicUrl,
-        bodyBytesMax: config.bodyBytesMax,
+        bodyLimits,
         facts,
         onUnexpected,
       }),
     )
-    .use(jsonBody({ bytesMaxOf: bodyBytesMaxOf, deletesWithBody: ['/console/api/projects/:project'] }))
+    .use(
+      jsonBody({
+        admission,
+        bytesMaxOf: bodyBytesMaxOf,
+        deletesWithBody: ['/console/api/projects/:project'],
+      }),
+    )
     .use(
       openApi({
         version: packageJson.version,

@@ -22,6 +22,7 @@ import { FolderLock } from './db/folder-lock.ts'
 import { readSecrets } from './db/meta.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import { createRecordHash } from './db/record-hash.ts'
+import { refuseDamaged } from './db/soundness.ts'
 import { Gate } from './db/store.ts'
 import { Sweeper } from './db/sweeper.ts'
 import { ErasureReceipts } from './erasures/receipts.ts'
@@ -85,6 +86,8 @@ export interface ServicesOptions {
   role: 'service' | 'command'
   /** Whether to own the folder if no other process does; a service always tries. */
   takesFolder?: boolean
+  /** Told when the database turns out to be damaged after all: the process had better end. */
+  onDamage?: (error: Error) => void
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -95,6 +98,7 @@ export async function openServices({
   log,
   role,
   takesFolder = role === 'service',
+  onDamage = () => undefined,
   now = Date.now,
 }: ServicesOptions): Promise<Services> {
   if (config.databaseFile === null || config.databaseSyncUrl !== null) {
@@ -105,11 +109,15 @@ export async function openServices({
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
   keepToOwner(config.dataDir)
   const lock = takesFolder ? await takeFolder(config.dataDir) : null
-  const database = await openDatabase(config.databaseFile).catch((error) => {
+  const database = await open(config.databaseFile, {
+    isChecked: lock !== null,
+    onDamage,
+    onWriterFailure: (error) => log.error({ error }, 'The writer failed and is started again'),
+  }).catch((error) => {
     lock?.release()
     throw error
   })
-  const { read, write } = database
+  const { read, write, freeing } = database
   const gate = new Gate(database.store)
   const { store } = gate
   const secrets = await readSecrets(read, write)
@@ -138,7 +146,7 @@ export async function openServices({
   const sweeper = new Sweeper({ file: database.file, clearPages: database.clearStalePages })
   const erasure = new Erasure({
     read,
-    write,
+    write: freeing,
     scrubIndex: (projectId) => index.scrub(projectId),
     sweepPages: () => sweeper.sweep(),
     eraseWithinMs: config.eraseWithinMs,
@@ -271,7 +279,8 @@ export async function openServices({
     removals,
     keys: new Keys({
       read,
-      write,
+      // A key can be revoked also on a full disk.
+      write: freeing,
       dataVersion: database.dataVersion,
       audit,
       now,
@@ -290,6 +299,7 @@ export async function openServices({
     search,
     ownsFolder: lock !== null,
     async start() {
+      if (lock) await database.keepReserve()
       const all = await projects.list()
       // Before any erasure, which has no business with a table that an earlier version made.
       if (lock) for (const { projectId } of all) await refill(projectId)
@@ -306,6 +316,7 @@ export async function openServices({
     },
     async notReadyBecause() {
       if (!isStarted) return 'Start-up is not finished yet.'
+      if (!database.takesWrites()) return 'The writer is starting again.'
       try {
         await read.all(sql`select 1`)
         return null
@@ -329,6 +340,21 @@ export async function openServices({
       lock?.release()
     },
   }
+}
+
+interface OpeningOptions {
+  /** The process that owns the folder looks at the file first. */
+  isChecked: boolean
+  onDamage: (error: Error) => void
+  onWriterFailure: (error: Error) => void
+}
+
+async function open(
+  file: string,
+  { isChecked, onDamage, onWriterFailure }: OpeningOptions,
+): Promise<OpenDatabase> {
+  if (isChecked) await refuseDamaged(file, onDamage)
+  return await openDatabase(file, onWriterFailure)
 }
 
 /** The folder holds secrets and people's words; one that was there before may be open to others. */

@@ -156,7 +156,7 @@ describe('a start that cannot be', () => {
     writeFileSync(join(dataDir, 'callbook.db'), 'not a database '.repeat(100))
     const service = await start(dataDir)
     expect(await service.ended).toBe(1)
-    expect(service.stderr()).toMatch(/^Callbook cannot start: .*file is not a database\n$/)
+    expect(service.stderr()).toMatch(/^Callbook cannot start: .*is damaged \(file is not a database\).*\n$/)
   })
 
   test('says so in one sentence when the folder cannot be written', async () => {

@@ -68,7 +68,7 @@ export class Calls {
 
   /** Deletes a call for good: its id cannot be ingested again. */
   async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
-    const { read, write } = this.#options.store(projectId)
+    const { read, freeing: write } = this.#options.store(projectId)
     const found = await queries(read).documentById.get({ projectId, id })
     if (!found) throw callNotFound()
     const idHash = this.#options.recordHash(projectId, 'call', id)

@@ -34,7 +34,9 @@ interface CallRow {
 const queries = preparedQueries((db) => ({
   behind: db
     .select({ seq: sql<number>`behind.seq`, chars: sql<number>`document_chars` })
-    .from(sql`calls_without_words as behind cross join calls on calls.seq = behind.seq`)
+    // Those of a project that is being deleted go with it.
+    .from(sql`calls_without_words as behind cross join calls on calls.seq = behind.seq
+      cross join projects on projects.id = calls.project_id and projects.deleted_at is null`)
     .orderBy(sql`behind.seq desc`)
     .limit(callsPerSliceMax)
     .prepare(),

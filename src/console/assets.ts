@@ -7,7 +7,7 @@ export interface ConsoleManifest {
   digest: string
   /** Names of the files that the page names itself. */
   entries: { main: string; boot: string; styles: string; icon: string }
-  /** Names of the scripts that `main` imports before it runs. */
+  /** Names of the scripts of the frame of all pages: fetched beside `main`, which asks for them later. */
   preloads: string[]
   /** Compressed bytes of script without which the sign-in page, or the frame of all others, shows nothing. */
   firstLoadBytes: { signIn: number; shell: number }

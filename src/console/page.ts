@@ -66,6 +66,7 @@ ${preloads.map((name) => `<link rel="modulepreload" href="${assetsPath}${name}">
 </head>
 <body>
 <div id="root"></div>
+<img class="cb-splash" src="${assetsPath}${entries.icon}" alt="" width="32" height="32">
 <noscript>The console needs JavaScript.</noscript>
 </body>
 </html>

@@ -29,11 +29,11 @@ export class FolderLock {
 
   /** Waits until the lock is free; throws after `timeoutMs`. */
   static async acquire(folder: string, name: string, timeoutMs: number): Promise<FolderLock> {
-    const deadline = Date.now() + timeoutMs
+    const deadline = performance.now() + timeoutMs
     for (;;) {
       const lock = FolderLock.tryAcquire(folder, name)
       if (lock) return lock
-      if (Date.now() > deadline) {
+      if (performance.now() > deadline) {
         throw new Error(
           `${join(folder, `${name}.lock`)} has been held by another process for ${timeoutMs} ms`,
         )

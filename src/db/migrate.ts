@@ -36,7 +36,8 @@ async function refuseNewerDatabase(db: WriteDatabase): Promise<void> {
   )
 }
 
-function newestKnownMigration(): number {
+/** When the newest migration was made that this version has. */
+export function newestKnownMigration(): number {
   const journal: { entries: { when: number }[] } = JSON.parse(
     readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8'),
   )

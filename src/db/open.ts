@@ -10,9 +10,15 @@ export interface OpenDatabase {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
   readonly readAside: ReadDatabase
+  /** See Writer.freeing. */
+  readonly freeing: WriteDatabase
   readonly store: StoreOf
   /** See Reader.dataVersion. */
   dataVersion(): number
+  /** False while writes are refused because the writer is starting again. */
+  takesWrites(): boolean
+  /** See Writer.keepReserve. */
+  keepReserve(): Promise<void>
   /** See stale-cells.ts. */
   clearStalePages(pages: number[]): Promise<void>
   /** The database file, for workers that open a reader of their own. */
@@ -21,17 +27,22 @@ export interface OpenDatabase {
 }
 
 /** Opens the database at `file`, creating it if needed, and brings it to this version's schema. */
-export async function openDatabase(file: string): Promise<OpenDatabase> {
+export async function openDatabase(
+  file: string,
+  onWriterFailure?: (error: Error) => void,
+): Promise<OpenDatabase> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const writer = openWriter(`file:${file}`)
+  const writer = openWriter(`file:${file}`, onWriterFailure ? { onFailure: onWriterFailure } : {})
   try {
     await migrate(writer.db, dirname(file))
     const reader = openReader(file)
     const side = new SideReader(file)
-    const store = { read: reader.db, write: writer.db, readAside: side.db }
+    const store = { read: reader.db, write: writer.db, readAside: side.db, freeing: writer.freeing }
     return {
       ...store,
       store: () => store,
+      takesWrites: writer.isUp,
+      keepReserve: writer.keepReserve,
       clearStalePages: writer.clearStalePages,
       dataVersion: () => reader.dataVersion(),
       file,

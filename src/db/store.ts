@@ -8,6 +8,8 @@ export interface Store {
   readonly write: WriteDatabase
   /** For queries that go through many rows: see side-reader.ts. */
   readonly readAside: ReadDatabase
+  /** For what deletes: it is written also on a full disk. */
+  readonly freeing: WriteDatabase
 }
 
 /**

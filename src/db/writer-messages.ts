@@ -1,6 +1,6 @@
 import type { InStatement, InValue, Replicated, ResultSet, Row } from '@libsql/client'
 
-/** What the writer's proxy asks of its worker; each is one method of `@libsql/client`, but for one. */
+/** What the writer's proxy asks of its worker; each is one method of `@libsql/client`, but for two. */
 export type WriterCall =
   | { method: 'execute'; statement: InStatement }
   | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
@@ -8,6 +8,7 @@ export type WriterCall =
   | { method: 'executeMultiple'; sql: string }
   | { method: 'sync' }
   | { method: 'clearStalePages'; pages: number[] }
+  | { method: 'keepReserve' }
   | { method: 'close' }
 
 export type WriterValue = PlainResult | PlainResult[] | Replicated | null
@@ -15,6 +16,8 @@ export type WriterValue = PlainResult | PlainResult[] | Replicated | null
 export interface WriterRequest {
   id: number
   call: WriterCall
+  /** It frees space, so it may use what is kept for that: see reserve.ts. */
+  frees: boolean
 }
 
 export type WriterReply =

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Client, createClient, LibsqlError } from '@libsql/client'
+import { Reserve } from './reserve.ts'
 import { clearStalePages } from './stale-cells.ts'
 import {
   meansLock,
@@ -7,6 +9,7 @@ import {
   type WriterCall,
   type WriterReply,
   type WriterRequest,
+  type WriterValue,
 } from './writer-messages.ts'
 
 const busyTimeoutMs = 5_000
@@ -32,32 +35,68 @@ const client = createClient({
   intMode: 'number',
   timeout: busyTimeoutMs,
 })
+const reserve = new Reserve(workerData.url.replace(/^file:/, ''))
 let hasPragmas = false
+let lastId = 0
+/** Calls up to this one waited for a lock behind another, which has given up. */
+let refusedUpTo = 0
 let queue: Promise<void> = Promise.resolve()
 
 port.on('message', (request: WriterRequest) => {
+  lastId = request.id
   queue = queue.then(async () => {
     port.postMessage(await answer(request))
     if (request.call.method === 'close') port.close()
   })
 })
 
-async function answer({ id, call }: WriterRequest): Promise<WriterReply> {
+async function answer({ id, call, frees }: WriterRequest): Promise<WriterReply> {
   try {
-    if (!hasPragmas) await setPragmas(client)
-    hasPragmas = true
-    return { id, ok: true, value: await run(call) }
+    if (id <= refusedUpTo) throw new LibsqlError('The database was locked', 'SQLITE_BUSY')
+    if (!frees && !reserve.hasRoom()) throw new LibsqlError('Only what frees space is written', 'SQLITE_FULL')
+    return { id, ok: true, value: await runWithRoom(call, frees) }
   } catch (error) {
-    // The client drops a connection that cannot be rolled back and opens another, without our PRAGMAs.
-    hasPragmas = false
-    const code = error instanceof LibsqlError ? error.code : 'UNKNOWN'
-    // A BEGIN that met a lock stays open in its connection, where every later one would fail as well.
-    if (meansLock(code)) await client.reconnect()
+    const code = codeOf(error)
+    if (meansLock(code) && id > refusedUpTo) {
+      // A BEGIN that met a lock stays open in its connection, where every later one would fail as well.
+      await client.reconnect()
+      // Each waiting as long in its turn, the last would wait for hours.
+      await setImmediate()
+      refusedUpTo = lastId
+    }
     return { id, ok: false, error: { message: error instanceof Error ? error.message : String(error), code } }
   }
 }
 
-async function run(call: WriterCall) {
+/** On a full disk what frees space is tried once more, with the room that is kept for it. */
+async function runWithRoom(call: WriterCall, frees: boolean): Promise<WriterValue> {
+  try {
+    return await runWithPragmas(call)
+  } catch (error) {
+    if (codeOf(error) !== 'SQLITE_FULL' || !frees || !reserve.release()) throw error
+    // The log may be what fills the disk.
+    await runWithPragmas({ method: 'execute', statement: 'PRAGMA wal_checkpoint(TRUNCATE)' })
+    return await runWithPragmas(call)
+  }
+}
+
+async function runWithPragmas(call: WriterCall): Promise<WriterValue> {
+  try {
+    if (!hasPragmas) await setPragmas(client)
+    hasPragmas = true
+    return await run(call)
+  } catch (error) {
+    // The client drops a connection that cannot be rolled back and opens another, without our PRAGMAs.
+    hasPragmas = false
+    throw error
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof LibsqlError ? error.code : 'UNKNOWN'
+}
+
+async function run(call: WriterCall): Promise<WriterValue> {
   switch (call.method) {
     case 'execute':
       return toPlainResult(await client.execute(call.statement))
@@ -72,6 +111,9 @@ async function run(call: WriterCall) {
       return (await client.sync()) ?? null
     case 'clearStalePages':
       await clearStalePages(client, call.pages)
+      return null
+    case 'keepReserve':
+      reserve.keep()
       return null
     case 'close':
       client.close()

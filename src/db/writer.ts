@@ -16,9 +16,12 @@ import {
   type PlainResult,
   type WriterCall,
   type WriterReply,
+  type WriterRequest,
   type WriterValue,
 } from './writer-messages.ts'
 
+const restartDelayMsMin = 100
+const restartDelayMsMax = 30_000
 /** Writes waiting or running; beyond it a write is refused at once instead of growing memory. */
 const writesQueuedMax = 2_000
 
@@ -27,21 +30,39 @@ export type WriteDatabase = LibSQLDatabase
 
 export interface Writer {
   readonly db: WriteDatabase
+  /** The same for what frees space, which is written also on a full disk: see reserve.ts. */
+  readonly freeing: WriteDatabase
   readonly client: Client
+  /** False while a worker that failed is not up again. */
+  isUp(): boolean
+  /** Keeps room on the disk for what frees some; for the process that owns the folder. */
+  keepReserve(): Promise<void>
   /** See stale-cells.ts. */
   clearStalePages(pages: number[]): Promise<void>
   /** Finishes what is queued, closes the connection and ends the worker. */
   close(): Promise<void>
 }
 
+interface WriterOptions {
+  /** Told when the worker failed; it is started again. */
+  onFailure?: (error: Error) => void
+}
+
 /** Starts the worker that owns the only connection that writes to the database at `url`. */
-export function openWriter(url: string): Writer {
-  const client = new WorkerClient(url)
+export function openWriter(url: string, { onFailure }: WriterOptions = {}): Writer {
+  const worker = new WriterWorker(url, onFailure ?? (() => undefined))
+  const client = new WorkerClient(worker, false)
+  const freeing = new WorkerClient(worker, true)
   return {
     db: drizzle(client),
+    freeing: drizzle(freeing),
     client,
-    clearStalePages: (pages) => client.clearStalePages(pages),
-    close: () => client.shutdown(),
+    isUp: () => worker.isUp,
+    keepReserve: () => worker.keepReserve(),
+    clearStalePages: async (pages) => {
+      await worker.send({ method: 'clearStalePages', pages }, true)
+    },
+    close: () => worker.close(),
   }
 }
 
@@ -50,22 +71,114 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/**
- * `@libsql/client`'s interface over messages to the worker, so that Drizzle and its migrations use it
- * unchanged. Calls run one after the other, in the order they were made.
- */
-class WorkerClient implements Client {
-  readonly protocol = 'file'
-  closed = false
-  readonly #worker: Worker
+/** Calls to the worker, which run one after the other in the order they were made. */
+class WriterWorker {
+  isClosed = false
+  readonly #url: string
+  readonly #onFailure: (error: Error) => void
   readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | null
+  /** What cannot be opened at all fails at once; what has worked before is started again. */
+  #hasWorked = false
+  #keepsReserve = false
+  #restart: ReturnType<typeof setTimeout> | undefined
+  #restartDelayMs = restartDelayMsMin
   #lastId = 0
 
-  constructor(url: string) {
-    this.#worker = new Worker(new URL('./writer-worker.ts', import.meta.url), { workerData: { url } })
-    this.#worker.on('message', (reply: WriterReply) => this.#settle(reply))
-    this.#worker.on('error', (error) => this.#failAll(error))
-    this.#worker.on('exit', () => this.#failAll(new Error('The writer has ended')))
+  constructor(url: string, onFailure: (error: Error) => void) {
+    this.#url = url
+    this.#onFailure = onFailure
+    this.#worker = this.#start()
+  }
+
+  get isUp(): boolean {
+    return this.#worker !== null
+  }
+
+  async keepReserve(): Promise<void> {
+    this.#keepsReserve = true
+    await this.send({ method: 'keepReserve' }, true)
+  }
+
+  send(call: WriterCall, frees: boolean): Promise<WriterValue> {
+    if (this.isClosed) return Promise.reject(new LibsqlError('The client is closed', 'CLIENT_CLOSED'))
+    if (!this.#worker) return Promise.reject(busy('The writer is starting again; nothing was written.'))
+    if (this.#waiting.size >= writesQueuedMax) return Promise.reject(busy('Too many writes are waiting.'))
+    return this.#post(this.#worker, call, frees)
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return
+    this.isClosed = true
+    clearTimeout(this.#restart)
+    const worker = this.#worker
+    if (!worker) return
+    const ended = once(worker, 'exit')
+    await this.#post(worker, { method: 'close' }, true)
+    await ended
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./writer-worker.ts', import.meta.url), {
+      workerData: { url: this.#url },
+    })
+    worker.on('message', (reply: WriterReply) => this.#settle(reply))
+    worker.on('error', (error) => this.#fail(worker, error))
+    worker.on('exit', () => this.#fail(worker, new Error('The writer has ended')))
+    return worker
+  }
+
+  #post(worker: Worker, call: WriterCall, frees: boolean): Promise<WriterValue> {
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, call, frees } satisfies WriterRequest)
+    })
+  }
+
+  #settle(reply: WriterReply): void {
+    this.#hasWorked = true
+    this.#restartDelayMs = restartDelayMsMin
+    const waiting = this.#waiting.get(reply.id)
+    if (!waiting) return
+    this.#waiting.delete(reply.id)
+    if (reply.ok) waiting.resolve(reply.value)
+    else waiting.reject(toError(reply.error))
+  }
+
+  #fail(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return
+    this.#worker = null
+    const isLast = this.isClosed || !this.#hasWorked
+    if (isLast) this.isClosed = true
+    const reason = isLast ? error : busy('The writer has failed; this may have been written or not.')
+    for (const waiting of this.#waiting.values()) waiting.reject(reason)
+    this.#waiting.clear()
+    if (isLast) return
+    this.#onFailure(error)
+    this.#restart = setTimeout(() => this.#startAgain(), this.#restartDelayMs)
+    this.#restartDelayMs = Math.min(this.#restartDelayMs * 2, restartDelayMsMax)
+  }
+
+  #startAgain(): void {
+    this.#worker = this.#start()
+    if (this.#keepsReserve) this.keepReserve().catch(this.#onFailure)
+  }
+}
+
+/** `@libsql/client`'s interface over calls to the worker, so that Drizzle and its migrations use it unchanged. */
+class WorkerClient implements Client {
+  readonly protocol = 'file'
+  readonly #worker: WriterWorker
+  readonly #frees: boolean
+
+  constructor(worker: WriterWorker, frees: boolean) {
+    this.#worker = worker
+    this.#frees = frees
+  }
+
+  get closed(): boolean {
+    return this.#worker.isClosed
   }
 
   async execute(statement: InStatement | string, args?: InArgs): Promise<ResultSet> {
@@ -94,10 +207,6 @@ class WorkerClient implements Client {
     return (await this.#send({ method: 'sync' })) as Replicated
   }
 
-  async clearStalePages(pages: number[]): Promise<void> {
-    await this.#send({ method: 'clearStalePages', pages })
-  }
-
   async transaction(): Promise<never> {
     throw new LibsqlError('Interactive transactions would block the writer: use batch()', 'NOT_SUPPORTED')
   }
@@ -105,44 +214,11 @@ class WorkerClient implements Client {
   reconnect(): void {}
 
   close(): void {
-    void this.shutdown()
-  }
-
-  async shutdown(): Promise<void> {
-    if (this.closed) return
-    const ended = once(this.#worker, 'exit')
-    this.closed = true
-    const closing = this.#post({ method: 'close' })
-    await closing
-    await ended
+    void this.#worker.close()
   }
 
   #send(call: WriterCall): Promise<WriterValue> {
-    if (this.closed) return Promise.reject(new LibsqlError('The client is closed', 'CLIENT_CLOSED'))
-    if (this.#waiting.size >= writesQueuedMax) return Promise.reject(busy('Too many writes are waiting.'))
-    return this.#post(call)
-  }
-
-  #post(call: WriterCall): Promise<WriterValue> {
-    const id = ++this.#lastId
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      this.#worker.postMessage({ id, call })
-    })
-  }
-
-  #settle(reply: WriterReply): void {
-    const waiting = this.#waiting.get(reply.id)
-    if (!waiting) return
-    this.#waiting.delete(reply.id)
-    if (reply.ok) waiting.resolve(reply.value)
-    else waiting.reject(toError(reply.error))
-  }
-
-  #failAll(error: Error): void {
-    this.closed = true
-    for (const waiting of this.#waiting.values()) waiting.reject(error)
-    this.#waiting.clear()
+    return this.#worker.send(call, this.#frees)
   }
 }
 

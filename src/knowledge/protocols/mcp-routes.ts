@@ -5,7 +5,7 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../errors.ts'
 import { callerContext } from '../../http/caller.ts'
 import type { FactsByRequest } from '../../http/facts.ts'
-import { readJson } from '../../http/json-body.ts'
+import { type BodyLimits, readJson } from '../../http/json-body.ts'
 import { isTrustedOrigin } from '../../http/origins.ts'
 import type { Knowledge } from '../knowledge.ts'
 import type { Search } from '../search/search.ts'
@@ -22,7 +22,7 @@ interface McpRoutesOptions {
   search: Search
   version: string
   publicUrl: string | null
-  bodyBytesMax: number
+  bodyLimits: BodyLimits
   facts: FactsByRequest
   onUnexpected: (error: unknown, requestId: string) => void
 }
@@ -32,7 +32,7 @@ interface McpRoutesOptions {
  * Without sessions and streams: one POST, one JSON answer, so that any replica can answer it.
  */
 export function mcpRoutes(options: McpRoutesOptions) {
-  const { knowledge, search, version, publicUrl, bodyBytesMax, facts, onUnexpected } = options
+  const { knowledge, search, version, publicUrl, bodyLimits, facts, onUnexpected } = options
   const serverOf = mcpServers({ tools: mcpTools(knowledge, search), version })
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
 
@@ -45,17 +45,17 @@ export function mcpRoutes(options: McpRoutesOptions) {
         projectId: caller.projectId,
         onUnexpected: (error) => onUnexpected(error, requestId),
       })
-      return answer(request, server, bodyBytesMax)
+      return answer(request, server, bodyLimits)
     },
     // The protocol describes itself, to those who speak it.
     { detail: { hide: true } },
   )
 }
 
-async function answer(request: Request, server: Server, bodyBytesMax: number): Promise<Response> {
+async function answer(request: Request, server: Server, limits: BodyLimits): Promise<Response> {
   try {
     if (!admitsJson(request.headers.get('accept'))) throw notAcceptable()
-    const message = toMessage(await readBody(request, bodyBytesMax))
+    const message = toMessage(await readBody(request, limits))
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
     return await transport.handleRequest(withWhatMatters(request), { parsedBody: message })
@@ -65,9 +65,9 @@ async function answer(request: Request, server: Server, bodyBytesMax: number): P
   }
 }
 
-async function readBody(request: Request, bytesMax: number): Promise<unknown> {
+async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
   try {
-    return await readJson(request, bytesMax)
+    return await readJson(request, limits)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const { status, message } = error

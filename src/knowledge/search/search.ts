@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ExplainedSearch } from '../../console/answers.ts'
 import type { StoreOf } from '../../db/store.ts'
+import { AppError } from '../../errors.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorIndex } from '../index/vector-index.ts'
 import type { SearchAnswer, SearchHit, SearchMode, SearchRequest } from '../schemas.ts'
@@ -12,6 +13,8 @@ import { labelsOfItems, type Passage, readPassages } from './passages.ts'
 import { QueryVectors } from './query-vectors.ts'
 
 const limitDefault = 5
+/** Searches under way; beyond it one is refused at once, since it would come too late anyway. */
+const underWayMax = 256
 const timeoutMsDefault = 300
 /** Share of its time after which a search that has not begun, since many came at once, looks at less. */
 const hurriedShare = 0.1
@@ -56,6 +59,7 @@ export class Search {
   readonly #options: SearchOptions
   readonly #keyword: KeywordSearch
   readonly #queryVectors: QueryVectors
+  #underWay = 0
 
   constructor(options: SearchOptions) {
     this.#options = options
@@ -63,8 +67,22 @@ export class Search {
     this.#queryVectors = new QueryVectors(options.embedder)
   }
 
-  /** @param report told how the answer came about */
+  /** @param report told how the answer came about. @throws unavailable when too many are under way */
   async search(
+    projectId: number,
+    request: SearchRequest,
+    report?: (report: SearchReport) => void,
+  ): Promise<SearchAnswer> {
+    if (this.#underWay >= underWayMax) throw tooManySearches()
+    this.#underWay++
+    try {
+      return await this.#search(projectId, request, report)
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  async #search(
     projectId: number,
     request: SearchRequest,
     report?: (report: SearchReport) => void,
@@ -175,6 +193,13 @@ export class Search {
     })
     return mergePassages(scored, limit)
   }
+}
+
+function tooManySearches(): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'Too many searches are under way.',
+    retryAfterSeconds: 1,
+  })
 }
 
 /** Chunks that may be needed for so many passages, as up to three become one and a few are left out. */

@@ -1,18 +1,15 @@
 import { ApiProblem } from '../api.ts'
+import { sentenceOf } from './field-sentence.ts'
 
-/** What is wrong with each field, by the last part of its path: `email` of `newPerson.email`. */
+/** What is wrong with each field in a sentence, by the last part of its path: `email` of `newPerson.email`. */
 export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof ApiProblem)) return {}
   return Object.fromEntries(
-    error.fields.map(({ field, message }) => [field.split('.').at(-1) ?? field, asSentence(message)]),
+    error.fields.map(({ field, message }) => [field.split('.').at(-1) ?? field, sentenceOf(field, message)]),
   )
 }
 
 /** Whether one of the named fields is at fault, so that it bears the error and nothing else has to. */
 export function isAboutFields(error: unknown, names: readonly string[]): boolean {
   return Object.keys(fieldErrors(error)).some((name) => names.includes(name))
-}
-
-function asSentence(message: string): string {
-  return message.charAt(0).toUpperCase() + message.slice(1)
 }

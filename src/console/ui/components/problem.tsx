@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { ApiProblem } from '../api.ts'
 import { CopyButton } from './copy-button.tsx'
+import { sentenceOf } from './field-sentence.ts'
 import { Mono } from './mono.tsx'
 
 /** Not signed in, not there, too often: whoever runs the service has nothing to look up. */
@@ -47,6 +48,10 @@ function tellingOf(error: unknown) {
   if (error instanceof ApiProblem) {
     const wait = error.retryAfterSeconds
     const when = wait === null || error.detail.includes(`${wait}`) ? '' : ` Try again in ${wait} s.`
+    if (error.fields.length > 0) {
+      const sentences = error.fields.map(({ field, message }) => `${sentenceOf(field, message)}.`)
+      return { heading: 'This was not accepted', detail: sentences.join(' '), requestId: null }
+    }
     const requestId = everydayStatuses.includes(error.status) ? null : error.requestId
     return { heading: error.title, detail: error.detail + when, requestId }
   }

@@ -23,6 +23,8 @@ export default function RangeCalendar({ days, onChoose, maxDate }: RangeCalendar
       type="range"
       size="sm"
       allowSingleDateInRange
+      weekendDays={[]}
+      hideOutsideDates
       value={range}
       onChange={choose}
       defaultDate={asDay(days[1]) ?? asDay(new Date()) ?? undefined}

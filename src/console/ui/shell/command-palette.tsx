@@ -33,7 +33,7 @@ interface CommandPaletteProps {
 /** Goes to a page, a call or a project, and does what has no place on every page. */
 export function CommandPalette({ asked }: CommandPaletteProps) {
   const [query, setQuery] = useState('')
-  const groups = [useCallActions(query.trim()), usePageActions(), useProjectActions(), useOtherActions()]
+  const groups = [usePageActions(), useProjectActions(), useOtherActions(), useCallActions(query.trim())]
   useEffect(() => {
     if (asked > 0) spotlight.open()
   }, [asked])
@@ -50,30 +50,35 @@ export function CommandPalette({ asked }: CommandPaletteProps) {
       maxHeight={420}
       searchProps={{
         leftSection: <IconSearch size={iconSize} aria-hidden />,
-        placeholder: 'Go to a page, a project, or a call by its id',
+        placeholder: 'Go to a page or a project, find a call by its id or its words',
         'aria-label': 'Search commands',
       }}
     />
   )
 }
 
-/** What was typed may be a call's id, or words of one; both keep their place whatever else is found. */
+/** What was typed may be a call's id, or words of one; as `keywords` the filter finds it whatever it is. */
 function useCallActions(query: string): SpotlightActionGroupData {
   const navigate = useNavigate()
   const { id: project } = useProject()
-  const actions = !callId.test(query)
-    ? []
-    : [
-        {
-          id: 'open-call',
-          label: `Open call ${query}`,
-          // So that the filter, which looks for what was typed, finds it.
-          keywords: query,
-          leftSection: <IconPhone size={iconSize} />,
-          onClick: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: query } }),
-        },
-      ]
-  return { group: 'Calls', actions }
+  const open = {
+    id: 'open-call',
+    label: `Open call ${query}`,
+    keywords: query,
+    leftSection: <IconPhone size={iconSize} />,
+    onClick: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: query } }),
+  }
+  const search = {
+    id: 'search-calls',
+    label: `Find calls with “${query}”`,
+    keywords: query,
+    leftSection: <IconSearch size={iconSize} />,
+    onClick: () => void navigate({ to: '/p/$project/calls', params: { project }, search: { text: query } }),
+  }
+  const isWord = /[\p{L}\p{N}]/u.test(query)
+  // A word is more often meant as a word; what has a digit in it may be an id.
+  const isId = callId.test(query) && /\d/.test(query)
+  return { group: 'Calls', actions: [...(isId ? [open] : []), ...(isWord ? [search] : [])] }
 }
 
 function usePageActions(): SpotlightActionGroupData {

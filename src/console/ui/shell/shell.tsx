@@ -9,6 +9,7 @@ import { NewProjectForm } from './new-project-form.tsx'
 import { NotFound } from './not-found.tsx'
 import { ShellActionsContext, useShellActions } from './shell-actions.ts'
 import { ShortcutsDialog } from './shortcuts-dialog.tsx'
+import { TitleAnnouncer } from './title-announcer.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
 
 const CommandPalette = lazy(async () => ({
@@ -54,6 +55,7 @@ function Frame() {
         <main id="content" tabIndex={-1} className="cb-main">
           <Outlet />
         </main>
+        <TitleAnnouncer />
       </div>
       {paletteAsked > 0 && (
         <Suspense>

@@ -3,8 +3,8 @@ import { IconChartDots } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Empty } from '../../components/empty.tsx'
 
-/** Values deeper than this are shown as JSON: a table in a table in a table is none to read. */
-const depthMax = 4
+/** Values deeper than this are shown as JSON: indented any further they have no room. */
+const depthMax = 6
 const entriesShown = 100
 
 /** What a project's own analysis says of a call, in its own words. */
@@ -23,18 +23,16 @@ function Fields({ fields, depth }: { fields: [string, unknown][]; depth: number 
   const [shown, setShown] = useState(entriesShown)
   return (
     <>
-      <table className="cb-fields" data-nested={depth > 0 || undefined}>
-        <tbody>
-          {fields.slice(0, shown).map(([name, value]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <Value value={value} depth={depth} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <dl className="cb-fields">
+        {fields.slice(0, shown).map(([name, value]) => (
+          <div key={name} className="cb-field" data-deep={isDeep(value) || undefined}>
+            <dt>{name}</dt>
+            <dd>
+              <Value value={value} depth={depth} />
+            </dd>
+          </div>
+        ))}
+      </dl>
       {fields.length > shown && (
         <Button variant="subtle" size="compact-sm" onClick={() => setShown(shown + entriesShown * 10)}>
           Show more of {fields.length.toLocaleString()}
@@ -58,7 +56,7 @@ function Value({ value, depth }: { value: unknown; depth: number }) {
   if (typeof value !== 'object') return <span className="cb-mono">{String(value)}</span>
   const entries = Object.entries(value)
   if (entries.length === 0) return <span className="cb-fields-none">empty</span>
-  if (Array.isArray(value) && value.every(isShort)) return <Words values={value} />
+  if (isWords(value)) return <Words values={value} />
   if (depth >= depthMax) return <pre className="cb-fields-json">{JSON.stringify(value, null, 2)}</pre>
   const named = Array.isArray(value)
     ? entries.map(([at, of]): [string, unknown] => [String(Number(at) + 1), of])
@@ -77,6 +75,15 @@ function Words({ values }: { values: unknown[] }) {
       {values.length > shown.length && <li>and {(values.length - shown.length).toLocaleString()} more</li>}
     </ul>
   )
+}
+
+/** Whether a value is shown below its name, with fields of its own. */
+function isDeep(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0 && !isWords(value)
+}
+
+function isWords(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.every(isShort)
 }
 
 function isShort(value: unknown): boolean {

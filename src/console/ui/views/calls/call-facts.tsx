@@ -6,6 +6,19 @@ import { Mono } from '../../components/mono.tsx'
 import { Duration } from './call-line.tsx'
 import { Engagement, Evaluation } from './evaluation.tsx'
 
+/** What stands there of every call. */
+export const factNames = [
+  'Started',
+  'Last change',
+  'Duration',
+  'From',
+  'To',
+  'Status',
+  'Evaluation',
+  'Engaged',
+  'Ended reason',
+] as const
+
 /** What is known of a call beside what was said. */
 export function CallFacts({ call }: { call: Call }) {
   return (
@@ -47,7 +60,7 @@ export function CallFacts({ call }: { call: Call }) {
   )
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
+function Fact({ label, children }: { label: (typeof factNames)[number]; children: ReactNode }) {
   return (
     <div className="cb-call-fact">
       <dt>{label}</dt>

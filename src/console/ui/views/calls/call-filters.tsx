@@ -169,9 +169,11 @@ function SearchField({ field, text, onSearch }: SearchFieldProps) {
 
 function NumberForm({ number, onApply }: { number: string; onApply: (number: string) => void }) {
   const [typed, setTyped] = useState(number)
+  const [isRefused, setIsRefused] = useState(false)
   const apply = (event: FormEvent) => {
     event.preventDefault()
-    onApply(typed.trim())
+    if (typed.trim() && !/\d/.test(typed)) setIsRefused(true)
+    else onApply(typed.trim())
   }
   return (
     <form className="cb-calls-number" onSubmit={apply}>
@@ -179,6 +181,7 @@ function NumberForm({ number, onApply }: { number: string; onApply: (number: str
         label="Caller’s or called number"
         description="The first digits, with the country’s code, or the last ones"
         placeholder="+1 555 01"
+        error={isRefused && 'Type some digits of the number'}
         inputMode="tel"
         maxLength={40}
         value={typed}

@@ -34,6 +34,7 @@ export function CallLine({ row, isOpen, search, at, ref }: Place & CallLineProps
       data-index={at}
       data-call={row.id}
       data-open={isOpen || undefined}
+      data-search={search.text !== undefined || undefined}
       aria-rowindex={at + 2}
       className="cb-calls-line"
     >

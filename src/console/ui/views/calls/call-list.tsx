@@ -1,13 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import {
-  type Ref,
-  type RefObject,
-  useEffect,
-  useEffectEvent,
-  useImperativeHandle,
-  useRef,
-  useState,
-} from 'react'
+import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from 'react'
 import { Problem } from '../../components/problem.tsx'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
 import type { useCallList } from './call-queries.ts'
@@ -26,6 +18,8 @@ const skeletonRowsOfNextPage = 3
 export interface CallListHandle {
   /** Puts the focus on a call, and scrolls to it. */
   focus: (id: string) => void
+  /** Puts the focus back on a call that was open, where it is on the screen. */
+  refocus: (id: string) => void
   /** Moves the focus down or up. */
   move: (by: number) => void
   hasFocus: () => boolean
@@ -35,7 +29,7 @@ interface CallListProps {
   list: ReturnType<typeof useCallList>
   openId: string | undefined
   /** What scrolls. */
-  scroller: RefObject<HTMLElement | null>
+  scroller: HTMLElement | null
   /** What the address says beside the call; with a text, rows have a line of the transcript in them. */
   search: CallsSearch & CallSearch
   ref: Ref<CallListHandle>
@@ -51,7 +45,7 @@ export function CallList({ list, openId, search, scroller, ref }: CallListProps)
   const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
   const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
     count: rows ? rows.length + trailing : skeletonRows,
-    getScrollElement: () => scroller.current,
+    getScrollElement: () => scroller,
     estimateSize: () => (isSearch ? matchRowPx : rowPx),
     getItemKey: (at) => rows?.[at]?.id ?? `skeleton ${at}`,
     scrollMargin: top,
@@ -80,6 +74,7 @@ export function CallList({ list, openId, search, scroller, ref }: CallListProps)
   }
   useImperativeHandle(ref, () => ({
     focus: reach,
+    refocus: (id) => linkOf(body.current, id)?.focus({ preventScroll: true }),
     move: (by) => {
       const from = focused()
       const at = rows?.findIndex(({ id }) => id === from) ?? -1
@@ -91,9 +86,9 @@ export function CallList({ list, openId, search, scroller, ref }: CallListProps)
   // A row that was out of sight is there only after it was scrolled to.
   useEffect(() => {
     if (wanted === null) return
-    const row = body.current?.querySelector<HTMLElement>(`[data-call="${CSS.escape(wanted)}"] a`)
-    if (!row) return
-    row.focus({ preventScroll: true })
+    const link = linkOf(body.current, wanted)
+    if (!link) return
+    link.focus({ preventScroll: true })
     setWanted(null)
   })
 
@@ -147,4 +142,8 @@ export function CallList({ list, openId, search, scroller, ref }: CallListProps)
 /** Stands for the rows that are not on the screen. */
 function Space({ heightPx }: { heightPx: number }) {
   return heightPx > 0 ? <tr aria-hidden className="cb-calls-space" style={{ height: heightPx }} /> : null
+}
+
+function linkOf(body: HTMLElement | null, id: string): HTMLElement | null {
+  return body?.querySelector<HTMLElement>(`[data-call="${CSS.escape(id)}"] a`) ?? null
 }

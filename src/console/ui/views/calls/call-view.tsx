@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications'
 import { IconArrowLeft, IconChevronDown, IconChevronUp, IconTrash, IconX } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Call } from '../../../../calls/schemas.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -15,8 +15,9 @@ import { Mono } from '../../components/mono.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { Analysis } from './analysis.tsx'
-import { CallFacts } from './call-facts.tsx'
+import { CallFacts, factNames } from './call-facts.tsx'
 import { callQuery, forgetCall } from './call-queries.ts'
+import { callsSearch } from './calls-search.ts'
 import { LiveBadge } from './evaluation.tsx'
 import { useOpenCalls } from './open-calls.ts'
 import { RawCall } from './raw-call.tsx'
@@ -32,14 +33,14 @@ export function CallView() {
 function CallPanel({ id }: { id: string }) {
   const project = useProject()
   const { data: call, error, refetch } = useQuery(callQuery(project.id, id))
-  const panel = useRef<HTMLElement>(null)
+  const [panel, setPanel] = useState<HTMLElement | null>(null)
   useDocumentTitle(`Call ${id} · Callbook`)
   useEffect(() => {
-    // Where the call is instead of the list, what was focused in the list is out of sight.
-    if (document.activeElement === document.body || !isShown(document.activeElement)) panel.current?.focus()
-  }, [])
+    // Over the list, which is out of sight then, and what was focused in it.
+    if (panel && !isShown(document.getElementById('calls-list'))) panel.focus()
+  }, [panel])
   return (
-    <section ref={panel} className="cb-call" aria-label={`Call ${id}`} tabIndex={-1}>
+    <section ref={setPanel} className="cb-call" aria-label={`Call ${id}`} tabIndex={-1}>
       <CallBar id={id} isLive={call?.status === 'live'} isThere={call !== undefined} />
       {call ? (
         <OpenCall call={call} panel={panel} />
@@ -123,7 +124,7 @@ function DeleteCall({ id }: { id: string }) {
   const project = useProject()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const filters = useSearch({ from: '/p/$project/calls' })
+  const filters = callsSearch(useSearch({ from: '/p/$project/calls' }))
   const [isOpen, setIsOpen] = useState(false)
   const remove = async () => {
     await unwrap(api.projects({ project: project.id }).calls({ id }).delete())
@@ -174,7 +175,7 @@ const tabs = [
   { value: 'raw', label: 'Raw' },
 ] as const
 
-function OpenCall({ call, panel }: { call: Call; panel: React.RefObject<HTMLElement | null> }) {
+function OpenCall({ call, panel }: { call: Call; panel: HTMLElement | null }) {
   const project = useProject()
   const navigate = useNavigate()
   const { tab = 'transcript', ...filters } = useSearch({ from: '/p/$project/calls/$call' })
@@ -239,26 +240,30 @@ function NoSuchCall() {
 
 function CallSkeleton() {
   return (
-    <div className="cb-call-part" aria-busy="true" role="status" aria-label="Loading the call">
-      <div className="cb-call-facts">
-        {['Started', 'Duration', 'From', 'To', 'Evaluation', 'Ended'].map((label) => (
-          <div key={label} className="cb-call-fact">
-            <Skeleton height={10} width={56} my={4} />
-            <Skeleton height={12} width={112} my={4} />
-          </div>
+    <div aria-busy="true" role="status" aria-label="Loading the call">
+      <div className="cb-call-part">
+        <div className="cb-call-facts">
+          {factNames.map((name) => (
+            <div key={name} className="cb-call-fact">
+              <Skeleton height={10} width={56} />
+              <Skeleton height={10} width={112} />
+            </div>
+          ))}
+        </div>
+      </div>
+      <div className="cb-call-loading">
+        <Skeleton height={12} width={240} />
+        {[72, 48, 64, 40, 60].map((width, at) => (
+          <Skeleton
+            key={width}
+            height={44}
+            width={`${width}%`}
+            mb={16}
+            ml={at % 2 === 0 ? 'auto' : 0}
+            radius={10}
+          />
         ))}
       </div>
-      <Skeleton height={12} width={240} mt={28} mb={28} />
-      {[72, 48, 64, 40, 60].map((width, at) => (
-        <Skeleton
-          key={width}
-          height={44}
-          width={`${width}%`}
-          mb={16}
-          ml={at % 2 === 0 ? 'auto' : 0}
-          radius={12}
-        />
-      ))}
     </div>
   )
 }

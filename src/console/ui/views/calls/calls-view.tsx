@@ -1,6 +1,6 @@
 import { useHotkeys } from '@mantine/hooks'
 import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useRef } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { CallRow } from '../../../answers.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -22,10 +22,12 @@ const besideFromPx = 880
 export function CallsView() {
   const project = useProject()
   const { call: openId } = useParams({ strict: false })
-  const { tab } = callSearch(useSearch({ strict: false }))
-  const filters = useSearch({ from: '/p/$project/calls' })
+  // The address also holds what the open call shows of itself, which is no filter.
+  const search = useSearch({ strict: false })
+  const { tab } = callSearch(search)
+  const filters = callsSearch(search)
   const list = useCallList(project.id, filters)
-  const scroller = useRef<HTMLDivElement>(null)
+  const [scroller, setScroller] = useState<HTMLElement | null>(null)
   const layout = useRef<HTMLDivElement>(null)
   const searchField = useRef<HTMLInputElement>(null)
   const listed = useRef<CallListHandle>(null)
@@ -61,8 +63,12 @@ export function CallsView() {
       search: filters,
       resetScroll: false,
     })
-    listed.current?.focus(openId)
   })
+  const before = useRef(openId)
+  useEffect(() => {
+    if (before.current !== undefined && openId === undefined) listed.current?.refocus(before.current)
+    before.current = openId
+  }, [openId])
   const step = (by: 1 | -1) => {
     const row = openAt < 0 ? undefined : rows[openAt + by]
     if (!row) return null
@@ -96,7 +102,12 @@ export function CallsView() {
 
   return (
     <div className="cb-calls" ref={layout} data-open={openId !== undefined || undefined}>
-      <div className="cb-calls-side" id="calls-list" data-scroll-restoration-id="calls-list" ref={scroller}>
+      <div
+        className="cb-calls-side"
+        id="calls-list"
+        data-scroll-restoration-id="calls-list"
+        ref={setScroller}
+      >
         <PageHeader title="Calls" description={<Total list={list} />} />
         <CallFilters filters={filters} searchField={searchField} onChange={filter} onClear={clear} />
         {list.error && !list.data ? (

@@ -24,7 +24,7 @@ export function ChoicePill({
   return (
     <Pill {...pill}>
       {(button) => (
-        <Menu position="bottom-start" width={240}>
+        <Menu position="bottom-start" width={240} withInitialFocusPlaceholder={false}>
           <Menu.Target>{button}</Menu.Target>
           <Menu.Dropdown className="cb-calls-choices">
             <Menu.RadioGroup value={value ?? ''} onChange={(next) => onChoose(next)}>
@@ -35,7 +35,7 @@ export function ChoicePill({
                   closeMenuOnClick
                   rightSection={
                     option.count !== undefined && (
-                      <span className="cb-dimmed cb-figure">{option.count.toLocaleString()}</span>
+                      <span className="cb-figure">{option.count.toLocaleString()}</span>
                     )
                   }
                 >

@@ -3,7 +3,6 @@ import { IconChevronDown, IconChevronUp, IconMessageOff, IconSearch } from '@tab
 import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   type KeyboardEvent,
-  type RefObject,
   useDeferredValue,
   useEffect,
   useLayoutEffect,
@@ -25,7 +24,7 @@ const nearEndPx = 80
 interface TranscriptProps {
   call: Call
   /** What scrolls. */
-  panel: RefObject<HTMLElement | null>
+  panel: HTMLElement | null
   /** Words of the list's search, to be marked at first. */
   searchedFor: string
 }
@@ -42,7 +41,7 @@ export function Transcript({ call: { transcript, status }, panel, searchedFor }:
   const top = useTopWithin(list, panel)
   const virtual = useVirtualizer({
     count: transcript.length,
-    getScrollElement: () => panel.current,
+    getScrollElement: () => panel,
     estimateSize: () => turnPx,
     scrollMargin: top,
     overscan: transcript.length <= wholeUpTo ? wholeUpTo : 12,
@@ -224,22 +223,21 @@ function TranscriptSearch({ query, onSearch, matches, position, onJump }: Transc
 }
 
 /** Whoever is at the end of a conversation stays there while it grows; whoever reads further up is left alone. */
-function useFollowedEnd(panel: RefObject<HTMLElement | null>, turns: number | null): void {
+function useFollowedEnd(panel: HTMLElement | null, turns: number | null): void {
   const isAtEnd = useRef(false)
   const isLive = turns !== null
   useEffect(() => {
-    const scroller = panel.current
-    if (!scroller || !isLive) return
+    if (!panel || !isLive) return
     const note = () => {
-      isAtEnd.current = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < nearEndPx
+      isAtEnd.current = panel.scrollHeight - panel.scrollTop - panel.clientHeight < nearEndPx
     }
     note()
-    scroller.addEventListener('scroll', note, { passive: true })
-    return () => scroller.removeEventListener('scroll', note)
+    panel.addEventListener('scroll', note, { passive: true })
+    return () => panel.removeEventListener('scroll', note)
   }, [panel, isLive])
   useLayoutEffect(() => {
     if (turns === null || !isAtEnd.current) return
-    const frame = requestAnimationFrame(() => panel.current?.scrollTo({ top: panel.current.scrollHeight }))
+    const frame = requestAnimationFrame(() => panel?.scrollTo({ top: panel.scrollHeight }))
     return () => cancelAnimationFrame(frame)
   }, [panel, turns])
 }

@@ -28,13 +28,17 @@ export function CallsByDay({ period }: { period: Period }) {
       query={query}
       skeleton={skeleton}
     >
-      {({ data }) => (
-        <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
-          <Suspense fallback={skeleton}>
-            <DayChart days={data} />
-          </Suspense>
-        </Chart>
-      )}
+      {({ data }) =>
+        data.every((day) => callsOf(day) === 0) ? (
+          <p className="cb-chart-none">No calls in this period</p>
+        ) : (
+          <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
+            <Suspense fallback={skeleton}>
+              <DayChart days={data} />
+            </Suspense>
+          </Chart>
+        )
+      }
     </Card>
   )
 }

@@ -30,7 +30,12 @@ export default function DayChart({ days }: { days: CallsOfDay[] }) {
         tickLine="none"
         accessibilityLayer={false}
         valueFormatter={(value) => value.toLocaleString()}
-        xAxisProps={{ tickFormatter: (day: string) => dayLabel(day), minTickGap: 24, tickMargin: 8 }}
+        xAxisProps={{
+          tickFormatter: (day: string) => dayLabel(day),
+          interval: 'equidistantPreserveStart',
+          minTickGap: 24,
+          tickMargin: 8,
+        }}
         yAxisProps={{ allowDecimals: false, width: 40 }}
         tooltipProps={{
           labelFormatter: (day) => dayLabel(String(day), { weekday: 'short' }),

@@ -24,7 +24,8 @@ export default function DurationChart({ buckets }: { buckets: DurationBucket[] }
       barChartProps={{ barCategoryGap: 2 }}
       xAxisProps={{
         tickFormatter: (_label: string, at: number) => data[at]?.from ?? '',
-        interval: 0,
+        interval: 'equidistantPreserveStart',
+        minTickGap: 2,
         tickMargin: 8,
       }}
       yAxisProps={{ allowDecimals: false, width: 40 }}

@@ -19,13 +19,17 @@ export function Durations({ period }: { period: Period }) {
   const { isTable, tableSwitch } = useTableSwitch()
   return (
     <Card title="Durations" aside={tableSwitch} query={query} skeleton={skeleton}>
-      {({ data }) => (
-        <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
-          <Suspense fallback={skeleton}>
-            <DurationChart buckets={data} />
-          </Suspense>
-        </Chart>
-      )}
+      {({ data }) =>
+        data.every(({ calls }) => calls === 0) ? (
+          <p className="cb-chart-none">No completed calls in this period</p>
+        ) : (
+          <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
+            <Suspense fallback={skeleton}>
+              <DurationChart buckets={data} />
+            </Suspense>
+          </Chart>
+        )
+      }
     </Card>
   )
 }

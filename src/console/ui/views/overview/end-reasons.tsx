@@ -35,7 +35,7 @@ function Reasons({
   const rest = others + reasons.slice(reasonsShown).reduce((sum, { calls }) => sum + calls, 0)
   const total = shown.reduce((sum, { calls }) => sum + calls, rest)
   const most = Math.max(1, ...shown.map(({ calls }) => calls))
-  if (total === 0) return <p className="cb-card-none">No calls in this period</p>
+  if (total === 0) return <p className="cb-chart-none">No calls in this period</p>
   return (
     <ul className="cb-bars">
       {shown.map(({ value, calls }) => (

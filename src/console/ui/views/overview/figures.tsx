@@ -115,10 +115,10 @@ function FigureCard({
       ) : (
         <>
           <dd className="cb-figure-value">
-            <Skeleton height={24} width={88} my={4} />
+            <Skeleton height={24} width={88} />
           </dd>
           <dd className="cb-figure-change">
-            <Skeleton height={10} width={136} my={5} />
+            <Skeleton height={10} width={136} />
           </dd>
         </>
       )}
@@ -136,8 +136,14 @@ interface ChangeProps {
 
 function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
   const change = changeOf(figure, unit)
-  const before = days === 1 ? 'the day before' : `previous ${days} days`
-  if (!change) return <span className="cb-dimmed">nothing to compare in {before}</span>
+  const before = days === 1 ? 'day before' : `previous ${days} days`
+  if (!change) {
+    return (
+      <span className="cb-dimmed">
+        {figure.value === null ? 'No calls to tell from' : `None in the ${before}`}
+      </span>
+    )
+  }
   const { direction, amount } = change
   const Icon = { up: IconArrowUpRight, down: IconArrowDownRight, same: IconMinus }[direction]
   const word = { up: 'up', down: 'down', same: 'unchanged' }[direction]
@@ -151,7 +157,7 @@ function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
         <span className="cb-hidden">{word} </span>
         {direction === 'same' ? 'No change' : amount}
       </span>
-      <span className="cb-dimmed cb-truncate" title={`${before}: ${format(figure.before ?? 0)}`}>
+      <span className="cb-dimmed" title={`${before}: ${format(figure.before ?? 0)}`}>
         vs {before}
       </span>
     </>

@@ -24,7 +24,7 @@ export function NoCallsInPeriod() {
             variant="default"
             size="xs"
           >
-            Show the 30 days before it
+            Show the days up to it
           </PageButton>
         </>
       ) : (

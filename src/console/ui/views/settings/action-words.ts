@@ -1,4 +1,7 @@
-const words: Record<string, string> = {
+import type { AuditAction } from '../../../answers.ts'
+
+/** What each action of the audit trail is called. */
+export const actionWords: Record<AuditAction, string> = {
   console_set_up: 'Console set up',
   signed_in: 'Signed in',
   sign_in_failed: 'Sign-in failed',
@@ -20,9 +23,4 @@ const words: Record<string, string> = {
   project_deleted: 'Project deleted',
   call_deleted: 'Call deleted',
   item_deleted: 'Knowledge item deleted',
-}
-
-/** What an action of the audit trail is called. */
-export function actionWords(action: string): string {
-  return words[action] ?? action.replaceAll('_', ' ')
 }

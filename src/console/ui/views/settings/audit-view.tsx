@@ -87,7 +87,7 @@ const columns: Column<AuditRow>[] = [
     header: 'What',
     render: ({ action, target, actor }) => (
       <>
-        {actionWords(action)}
+        {actionWords[action]}
         <span className="cb-narrow-line">
           {[target, actor ?? 'Callbook itself'].filter(Boolean).join(' · ')}
         </span>

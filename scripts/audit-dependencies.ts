@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { auditDependencies } from './audit/dependencies.ts'
+
+// What can be said of the dependencies without asking anybody: exits 1 when one of them is not exactly the one that
+// was looked at. Known vulnerabilities are `bun audit`'s, which asks the registry.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const faults = auditDependencies({
+  packageJson: readFileSync(`${root}/package.json`, 'utf8'),
+  lockfile: readFileSync(`${root}/bun.lock`, 'utf8'),
+  folder: `${root}/node_modules`,
+})
+for (const fault of faults) console.error(fault)
+process.exit(faults.length === 0 ? 0 : 1)

@@ -1,0 +1,105 @@
+import { connect, type Socket } from 'node:net'
+
+// Offers requests at a rate over many connections, in a process of its own. What no connection is free for counts
+// as offered all the same: its client waits in line, and is the reason why the line is never empty.
+
+interface Load {
+  url: string
+  key: string
+  method: string
+  path: string
+  body: string | null
+  connections: number
+  /** Null is as fast as they are answered. */
+  perSecond: number | null
+  seconds: number
+}
+
+export interface OverloadResult {
+  connections: number
+  offered: number
+  served: number
+  refused: number
+  failed: number
+  p99Ms: number
+}
+
+const load: Load = JSON.parse(await Bun.stdin.text())
+const endsAt = performance.now() + load.seconds * 1_000
+const latencies: number[] = []
+const counts = { sent: 0, served: 0, refused: 0, failed: 0 }
+await Promise.all(Array.from({ length: load.connections }, () => useConnection()))
+latencies.sort((a, b) => a - b)
+const result: OverloadResult = {
+  connections: load.connections,
+  offered: Math.max(counts.sent, Math.round((load.perSecond ?? 0) * load.seconds)),
+  served: counts.served,
+  refused: counts.refused,
+  failed: counts.failed,
+  p99Ms: Math.round((latencies[Math.ceil(latencies.length * 0.99) - 1] ?? 0) * 10) / 10,
+}
+process.stdout.write(JSON.stringify(result))
+process.exit(0)
+
+/** One request after the other, each as soon as the one before is answered. */
+async function useConnection(): Promise<void> {
+  const { port, hostname } = new URL(load.url)
+  const socket = connect(Number(port), hostname)
+  // A failure ends in 'close', which the request that is under way learns of.
+  socket.on('error', () => undefined)
+  try {
+    await new Promise((resolve, reject) => {
+      socket.once('connect', resolve)
+      socket.once('close', reject)
+    })
+    while (performance.now() < endsAt) {
+      const sentAt = performance.now()
+      const status = await ask(socket)
+      if (performance.now() > endsAt) break
+      if (status === 503) counts.refused++
+      else if (status < 300) {
+        counts.served++
+        latencies.push(performance.now() - sentAt)
+      } else counts.failed++
+    }
+  } catch {
+    counts.failed++
+  }
+  socket.destroy()
+}
+
+function ask(socket: Socket): Promise<number> {
+  const n = String(counts.sent++)
+  const body = load.body?.replaceAll('#', n) ?? ''
+  const head = [
+    `${load.method} ${load.path.replace('#', n)} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${load.key}`,
+    ...(load.body === null
+      ? []
+      : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
+  ]
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const read = (part: Buffer) => {
+      received += part.toString('latin1')
+      const end = received.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const length = Number(/^content-length: (\d+)/im.exec(received)?.[1] ?? 0)
+      if (received.length < end + 4 + length) return
+      settle()
+      resolve(Number(received.slice(9, 12)))
+    }
+    const fail = () => {
+      settle()
+      reject(new Error('The connection was closed'))
+    }
+    const settle = () => {
+      socket.off('data', read)
+      socket.off('close', fail)
+    }
+    socket.on('data', read)
+    socket.once('close', fail)
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  })
+}

@@ -1,0 +1,52 @@
+import { createRandom } from '../bench/random.ts'
+
+// No vowels, no y and no s: the stemmer leaves such a word as it is.
+const letters = 'bcdfghjklmnpqrtvwxz'
+const markerChars = 18
+
+/** Choices that are the same for the same seed. */
+export class Chance {
+  readonly #random: () => number
+
+  constructor(seed: number) {
+    this.#random = createRandom(seed)
+  }
+
+  /** A whole number from `min` to `max`, both included. */
+  between(min: number, max: number): number {
+    return min + Math.floor(this.#random() * (max - min + 1))
+  }
+
+  happens(share: number): boolean {
+    return this.#random() < share
+  }
+
+  oneOf<Value>(values: readonly Value[]): Value | undefined {
+    return values[this.between(0, values.length - 1)]
+  }
+
+  /** A word that is found nowhere else. */
+  marker(): string {
+    return Array.from({ length: markerChars }, () => letters[this.between(0, letters.length - 1)]).join('')
+  }
+
+  /** Plain words around the marker, as paragraphs under headings. */
+  text(marker: string, words: number): string {
+    const vocabulary = [
+      'refund',
+      'order',
+      'window',
+      'caller',
+      'invoice',
+      'delivery',
+      'holiday',
+      'warranty',
+      'hours',
+    ]
+    const parts = Array.from({ length: words }, (_, at) => {
+      if (at % 90 === 0) return `\n\n## Part ${at / 90} ${marker}\n\n`
+      return `${this.oneOf(vocabulary)}${this.between(1, 400)} `
+    })
+    return `About ${marker}.${parts.join('')}`
+  }
+}

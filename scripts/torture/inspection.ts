@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import Database from 'libsql'
+import type { ByteSearch, ByteSearchResult } from './byte-search.ts'
+import { type CallState, isSameCall, type Model } from './model.ts'
+import { startCommand } from './victim.ts'
+
+const settleWithinMs = 30_000
+
+interface InspectionOptions {
+  url: string
+  dataDir: string
+  key: string
+  ingestKey: string
+  model: Model
+}
+
+/** Compares everything that the service says and holds after a start with what was acknowledged before. */
+export async function inspect(options: InspectionOptions): Promise<{ bytes: number }> {
+  const { model, url } = options
+  await inspectCalls(options)
+  await inspectItems(options)
+  for (const [key, known] of model.keys) {
+    const { status } = await fetch(`${url}/v1/calls?limit=0`, { headers: { authorization: `Bearer ${key}` } })
+    const opens = status === 200
+    if (opens !== known.now && opens !== known.maybe?.state)
+      model.violated(`key ${known.id} answered ${status}`)
+    known.now = opens
+    delete known.maybe
+  }
+  const [bytes] = await Promise.all([inspectBytes(options), inspectIndex(options)])
+  inspectRows(options)
+  return { bytes }
+}
+
+async function inspectCalls({ url, key, ingestKey, model }: InspectionOptions): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` }
+  const answer = await fetch(`${url}/v1/calls?limit=1000`, { headers })
+  const page = (await answer.json()) as {
+    data: ({ id: string } & CallState)[]
+    pagination: { total: number }
+  }
+  const found = new Map(
+    page.data.map(({ id, duration, summary, transcript }) => [id, { duration, summary, transcript }]),
+  )
+  if (page.pagination.total !== found.size)
+    model.violated(`total ${page.pagination.total} of ${found.size} calls`)
+  for (const [id, known] of [...model.calls]) {
+    const state = found.get(id) ?? null
+    const isExpected =
+      isSameCall(state, known.now) || (known.maybe !== undefined && isSameCall(state, known.maybe.state))
+    if (!isExpected) model.violated(`${id} is neither as acknowledged nor as last sent`)
+    found.delete(id)
+    const wasThere = known.now !== null
+    known.now = state
+    delete known.maybe
+    if (state === null && wasThere) model.callIsGone(id)
+    else if (state === null) model.calls.delete(id)
+  }
+  for (const id of found.keys()) model.violated(`${id} is there and was never written, or was deleted`)
+  const sample = [...model.deletedCalls].slice(-5)
+  for (const id of sample) {
+    const read = await fetch(`${url}/v1/calls/${id}`, { headers })
+    const written = await fetch(`${url}/ingest/calls/${id}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${ingestKey}`, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    if (read.status !== 404 || written.status !== 410)
+      model.violated(`the deleted ${id} answers ${read.status} and ${written.status}`)
+  }
+}
+
+async function inspectItems({ url, key, model }: InspectionOptions): Promise<void> {
+  const answer = await fetch(`${url}/v1/knowledge`, { headers: { authorization: `Bearer ${key}` } })
+  const items = (await answer.json()) as { id: string; name: string; text: string }[]
+  const found = new Map(items.map((item) => [item.id, item]))
+  for (const [id, known] of [...model.items]) {
+    const item = found.get(id)
+    found.delete(id)
+    if (!item) {
+      if (!known.maybe) model.violated(`the item ${id} is gone and was not deleted`)
+      model.itemIsGone(id)
+    } else if (item.text !== known.now?.text) model.violated(`the item ${id} has another text`)
+    delete known.maybe
+  }
+  for (const [id, { name, text }] of found) {
+    const sent = model.unansweredItems.get(name)
+    if (sent?.text === text) model.items.set(id, { marker: sent.marker, now: sent })
+    else
+      model.violated(`the item ${id} (${name}) is there and is deleted, never sent, twice there or not whole`)
+    model.unansweredItems.delete(name)
+  }
+  // What never arrived leaves nothing either.
+  for (const { marker } of model.unansweredItems.values()) model.deadMarkers.add(marker)
+  model.unansweredItems.clear()
+}
+
+/** Every chunk has one place in the vector index, once its vector is there. */
+async function inspectIndex({ url, dataDir, model }: InspectionOptions): Promise<void> {
+  const deadline = performance.now() + settleWithinMs
+  for (;;) {
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    const held = Number(/^callbook_index_vectors (\d+)/m.exec(metrics)?.[1])
+    const { embedded, pending } = countChunks(dataDir)
+    if (pending === 0 && held === embedded) break
+    if (performance.now() > deadline) {
+      model.violated(`the index holds ${held} vectors of ${embedded}; ${pending} chunks are pending`)
+      return
+    }
+    await sleep(50)
+  }
+  const { code, out, err } = await startCommand(dataDir, ['index', 'verify', '--json']).done
+  if (code !== 0) model.violated(`index verify ended with ${code}: ${out} ${err}`)
+}
+
+function countChunks(dataDir: string): { embedded: number; pending: number } {
+  const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
+  try {
+    const [row] = database
+      .prepare('select count(embedding) as embedded, sum(embedding_space is null) as pending from chunks')
+      .all() as { embedded: number; pending: number | null }[]
+    return { embedded: row?.embedded ?? 0, pending: row?.pending ?? 0 }
+  } finally {
+    database.close()
+  }
+}
+
+/** Rows that belong together are there together, and the file is sound. */
+function inspectRows({ dataDir, model }: InspectionOptions): void {
+  const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
+  const count = (from: string) => Number(database.prepare(`select count(*) from ${from}`).pluck().all()[0])
+  try {
+    const checks: Record<string, number> = {
+      'calls without a document': count('calls where seq not in (select seq from call_documents)'),
+      'documents without a call': count('call_documents where seq not in (select seq from calls)'),
+      'metadata without a call': count('call_metadata where seq not in (select seq from calls)'),
+      'projects with another count of calls': count(
+        'projects p where call_count <> (select count(*) from calls where project_id = p.id)',
+      ),
+      'days with another count of calls': count(
+        'calls_by_day d where calls <> (select count(*) from calls where project_id = d.project_id and created_at / 86400000 = d.day)',
+      ),
+      'chunks without an item': count('chunks where item_seq not in (select seq from knowledge_items)'),
+      'items without a chunk': count('knowledge_items where seq not in (select item_seq from chunks)'),
+      'chunks without words': count('chunks where label not in (select id from chunk_words_1_docsize)'),
+      'words without a chunk': count('chunk_words_1_docsize where id not in (select label from chunks)'),
+      'broken references': count('pragma_foreign_key_check'),
+      'erasures still open': count('erasures where done_at is null'),
+    }
+    for (const [what, n] of Object.entries(checks)) if (n !== 0) model.violated(`${n} ${what}`)
+    const state = database.prepare('pragma integrity_check(3)').pluck().all()
+    if (state.join() !== 'ok') model.violated(`integrity_check: ${state.join('; ')}`)
+  } finally {
+    database.close()
+  }
+}
+
+/** Looks for words of what is gone in every byte of every file. */
+async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<number> {
+  const search: ByteSearch = { folder: dataDir, words: [...model.deadMarkers] }
+  const script = fileURLToPath(new URL('byte-search.ts', import.meta.url))
+  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(JSON.stringify(search))
+  const { bytes, found } = (await json(child.stdout)) as ByteSearchResult
+  for (const { file, word } of found) model.violated(`${file} holds ${word}, which was deleted`)
+  return bytes
+}

@@ -1,0 +1,245 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Chance } from './chance.ts'
+import { type CallState, isSameCall, type Known, type Model, type Turn } from './model.ts'
+import { startCommand } from './victim.ts'
+
+const callWorkers = 6
+const itemWorkers = 3
+const callsOfWorkerMax = 40
+const itemsMax = 60
+const keysMax = 6
+const commandPauseMs = 300
+
+export interface LoadOptions {
+  url: string
+  dataDir: string
+  project: string
+  key: string
+  ingestKey: string
+  model: Model
+  chance: Chance
+  /** Told of every acknowledged deletion. */
+  onDeleted: () => void
+}
+
+interface Answer {
+  status: number
+  body: Record<string, unknown>
+}
+
+/** Everything that a client may do, at once, until it is stopped. */
+export class Load {
+  readonly #options: LoadOptions
+  readonly #workers: Promise<void>[]
+  #command: { kill(): void } | null = null
+  #isStopped = false
+
+  constructor(options: LoadOptions) {
+    this.#options = options
+    this.#workers = [
+      ...Array.from({ length: callWorkers }, (_, worker) => this.#until(() => this.#useCalls(worker))),
+      ...Array.from({ length: itemWorkers }, () => this.#until(() => this.#useItems())),
+      this.#until(() => this.#search()),
+      this.#until(() => this.#useKeys()),
+    ]
+  }
+
+  /** To be called just before the kill: what is not answered from then on is nobody's fault. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  killCommand(): void {
+    this.#command?.kill()
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#workers)
+  }
+
+  async #until(work: () => Promise<void>): Promise<void> {
+    while (!this.#isStopped) {
+      await work()
+      // Workers that have nothing to do give way to the others.
+      await sleep(1)
+    }
+  }
+
+  async #useCalls(worker: number): Promise<void> {
+    const { model, chance, onDeleted } = this.#options
+    const own = [...model.calls.keys()].filter((id) => id.startsWith(`call-${worker}-`))
+    const gone = [...model.deletedCalls].filter((id) => id.startsWith(`call-${worker}-`))
+    const deleted = chance.happens(0.1) ? chance.oneOf(gone) : undefined
+    if (deleted !== undefined) return this.#resurrect(deleted)
+    const isNew = own.length === 0 || (own.length < callsOfWorkerMax && chance.happens(0.3))
+    const id = (isNew ? null : chance.oneOf(own)) ?? `call-${worker}-${chance.between(1, 1e12)}`
+    const known = model.calls.get(id) ?? { marker: chance.marker(), now: null }
+    if (known.maybe) return
+    model.calls.set(id, known)
+    if (known.now && chance.happens(0.2)) {
+      known.maybe = { state: null }
+      const answer = await this.#send('DELETE', `/v1/calls/${id}`)
+      if (answer?.status !== 200) return this.#unexpected('DELETE call', answer)
+      model.count('calls deleted')
+      model.callIsGone(id)
+      onDeleted()
+      return
+    }
+    await this.#putCall(id, known)
+  }
+
+  async #putCall(id: string, known: Known<CallState | null>): Promise<void> {
+    const { model, chance } = this.#options
+    const { body, state } = changeOf(known, chance)
+    known.maybe = { state }
+    const answer = await this.#send('PUT', `/ingest/calls/${id}`, body)
+    if (answer?.status !== (known.now ? 200 : 201)) return this.#unexpected('PUT call', answer)
+    const { duration, summary, transcript } = answer.body
+    const shown = { duration, summary, transcript } as CallState
+    if (!isSameCall(shown, state)) model.violated(`PUT ${id} answered another state than it was sent`)
+    model.count('appendTranscript' in body ? 'transcripts appended' : 'calls written')
+    known.now = state
+    delete known.maybe
+  }
+
+  /** A deleted id stays deleted. */
+  async #resurrect(id: string): Promise<void> {
+    const answer = await this.#send('PUT', `/ingest/calls/${id}`, { summary: 'again' })
+    if (answer && ![410, 503].includes(answer.status))
+      this.#options.model.violated(`PUT of the deleted ${id} answered ${answer.status}`)
+    if (answer?.status === 410) this.#options.model.count('resurrections refused')
+  }
+
+  async #useItems(): Promise<void> {
+    const { model, chance } = this.#options
+    const free = [...model.items].filter(([, { maybe }]) => !maybe)
+    const chosen = chance.oneOf(free)
+    if (chosen && (model.items.size >= itemsMax || chance.happens(0.4))) return this.#deleteItem(...chosen)
+    const marker = chance.marker()
+    const words = chance.happens(0.1) ? chance.between(1_000, 4_000) : chance.between(10, 300)
+    const item = { name: `Item ${marker}`, text: chance.text(marker, words) }
+    model.unansweredItems.set(item.name, { ...item, marker })
+    const answer = await this.#send('POST', '/v1/knowledge', item)
+    if (answer?.status !== 201) return this.#unexpected('POST item', answer)
+    model.unansweredItems.delete(item.name)
+    model.items.set(String(answer.body.id), { marker, now: item })
+    model.count('items created')
+  }
+
+  async #deleteItem(id: string, known: Known<unknown>): Promise<void> {
+    const { model, onDeleted } = this.#options
+    known.maybe = { state: null }
+    const answer = await this.#send('DELETE', `/v1/knowledge/${id}`)
+    if (answer?.status !== 200) return this.#unexpected('DELETE item', answer)
+    model.count('items deleted')
+    model.itemIsGone(id)
+    onDeleted()
+  }
+
+  async #search(): Promise<void> {
+    const { model, chance } = this.#options
+    const gone = new Set(model.deletedItems)
+    const marker = chance.oneOf([...model.items.values()])?.marker ?? 'nothing'
+    const query = `refund window order${chance.between(1, 400)} ${marker}`
+    const answer = await this.#send('POST', '/v1/knowledge/search', { query, limit: 20, timeoutMs: 1_000 })
+    if (answer?.status !== 200) return this.#unexpected('search', answer)
+    const hits = answer.body.data as { itemId: string }[]
+    for (const { itemId } of hits)
+      if (gone.has(itemId))
+        model.violated(`search found ${itemId}, which had been deleted before it was asked`)
+    model.count('searches')
+  }
+
+  async #useKeys(): Promise<void> {
+    const { model, chance, project } = this.#options
+    await sleep(commandPauseMs)
+    if (this.#isStopped) return
+    const open = [...model.keys].filter(([, { now, maybe }]) => now && !maybe)
+    const chosen = chance.oneOf(open)
+    if (chosen && (open.length >= keysMax || chance.happens(0.4))) return this.#revoke(...chosen)
+    const made = await this.#run(['key', 'create', '--project', project, '--name', 'torture', '--json'])
+    if (made === null) return
+    const { id, key } = JSON.parse(made)
+    model.keys.set(key, { id, marker: '', now: true })
+    model.count('keys created')
+  }
+
+  async #revoke(key: string, known: Known<boolean> & { id: string }): Promise<void> {
+    const { model, url } = this.#options
+    known.maybe = { state: false }
+    if ((await this.#run(['key', 'revoke', known.id, '--json'])) === null) return
+    known.now = false
+    delete known.maybe
+    model.count('keys revoked')
+    const answer = await fetch(`${url}/v1/calls?limit=0`, {
+      headers: { authorization: `Bearer ${key}` },
+    }).catch(() => null)
+    if (answer && answer.status !== 401) model.violated(`a revoked key was answered ${answer.status}`)
+  }
+
+  /** What the command printed; null when it did not end well. */
+  async #run(args: string[]): Promise<string | null> {
+    const command = startCommand(this.#options.dataDir, args)
+    this.#command = command
+    const { code, out, err } = await command.done
+    this.#command = null
+    if (code === 0) return out
+    if (code !== null)
+      this.#options.model.violated(`${args.slice(0, 2).join(' ')} ended with ${code}: ${err}`)
+    return null
+  }
+
+  /** Null when there was no answer. */
+  async #send(method: string, path: string, body?: unknown): Promise<Answer | null> {
+    const { url, key, ingestKey } = this.#options
+    const headers = {
+      authorization: `Bearer ${path.startsWith('/ingest') ? ingestKey : key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    }
+    try {
+      const answer = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+    } catch (error) {
+      if (!this.#isStopped)
+        this.#options.model.violated(`${method} ${path} was not answered: ${String(error)}`)
+      return null
+    }
+  }
+
+  /** Busy is an answer; what it was about stays open until the next start. */
+  #unexpected(what: string, answer: Answer | null): void {
+    if (!answer) return
+    if (answer.status === 503) this.#options.model.count('503')
+    else this.#options.model.violated(`${what} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  }
+}
+
+function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
+  const turns = Array.from(
+    { length: chance.between(1, 4) },
+    (_, at): Turn => ({
+      role: at % 2 ? 'assistant' : 'user',
+      content: `turn ${chance.between(1, 1e9)} ${marker}`,
+    }),
+  )
+  if (now && chance.happens(0.5)) {
+    const at = now.transcript.length
+    return {
+      body: { appendTranscript: { at, turns } },
+      state: { ...now, transcript: [...now.transcript, ...turns] },
+    }
+  }
+  const duration = chance.between(1, 100_000) / 8
+  const summary = chance.text(marker, chance.between(5, 400))
+  const metadata = { marker, n: duration }
+  return {
+    body: {
+      duration,
+      summary,
+      transcript: turns,
+      metadata,
+      callAnalysis: { marker, deep: [duration, { marker }] },
+    },
+    state: { duration, summary, transcript: turns },
+  }
+}

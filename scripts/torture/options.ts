@@ -1,0 +1,33 @@
+import { parseArgs } from 'node:util'
+
+export interface TortureOptions {
+  seed: number
+  /** Ends after so many kills … */
+  kills: number
+  /** … or when this time is over. */
+  minutes: number
+}
+
+const usage = `Usage: bun run torture [options]
+
+  --seed S      chooses what is done and when (default: the time; it is printed)
+  --kills N     how often the service is killed (default 200)
+  --minutes M   ends after this time in any case (default 60)
+`
+
+/** @throws Error with the usage for what cannot be run. */
+export function readOptions(args: string[]): TortureOptions {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
+      kills: { type: 'string', default: '200' },
+      minutes: { type: 'string', default: '60' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const [seed, kills, minutes] = [Number(values.seed), Number(values.kills), Number(values.minutes)]
+  const isValid = Number.isSafeInteger(seed) && kills >= 1 && minutes > 0
+  if (values.help || !isValid) throw new Error(usage)
+  return { seed, kills, minutes }
+}

@@ -1,0 +1,16 @@
+import { readOptions } from './options.ts'
+import { runTorture } from './run.ts'
+
+// Kills the real service with SIGKILL at random moments under load, and proves after each start that nothing
+// acknowledged is lost, nothing deleted is left, nothing is half there.
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  process.stdout.write(`Seed ${options.seed}\n`)
+  const report = await runTorture(options, (line) => process.stdout.write(`${line}\n`))
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+  process.exit(report.violations.length === 0 ? 0 : 1)
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { repository } from '../bench/options.ts'
+import { endWithThis } from '../bench/processes.ts'
+
+const readyWithinMs = 60_000
+const pollMs = 10
+
+/** The real service in a process that is there to be killed. */
+export interface Victim {
+  /** Where it listens, once it does; null when it ended before. */
+  address: Promise<string | null>
+  /** What it printed. */
+  printed(): string
+  hasEnded(): boolean
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>
+}
+
+export const settings = {
+  EMBEDDING_PROVIDER: 'builtin',
+  ERASE_WITHIN_MS: '1000',
+  INDEX_WAIT_MS: '200',
+}
+
+/** Starts the service on the folder; what it logs is added to `folder`/../service.log. */
+export function startVictim(dataDir: string): Victim {
+  const log = openSync(logOf(dataDir), 'a')
+  const child = spawn(process.execPath, [join(repository, 'src/main.ts')], {
+    cwd: repository,
+    stdio: ['ignore', 'pipe', log],
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_FORMAT: 'json',
+      LOG_LEVEL: 'warn',
+      ...settings,
+    },
+  })
+  closeSync(log)
+  endWithThis(child)
+  let text = ''
+  child.stdout?.on('data', (part) => {
+    text += part
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  return {
+    address: addressOf(child, () => text),
+    printed: () => text,
+    hasEnded,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+export function logOf(dataDir: string): string {
+  return `${dataDir}.log`
+}
+
+async function addressOf(child: ChildProcess, text: () => string): Promise<string | null> {
+  const deadline = performance.now() + readyWithinMs
+  while (child.exitCode === null && child.signalCode === null && performance.now() < deadline) {
+    const url = /Embeddings [\s\S]*\n\n/.test(text()) ? /Callbook +(http\S+)/.exec(text())?.[1] : undefined
+    if (url) return url
+    await sleep(pollMs)
+  }
+  return null
+}
+
+/** False when it ended before it was ready. */
+export async function untilReady(url: string, { hasEnded }: Victim): Promise<boolean> {
+  const deadline = performance.now() + readyWithinMs
+  while (!hasEnded() && performance.now() < deadline) {
+    const answer = await fetch(`${url}/ready`).catch(() => null)
+    if (answer?.ok) return true
+    await sleep(pollMs)
+  }
+  return false
+}
+
+export interface CommandResult {
+  code: number | null
+  out: string
+  err: string
+}
+
+/** One command of the command line on the folder; `kill` ends it as hard as the service. */
+export function startCommand(
+  dataDir: string,
+  args: string[],
+): { done: Promise<CommandResult>; kill(): void } {
+  let child: ChildProcess | undefined
+  const done = new Promise<CommandResult>((resolve) => {
+    const options = {
+      cwd: repository,
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings },
+      maxBuffer: 64 * 1024 * 1024,
+    }
+    const script = join(repository, 'scripts/callbook.ts')
+    child = execFile(process.execPath, [script, ...args], options, (error, out, err) =>
+      resolve({ code: error ? (typeof error.code === 'number' ? error.code : null) : 0, out, err }),
+    )
+  })
+  return { done, kill: () => void child?.kill('SIGKILL') }
+}

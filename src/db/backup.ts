@@ -1,0 +1,252 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createReadStream, existsSync } from 'node:fs'
+import {
+  copyFile,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import Database from 'libsql'
+import type { CopiedFacts, CopyReply, CopyRequest } from './backup-worker.ts'
+import { FolderLock } from './folder-lock.ts'
+import { newestKnownMigration } from './migrate.ts'
+
+// A backup is a folder of two files: the database as it was at one moment, and what is to be known of it. Index
+// files are views of the rows and are built anew.
+const databaseName = 'callbook.db'
+const manifestName = 'manifest.json'
+const formatVersion = 1
+const generationBytes = 32
+
+/** What a backup says of itself. */
+export interface BackupManifest {
+  format: number
+  callbook: string
+  createdAt: string
+  /** Of the database it is a copy of; a restored one gets its own. */
+  generation: string
+  /** When the newest migration was made that the database has. */
+  newestMigration: number
+  database: { file: string; bytes: number; sha256: string }
+  holds: { projects: number; calls: number; knowledgeItems: number }
+}
+
+interface BackupOptions {
+  /** The database file. */
+  source: string
+  /** No backup goes there: it would keep what is deleted later. */
+  dataDir: string
+  /** New or empty. */
+  folder: string
+  /** Of the program that makes it. */
+  version: string
+  /** Milliseconds since 1970. */
+  now: () => number
+  signal: AbortSignal
+}
+
+/**
+ * Copies the database as it is at one moment into `folder`, while others read and write it. The manifest comes last:
+ * a folder without one is no backup.
+ */
+export async function backUp({
+  source,
+  dataDir,
+  folder,
+  version,
+  now,
+  signal,
+}: BackupOptions): Promise<BackupManifest> {
+  if (!existsSync(source)) throw new Error(`There is no database at ${source}.`)
+  const target = await newFolder(folder, dataDir)
+  const database = join(target.path, databaseName)
+  const createdAt = new Date(now()).toISOString()
+  try {
+    const facts = await copyDatabase({ source, target: database }, signal)
+    const { newestMigration, generation, ...holds } = facts
+    const manifest: BackupManifest = {
+      format: formatVersion,
+      callbook: version,
+      createdAt,
+      generation,
+      newestMigration,
+      database: { file: databaseName, ...(await digestOf(database)) },
+      holds,
+    }
+    signal.throwIfAborted()
+    await syncFile(database)
+    const draft = join(target.path, `${manifestName}.tmp`)
+    await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`)
+    await syncFile(draft)
+    await rename(draft, join(target.path, manifestName))
+    await syncFile(target.path)
+    return manifest
+  } catch (error) {
+    await target.discard()
+    throw error
+  }
+}
+
+interface RestoreOptions {
+  /** The backup. */
+  folder: string
+  /** The database file to be; there must be none yet. */
+  target: string
+  dataDir: string
+  signal: AbortSignal
+}
+
+/**
+ * Brings a backup up as a new database. It keeps the secrets, so that what was deleted stays deleted, and gets a new
+ * generation, so that index files of any other are never used. Sign-ins and one-time links end: they may have been
+ * ended or used since.
+ */
+export async function restore({ folder, target, dataDir, signal }: RestoreOptions): Promise<BackupManifest> {
+  const manifest = await readManifest(folder)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  refuseToOverwrite(target)
+  const lock = FolderLock.tryAcquire(dataDir, 'owner')
+  if (!lock) throw new Error(`A service runs on ${dataDir}. Stop it, or restore into another folder.`)
+  const draft = `${target}.restored`
+  try {
+    await rm(draft, { force: true })
+    await copyFile(join(folder, databaseName), draft)
+    // The copy is judged, not what it was copied from: nothing can change it any more.
+    const { bytes, sha256 } = await digestOf(draft)
+    if (bytes !== manifest.database.bytes || sha256 !== manifest.database.sha256)
+      throw new Error(
+        `${join(folder, databaseName)} is not the file that the manifest describes; it is not restored.`,
+      )
+    signal.throwIfAborted()
+    beginGeneration(draft)
+    await syncFile(draft)
+    await removeIndexFiles(join(dataDir, 'indexes'))
+    await putInPlace(draft, target)
+    return manifest
+  } finally {
+    await rm(draft, { force: true })
+    lock.release()
+  }
+}
+
+async function newFolder(
+  folder: string,
+  dataDir: string,
+): Promise<{ path: string; discard(): Promise<void> }> {
+  const path = resolve(folder)
+  const isNew = (await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined
+  const [real, data] = [await realpath(path), await realpath(dataDir).catch(() => resolve(dataDir))]
+  const discard = async () => {
+    for (const name of [databaseName, `${databaseName}-journal`, manifestName, `${manifestName}.tmp`])
+      await rm(join(path, name), { force: true })
+    if (isNew) await rm(path, { recursive: true, force: true })
+  }
+  if (`${real}${sep}`.startsWith(`${data}${sep}`)) {
+    if (isNew) await discard()
+    throw new Error(
+      `${path} is inside ${dataDir}, where nothing may stay of what is deleted. Choose another folder.`,
+    )
+  }
+  if ((await readdir(path)).length > 0) throw new Error(`${path} is not empty. Choose another folder.`)
+  return { path, discard }
+}
+
+async function copyDatabase(request: CopyRequest, signal: AbortSignal): Promise<CopiedFacts> {
+  const worker = new Worker(new URL('./backup-worker.ts', import.meta.url), { workerData: request })
+  const [reply]: CopyReply[] = await once(worker, 'message', { signal })
+  if (!reply) throw new Error('The copy was not made')
+  if (reply.ok) return reply.facts
+  throw Object.assign(new Error(reply.message), { code: reply.code })
+}
+
+async function readManifest(folder: string): Promise<BackupManifest> {
+  const path = join(folder, manifestName)
+  const text = await readFile(path, 'utf8').catch((error) => {
+    throw new Error(`${resolve(folder)} is not a backup: it has no ${manifestName} that can be read.`, {
+      cause: error,
+    })
+  })
+  const manifest = parseManifest(text)
+  if (!manifest) throw new Error(`${path} is damaged; the backup is not restored.`)
+  if (manifest.format !== formatVersion || manifest.newestMigration > newestKnownMigration())
+    throw new Error('The backup was made by a newer version of Callbook than this one.')
+  return manifest
+}
+
+function parseManifest(text: string): BackupManifest | null {
+  try {
+    const value: BackupManifest = JSON.parse(text)
+    const { bytes, sha256 } = value.database
+    const isWhole = [bytes, value.format, value.newestMigration].every(Number.isSafeInteger)
+    return isWhole && /^[0-9a-f]{64}$/.test(sha256) ? value : null
+  } catch {
+    // Not what we write, whatever is wrong with it.
+    return null
+  }
+}
+
+function refuseToOverwrite(target: string): void {
+  const there = [target, `${target}-wal`, `${target}-journal`].find((path) => existsSync(path))
+  if (there === undefined) return
+  throw new Error(
+    `${there} is there already. Nothing is overwritten: restore into a new DATA_DIR, or move it away.`,
+  )
+}
+
+function beginGeneration(file: string): void {
+  const connection = new Database(file)
+  try {
+    connection.exec('pragma secure_delete = on')
+    connection.exec('begin')
+    connection
+      .prepare("update meta set value = ? where name = 'generation'")
+      .run(randomBytes(generationBytes).toString('hex'))
+    // A database of the first versions does not have them yet.
+    const there = "select name from sqlite_master where name in ('sessions', 'verifications', 'invitations')"
+    for (const name of connection.prepare(there).pluck().all()) connection.exec(`delete from ${name}`)
+    connection.exec('commit')
+  } finally {
+    connection.close()
+  }
+}
+
+/** They are of another database, and may hold vectors of what is not in this one. */
+async function removeIndexFiles(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** As a link, which fails if a service has made a database there meanwhile; renaming would take its place. */
+async function putInPlace(draft: string, target: string): Promise<void> {
+  await link(draft, target).catch((error) => {
+    if (error.code === 'EEXIST') refuseToOverwrite(target)
+    throw error
+  })
+  await rm(draft)
+  await syncFile(dirname(target))
+}
+
+async function digestOf(file: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256')
+  for await (const part of createReadStream(file)) hash.update(part)
+  return { bytes: (await stat(file)).size, sha256: hash.digest('hex') }
+}
+
+async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,68 @@
+import { AppError } from '../errors.ts'
+
+const requestsMax = 1_000
+/** Requests of which the body is on its way: they wait for their client and keep nobody else waiting. */
+const arrivingMax = 4_000
+/** Bodies as large as this cost nothing: many small ones are bounded by the number of requests. */
+const freeBodyBytes = 16_384
+/** Largest bodies that may be held at once. */
+const largestBodiesMax = 4
+
+/**
+ * How much is taken on at once. What is beyond is refused at once, so that neither memory nor the time that the
+ * others wait grows with what is offered. Bytes count when they have arrived: who sends slowly holds nothing.
+ */
+export class Admission {
+  readonly #bodyBytesMax: number
+  readonly #bodies = new WeakMap<Request, number>()
+  #requests = 0
+  #arriving = 0
+  #bodyBytes = 0
+
+  /** @param bodyBytesMax the most that one body may have */
+  constructor(bodyBytesMax: number) {
+    this.#bodyBytesMax = bodyBytesMax * largestBodiesMax
+  }
+
+  enter(): void {
+    this.#requests++
+  }
+
+  leave(request: Request): void {
+    this.#requests--
+    this.#bodyBytes -= this.#bodies.get(request) ?? 0
+    this.#bodies.delete(request)
+  }
+
+  /** @throws unavailable when there are too many requests already */
+  check(): void {
+    if (this.#requests > requestsMax) throw tooMuch('Too many requests are being answered.')
+  }
+
+  /** Lets somebody else have the request's place until its body is there. @throws unavailable */
+  async whileArriving<Value>(receive: () => Promise<Value>): Promise<Value> {
+    if (this.#arriving >= arrivingMax) throw tooMuch('Too many bodies are on their way.')
+    this.#arriving++
+    this.#requests--
+    try {
+      return await receive()
+    } finally {
+      this.#arriving--
+      this.#requests++
+    }
+  }
+
+  /** Counts what has arrived of the request's body so far. @throws unavailable when bodies take up too much already */
+  hold(request: Request, arrivedBytes: number): void {
+    const bytes = Math.max(0, arrivedBytes - freeBodyBytes)
+    const more = bytes - (this.#bodies.get(request) ?? 0)
+    if (more > 0 && this.#bodyBytes + more > this.#bodyBytesMax)
+      throw tooMuch('Too many large bodies are being read.')
+    this.#bodyBytes += more
+    this.#bodies.set(request, bytes)
+  }
+}
+
+function tooMuch(detail: string): AppError {
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: 1 })
+}

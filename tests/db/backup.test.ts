@@ -1,0 +1,269 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '../support/process.ts'
+import { freshFolder } from '../support/script.ts'
+import { startService, type TestProject } from '../support/service.ts'
+
+setDefaultTimeout(120_000)
+const folders: { remove(): void }[] = []
+afterAll(() => {
+  for (const folder of folders) folder.remove()
+})
+
+function newFolder(): string {
+  const made = freshFolder()
+  folders.push(made)
+  return made.folder
+}
+
+/** The real command line on a data folder. */
+async function callbook(dataDir: string, ...args: string[]) {
+  const child = Bun.spawn(['bun', 'scripts/callbook.ts', ...args], {
+    cwd: repository,
+    env: { PATH: process.env.PATH, EMBEDDING_PROVIDER: 'builtin', DATA_DIR: dataDir },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, out, err }
+}
+
+/** The same project of another service on a copy of its data. */
+function requestsTo(url: string, { key, ingestKey }: TestProject) {
+  return (path: string, init: RequestInit = {}) =>
+    fetch(url + path, {
+      ...init,
+      headers: {
+        authorization: `Bearer ${path.startsWith('/ingest') ? ingestKey : key}`,
+        'content-type': 'application/json',
+      },
+    })
+}
+
+function bytesUnder(folder: string): string {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .join('\n')
+}
+
+async function backUpSome(): Promise<{
+  dataDir: string
+  backup: string
+  project: TestProject
+  itemId: string
+}> {
+  const dataDir = newFolder()
+  const service = await startService({ dataDir })
+  const project = await service.mintProject()
+  await project.send('PUT', '/ingest/calls/kept', { summary: 'kept summary' })
+  await project.send('PUT', '/ingest/calls/gone', { summary: 'gone summary' })
+  await project.fetch('/v1/calls/gone', { method: 'DELETE' })
+  const item = await (
+    await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'We refund within thirty days.' })
+  ).json()
+  const backup = join(newFolder(), 'backup')
+  const ran = await callbook(dataDir, 'backup', backup)
+  await service.stop()
+  expect(ran).toMatchObject({ code: 0, err: '' })
+  return { dataDir, backup, project, itemId: item.id }
+}
+
+describe('a backup', () => {
+  test('taken under load holds every write that was acknowledged before it began, and nothing half', async () => {
+    const dataDir = newFolder()
+    const service = await startService({ dataDir })
+    const project = await service.mintProject()
+    const acknowledged = {
+      calls: new Map<string, number>(),
+      items: new Map<string, string>(),
+      gone: [] as string[],
+    }
+    let isWriting = true
+    const writeCalls = async (name: string) => {
+      for (let n = 0; isWriting; n++) {
+        const id = `${name}-${n % 40}`
+        const turns = [{ role: 'user', content: `turn ${n}` }]
+        const answer = await project.send('PUT', `/ingest/calls/${id}`, { duration: n, transcript: turns })
+        if (answer.ok) acknowledged.calls.set(id, n)
+      }
+    }
+    const writeItems = async () => {
+      for (let n = 0; isWriting; n++) {
+        const text = `# Item ${n}\n\nWords of item ${n}, as they were sent. ${'more words '.repeat(n % 200)}`
+        const answer = await project.send('POST', '/v1/knowledge', { name: `Item ${n}`, text })
+        const { id } = await answer.json()
+        if (n % 3 > 0) acknowledged.items.set(id, text)
+        else if ((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).ok)
+          acknowledged.gone.push(id)
+      }
+    }
+    const writers = [writeCalls('a'), writeCalls('b'), writeItems()]
+    while (acknowledged.items.size < 20 || acknowledged.calls.size < 80) await Bun.sleep(10)
+    const before = {
+      calls: new Map(acknowledged.calls),
+      items: new Map(acknowledged.items),
+      gone: [...acknowledged.gone],
+    }
+
+    const backup = join(newFolder(), 'backup')
+    const ran = await callbook(dataDir, 'backup', backup, '--json')
+    expect(ran).toMatchObject({ code: 0, err: '' })
+    isWriting = false
+    await Promise.all(writers)
+    await service.stop()
+    const manifest = JSON.parse(ran.out)
+    expect(manifest.holds.calls).toBe(80)
+    expect(manifest.holds.knowledgeItems).toBeGreaterThanOrEqual(before.items.size)
+
+    const restored = newFolder()
+    expect(await callbook(restored, 'restore', backup)).toMatchObject({ code: 0, err: '' })
+    const copy = await startService({ dataDir: restored })
+    const ask = requestsTo(copy.url, project)
+    for (const [id, n] of before.calls) {
+      const call = await (await ask(`/v1/calls/${id}`)).json()
+      expect(call.duration).toBeGreaterThanOrEqual(n)
+      expect(call.transcript).toEqual([{ role: 'user', content: `turn ${call.duration}` }])
+    }
+    const items: { id: string; name: string; text: string }[] = await (await ask('/v1/knowledge')).json()
+    const texts = new Map(items.map(({ id, text }) => [id, text]))
+    for (const [id, text] of before.items) expect(texts.get(id)).toBe(text)
+    for (const id of before.gone) expect(texts.has(id)).toBe(false)
+    for (const { name, text } of items) expect(text).toStartWith(`# ${name}\n`)
+    const found = await ask('/v1/knowledge/search', {
+      method: 'POST',
+      body: JSON.stringify({ query: 'Words of item 4', timeoutMs: 10_000 }),
+    })
+    expect((await found.json()).mode).toBe('hybrid')
+    await copy.stop()
+    expect(await callbook(restored, 'index', 'verify')).toMatchObject({ code: 0 })
+  })
+
+  test('holds nothing of what was deleted before it, and is for its owner alone', async () => {
+    const dataDir = newFolder()
+    // So late that the backup comes before the erasure.
+    const service = await startService({ dataDir, env: { ERASE_WITHIN_MS: '600000' } })
+    const project = await service.mintProject()
+    const text = `${'Quagmire fjordbank '.repeat(300)} xylographia`
+    const { id } = await (await project.send('POST', '/v1/knowledge', { name: 'Marked', text })).json()
+    await project.send('POST', '/v1/knowledge', { name: 'Other', text: 'Other words stay here.' })
+    await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+    // By another process: this one would lose SQLite's locks on the file.
+    expect(Bun.spawnSync(['grep', '-rqai', 'quagmire', dataDir]).success).toBe(true)
+
+    const backup = join(newFolder(), 'deep', 'backup')
+    expect(await callbook(dataDir, 'backup', backup)).toMatchObject({ code: 0 })
+    await service.stop()
+    const bytes = bytesUnder(backup)
+    expect(bytes.includes('Other words stay here.')).toBe(true)
+    expect(bytes.toLowerCase().match(/quagmire|fjordban|xylograph/)).toBeNull()
+    expect(statSync(backup).mode & 0o777).toBe(0o700)
+    expect(readdirSync(backup).sort()).toEqual(['callbook.db', 'manifest.json'])
+    for (const name of readdirSync(backup)) expect(statSync(join(backup, name)).mode & 0o777).toBe(0o600)
+  })
+
+  test('goes into no folder that holds something or is inside the data', async () => {
+    const dataDir = newFolder()
+    await (await startService({ dataDir })).stop()
+    const full = newFolder()
+    writeFileSync(join(full, 'mine.txt'), 'mine')
+    expect(await callbook(dataDir, 'backup', full)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is not empty'),
+    })
+    expect(readdirSync(full)).toEqual(['mine.txt'])
+    const inside = join(dataDir, 'backups')
+    expect(await callbook(dataDir, 'backup', inside)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is inside'),
+    })
+    expect(existsSync(inside)).toBe(false)
+    const nothing = newFolder()
+    expect(await callbook(nothing, 'backup', join(nothing, 'b'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('There is no database at'),
+    })
+  })
+})
+
+describe('a restore', () => {
+  test('keeps keys and tombstones, and gets a generation of its own', async () => {
+    const { dataDir, backup, project, itemId } = await backUpSome()
+    const restored = newFolder()
+    const ran = await callbook(restored, 'restore', backup)
+    expect(ran).toMatchObject({ code: 0, err: '' })
+    // Index files of the same project with the same rows: only the generation tells them apart.
+    mkdirSync(join(restored, 'indexes'), { recursive: true })
+    const [indexFile = ''] = readdirSync(join(dataDir, 'indexes'))
+    expect(indexFile).toEndWith('.hnsw')
+    cpSync(join(dataDir, 'indexes', indexFile), join(restored, 'indexes', indexFile))
+
+    const service = await startService({ dataDir: restored })
+    const ask = requestsTo(service.url, project)
+    expect((await (await ask('/v1/calls/kept')).json()).summary).toBe('kept summary')
+    expect((await ask(`/v1/knowledge/${itemId}`)).status).toBe(200)
+    expect((await ask('/ingest/calls/gone', { method: 'PUT', body: '{}' })).status).toBe(410)
+    expect(service.logs.map(({ problem }) => problem)).toContain('it is of another database')
+    await service.stop()
+    expect(await callbook(restored, 'index', 'verify')).toMatchObject({ code: 0 })
+  })
+
+  test('refuses a backup that was changed, cut short or left unfinished, and leaves nothing behind', async () => {
+    const { backup } = await backUpSome()
+    const tamper = (change: (folder: string) => void) => {
+      const folder = newFolder()
+      cpSync(backup, folder, { recursive: true })
+      change(folder)
+      return folder
+    }
+    const rewrite = (name: string, change: (bytes: Buffer) => Buffer | string) => (folder: string) =>
+      writeFileSync(join(folder, name), change(readFileSync(join(folder, name))))
+    const flipped = (bytes: Buffer) => {
+      const at = Math.floor(bytes.length / 2)
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+      return bytes
+    }
+    const cases = [
+      {
+        folder: tamper(rewrite('callbook.db', flipped)),
+        says: 'is not the file that the manifest describes',
+      },
+      {
+        folder: tamper(rewrite('callbook.db', (bytes) => bytes.subarray(0, -4096))),
+        says: 'is not the file that the manifest describes',
+      },
+      { folder: tamper(rewrite('manifest.json', () => '{"format":1}')), says: 'is damaged' },
+      { folder: tamper(rewrite('manifest.json', () => 'null')), says: 'is damaged' },
+      {
+        folder: tamper(
+          rewrite('manifest.json', (bytes) =>
+            bytes.toString().replace(/"newestMigration": \d/, '"newestMigration": 9'),
+          ),
+        ),
+        says: 'newer version',
+      },
+      { folder: newFolder(), says: 'is not a backup' },
+    ]
+    for (const { folder, says } of cases) {
+      const restored = newFolder()
+      const ran = await callbook(restored, 'restore', folder)
+      expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining(says) })
+      expect(readdirSync(restored).filter((name) => name.startsWith('callbook.db'))).toEqual([])
+    }
+  })
+
+  test('overwrites nothing, with or without a service that runs there', async () => {
+    const { backup, dataDir } = await backUpSome()
+    const before = readFileSync(join(dataDir, 'callbook.db'))
+    expect(await callbook(dataDir, 'restore', backup)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is there already'),
+    })
+    expect(readFileSync(join(dataDir, 'callbook.db')).equals(before)).toBe(true)
+  })
+})

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { meta } from '../../src/db/schema.ts'
+import { SideReader } from '../../src/db/side-reader.ts'
+import { failureOf } from '../support/failure.ts'
+import { freshFolder } from '../support/script.ts'
+
+const folder = freshFolder()
+let database: OpenDatabase
+
+beforeAll(async () => {
+  database = await openDatabase(join(folder.folder, 'callbook.db'))
+})
+
+afterAll(async () => {
+  await database.close()
+  folder.remove()
+})
+
+describe('the reader aside', () => {
+  test('answers as the reader of the main thread does, prepared or not', async () => {
+    await database.write.insert(meta).values([
+      { name: 'a', value: '1' },
+      { name: 'b', value: 'é👋' },
+    ])
+    for (const db of [database.readAside, database.read]) {
+      const all = db
+        .select()
+        .from(meta)
+        .where(sql`name >= ${sql.placeholder('name')}`)
+        .orderBy(meta.name)
+        .prepare()
+      const one = db
+        .select({ n: sql<number>`length(value)` })
+        .from(meta)
+        .where(sql`name = ${sql.placeholder('name')}`)
+        .prepare()
+      for (let round = 0; round < 3; round++) {
+        expect(await all.all({ name: 'a' })).toEqual([
+          { name: 'a', value: '1' },
+          { name: 'b', value: 'é👋' },
+        ])
+        expect(await all.all({ name: 'b' })).toHaveLength(1)
+        expect(await one.get({ name: 'b' })).toEqual({ n: 2 })
+        expect(await one.get({ name: 'none' })).toBeUndefined()
+        expect(await one.get({ name: 'a' })).toEqual({ n: 1 })
+      }
+    }
+  })
+
+  test('sees what was just committed', async () => {
+    const read = async (name: string) =>
+      await database.readAside.select().from(meta).where(sql`name = ${name}`)
+    for (let n = 0; n < 50; n++) {
+      await database.write.insert(meta).values({ name: `committed ${n}`, value: `${n}` })
+      expect(await read(`committed ${n}`)).toEqual([{ name: `committed ${n}`, value: `${n}` }])
+    }
+  })
+
+  test('answers each of many questions at once with its own answer, also beside one that fails', async () => {
+    const ask = (n: number) => database.readAside.select({ n: sql<number>`${n}` }).from(sql`(select 1)`)
+    const asked = Array.from({ length: 100 }, async (_, n) => (await ask(n))[0]?.n)
+    const failed = failureOf(database.readAside.select({ n: sql`1` }).from(sql`nowhere`).execute())
+    expect(await Promise.all(asked)).toEqual(Array.from({ length: 100 }, (_, n) => n))
+    expect(await failed).toBeInstanceOf(Error)
+    expect((await ask(7))[0]?.n).toBe(7)
+  })
+
+  test('writes nothing', async () => {
+    const failure = await failureOf(
+      database.readAside.insert(meta).values({ name: 'written', value: '' }).execute(),
+    )
+    expect(failure).toBeInstanceOf(Error)
+    expect(await database.read.select().from(meta).where(sql`name = 'written'`)).toEqual([])
+  })
+
+  test('lets nobody wait for an answer when it is closed', async () => {
+    const reader = new SideReader(database.file)
+    const endless = sql`(with recursive n(i) as (select 1 union all select i + 1 from n limit 30000000) select i from n)`
+    const asked = failureOf(reader.db.select({ n: sql`count(*)` }).from(endless).execute())
+    await reader.close()
+    expect(await asked).toBeInstanceOf(Error)
+  })
+})

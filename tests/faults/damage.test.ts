@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freshFolder } from '../support/script.ts'
+import { startService } from '../support/service.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
+import { spawnService } from '../support/spawned.ts'
+
+setDefaultTimeout(60_000)
+const pageBytes = 4_096
+const sound = freshFolder()
+const copies: { remove(): void }[] = []
+
+beforeAll(async () => {
+  const service = await startService({ dataDir: sound.folder })
+  const project = await service.mintProject()
+  for (let n = 0; n < 60; n++)
+    await project.send('PUT', `/ingest/calls/c${n}`, { summary: 'words '.repeat(700) })
+  await service.stop()
+})
+
+afterAll(() => {
+  for (const copy of [sound, ...copies]) copy.remove()
+})
+
+/** A copy of the folder whose database was changed behind the service's back. */
+function damaged(change: (database: Buffer) => Buffer): string {
+  const copy = freshFolder()
+  copies.push(copy)
+  cpSync(sound.folder, copy.folder, { recursive: true })
+  const file = join(copy.folder, 'callbook.db')
+  writeFileSync(file, change(readFileSync(file)))
+  rmSync(`${file}-wal`, { force: true })
+  return copy.folder
+}
+
+function filled(from: number, to: number) {
+  return (bytes: Buffer) => bytes.fill(0x55, from, to)
+}
+
+describe('a damaged database stops the start with a sentence, and is left as it is', () => {
+  const cases: [string, (bytes: Buffer) => Buffer][] = [
+    ['whose first page is not one', filled(100, pageBytes)],
+    ['whose header is gone', filled(0, 100)],
+    ['with a page of noise', filled(8 * pageBytes, 9 * pageBytes)],
+    ['of which half is missing', (bytes) => bytes.subarray(0, Math.floor(bytes.length / 2))],
+    ['that is something else', () => Buffer.from('This is no database at all. '.repeat(500))],
+  ]
+  test.each(cases)('%s', async (_, change) => {
+    const folder = damaged(change)
+    const file = join(folder, 'callbook.db')
+    const before = readFileSync(file)
+    const service = await spawnService({ DATA_DIR: folder })
+    expect(await service.stop()).toBe(1)
+    expect(service.url).toBe('')
+    expect(service.stderr()).toContain('is damaged')
+    expect(service.stderr()).toContain('bun callbook restore')
+    expect(service.stderr()).not.toContain('words words')
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+
+  test('but a sound one starts', async () => {
+    const service = await spawnService({ DATA_DIR: damaged((bytes) => bytes) })
+    expect((await fetch(`${service.url}/health`)).status).toBe(200)
+    expect(await service.stop()).toBe(0)
+  })
+})
+
+test('a folder that cannot be written stops the start with a sentence', async () => {
+  const disk = mountSmallDisk(16)
+  if (!disk) return console.info('No disk can be mounted here: a read-only folder is not tested')
+  cpSync(sound.folder, disk.folder, { recursive: true })
+  Bun.spawnSync(['mount', '-o', 'remount,ro', disk.folder])
+  const service = await spawnService({ DATA_DIR: disk.folder })
+  expect(await service.stop()).toBe(1)
+  expect(service.stderr()).toMatch(/Callbook cannot start: .*(readonly|read-only|EROFS|unable to open)/i)
+  disk.remove()
+})

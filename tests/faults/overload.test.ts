@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { expectProblem } from '../support/problem.ts'
+import { head } from '../support/raw-http.ts'
+import { runScript } from '../support/script.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(120_000)
+const slowMax = 1_200
+const bodyBytesMax = 1_000_000
+let service: TestService
+let project: TestProject
+beforeAll(async () => {
+  service = await startService({ env: { BODY_MAX_BYTES: String(bodyBytesMax) } })
+  project = await service.mintProject()
+  await project.send('PUT', '/ingest/calls/one', { summary: 'one' })
+})
+afterAll(() => service.stop())
+
+/** A connection on which these bytes were sent, and what came back so far. */
+async function opened(text: string): Promise<{ socket: Socket; received: () => string }> {
+  const { port, hostname } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  let received = ''
+  socket.on('data', (part) => {
+    received += part.toString('latin1')
+  })
+  socket.on('error', () => undefined)
+  await new Promise((resolve) => socket.once('connect', resolve))
+  if (text) socket.write(text)
+  return { socket, received: () => received }
+}
+
+function putHead(id: string, bytes: number): string {
+  return head(`PUT /ingest/calls/${id} HTTP/1.1`, {
+    Authorization: `Bearer ${project.ingestKey}`,
+    'Content-Type': 'application/json',
+    'Content-Length': String(bytes),
+  })
+}
+
+async function isAnswering(): Promise<void> {
+  expect((await project.fetch('/v1/calls/one')).status).toBe(200)
+  expect((await project.send('PUT', '/ingest/calls/one', { summary: 'one' })).status).toBe(200)
+  expect((await fetch(`${service.url}/ready`)).status).toBe(200)
+}
+
+describe('clients that hold on to the service keep nobody else out', () => {
+  const slow: [string, (n: number) => string][] = [
+    ['that connect and say nothing', () => ''],
+    ['that never end their headers', (n) => `GET /v1/calls HTTP/1.1\r\nHost: localhost\r\nX-Slow-${n}: `],
+    ['that name a large body and send one byte of it', (n) => `${putHead(`slow-${n}`, 900_000)}{`],
+  ]
+  test.each(slow)('%s', async (_, text) => {
+    const held = await Promise.all(Array.from({ length: slowMax }, (_, n) => opened(text(n))))
+    for (let round = 0; round < 5; round++) {
+      for (const { socket } of held) socket.write(text(0) ? ' ' : '')
+      await isAnswering()
+    }
+    for (const { socket } of held) socket.destroy()
+    await isAnswering()
+  })
+
+  test('a body that arrives in drops is taken, however many others come in between', async () => {
+    const body = JSON.stringify({ summary: 'x'.repeat(600_000) })
+    const { socket, received } = await opened(putHead('drops', body.length))
+    const step = Math.ceil(body.length / 40)
+    for (let at = 0; at < body.length; at += step) {
+      socket.write(body.slice(at, at + step))
+      await isAnswering()
+    }
+    while (!received().includes('\r\n\r\n')) await Bun.sleep(5)
+    expect(received()).toStartWith('HTTP/1.1 201 ')
+    socket.destroy()
+  })
+})
+
+describe('beyond what is taken on at once', () => {
+  test('large bodies are 503 at once, and taken again when the others are through', async () => {
+    const bytes = 900_000
+    const held = await Promise.all(
+      Array.from({ length: 4 }, (_, n) => opened(`${putHead(`held-${n}`, bytes)}${' '.repeat(bytes - 20)}`)),
+    )
+    const body = JSON.stringify({ summary: 'y'.repeat(800_000) })
+    const send = () => {
+      const headers = { 'content-type': 'application/json' }
+      return project.fetch('/ingest/calls/large', { method: 'PUT', headers, body })
+    }
+    // What was sent above arrives in its own time.
+    let refused = await send()
+    while (refused.ok) refused = await send()
+    expect(refused.headers.get('retry-after')).toBe('1')
+    await expectProblem(refused, 'unavailable', 'Service unavailable')
+    await isAnswering()
+    for (const { socket } of held) socket.destroy()
+    while (!(await send()).ok) await Bun.sleep(10)
+  })
+
+  test('requests are 503 with Retry-After, but for those that ask how the service is', async () => {
+    const lock = runScript(
+      `import Database from 'libsql'
+       const db = new Database(process.argv.at(-1))
+       db.exec('begin immediate')
+       console.log('holding')
+       await Bun.sleep(60000)`,
+      join(service.dataDir, 'callbook.db'),
+    )
+    await lock.said('holding')
+    const waiting = Array.from({ length: 1_100 }, (_, n) => opened(`${putHead(`locked-${n}`, 2)}{}`))
+    const held = await Promise.all(waiting)
+    let refused = await project.fetch('/v1/calls/one')
+    while (refused.ok) refused = await project.fetch('/v1/calls/one')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    await expectProblem(refused, 'unavailable', 'Service unavailable')
+    expect((await fetch(`${service.url}/health`)).status).toBe(200)
+    await lock.kill()
+    while (held.some(({ received }) => received() === '')) await Bun.sleep(10)
+    const statuses = new Set(held.map(({ received }) => received().slice(9, 12)))
+    expect([...statuses].filter((status) => status !== '201' && status !== '503')).toEqual([])
+    for (const { socket } of held) socket.destroy()
+    while (!(await project.fetch('/v1/calls/one')).ok) await Bun.sleep(10)
+    await isAnswering()
+  })
+
+  test('searches and long texts are 503 or answered, never lost, and memory is given back', async () => {
+    const text = 'Words that are cut up on a thread of their own. '.repeat(400)
+    await project.send('POST', '/v1/knowledge', { name: 'Long', text })
+    const searches = Array.from({ length: 600 }, (_, n) =>
+      project.send('POST', '/v1/knowledge/search', { query: `cut up thread ${n}`, timeoutMs: 200 }),
+    )
+    const previews = Array.from({ length: 300 }, () =>
+      project.send('POST', '/v1/knowledge/preview', { text }),
+    )
+    const statuses = (await Promise.all([...searches, ...previews])).map(({ status }) => status)
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
+    expect(statuses).toContain(200)
+    expect(statuses).toContain(503)
+    await isAnswering()
+    expect(service.logs.filter(({ msg }) => msg === 'internal')).toEqual([])
+  })
+})

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { openWriter } from '../../src/db/writer.ts'
+import { expectProblem } from '../support/problem.ts'
+import { freshFolder, runScript } from '../support/script.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+let service: TestService
+let project: TestProject
+beforeEach(async () => {
+  service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
+  project = await service.mintProject()
+})
+afterEach(() => service.stop())
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  // The test's own time limit ends this.
+  while (!(await condition())) await Bun.sleep(20)
+}
+
+/** The thread that a write goes to. */
+async function writerOf(write: () => Promise<unknown>): Promise<Worker> {
+  let worker: Worker | undefined
+  const post = Worker.prototype.postMessage
+  const spy = spyOn(Worker.prototype, 'postMessage').mockImplementation(function (
+    this: Worker,
+    message,
+    ...rest
+  ) {
+    if (message?.call?.method === 'batch') worker = this
+    return post.call(this, message, ...rest)
+  })
+  await write()
+  spy.mockRestore()
+  if (!worker) throw new Error('No write was seen')
+  return worker
+}
+
+function put(id: string) {
+  return project.send('PUT', `/ingest/calls/${id}`, { summary: id })
+}
+
+describe('a writer whose thread ends', () => {
+  test('answers 503 for what was under way, says so, and is up again by itself', async () => {
+    const writer = await writerOf(() => put('before'))
+    const underWay = Array.from({ length: 20 }, (_, n) => put(`under-way-${n}`))
+    await writer.terminate()
+    const answers = await Promise.all(underWay)
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([])
+    expect(service.logs.map(({ msg }) => msg)).toContain('The writer failed and is started again')
+    expect(service.logs.map(({ msg }) => msg)).not.toContain('internal')
+
+    await until(async () => (await put('after')).ok)
+    await until(async () => (await fetch(`${service.url}/ready`)).ok)
+    for (const [n, { status }] of answers.entries()) {
+      const read = await project.fetch(`/v1/calls/under-way-${n}`)
+      if (status === 201) expect(read.status).toBe(200)
+    }
+    // What deletes uses the same thread.
+    expect((await project.fetch('/v1/calls/before', { method: 'DELETE' })).status).toBe(200)
+    expect((await project.fetch('/v1/calls/before')).status).toBe(404)
+  })
+
+  test('is not ready meanwhile, and refuses writes at once', async () => {
+    const writer = await writerOf(() => put('before'))
+    await writer.terminate()
+    const answer = await put('meanwhile')
+    const ready = await fetch(`${service.url}/ready`)
+    expect(answer.headers.get('retry-after')).toBe('1')
+    await expectProblem(answer, 'unavailable', 'Service unavailable')
+    await expectProblem(ready, 'unavailable', 'Service unavailable')
+    expect((await project.fetch('/v1/calls/before')).status).toBe(200)
+  })
+})
+
+test('a database that cannot be opened at all fails the start at once', async () => {
+  const { folder, remove } = freshFolder()
+  mkdirSync(join(folder, 'callbook.db'))
+  const writer = openWriter(`file:${join(folder, 'callbook.db')}`)
+  const error = await writer.client.execute('select 1').catch((reason) => reason)
+  expect(error).toBeInstanceOf(Error)
+  await writer.close()
+  remove()
+})
+
+test('a database that another process has locked answers 503 and goes on when it is let go', async () => {
+  const lock = runScript(
+    `import Database from 'libsql'
+     const db = new Database(process.argv.at(-1))
+     db.exec('begin immediate')
+     console.log('holding')
+     process.on('SIGTERM', () => { db.exec('rollback'); db.close(); process.exit(0) })
+     await Bun.sleep(60000)`,
+    join(service.dataDir, 'callbook.db'),
+  )
+  await lock.said('holding')
+  const crowd = Promise.all(Array.from({ length: 50 }, (_, n) => put(`locked-${n}`)))
+  const [written, read] = [put('locked'), project.fetch('/v1/calls')]
+  expect((await read).status).toBe(200)
+  const answer = await written
+  // One after the other they would take minutes.
+  expect(new Set((await crowd).map(({ status }) => status))).toEqual(new Set([503]))
+  expect(answer.headers.get('retry-after')).toBe('1')
+  await expectProblem(answer, 'unavailable', 'Service unavailable')
+  await lock.kill()
+  await until(async () => (await put('locked')).ok)
+})
