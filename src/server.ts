@@ -15,6 +15,7 @@ import { consoleAccess, strangersBodyBytesMax } from './http/console-access.ts'
 import { consoleGuard } from './http/console-guard.ts'
 import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { FactsByRequest } from './http/facts.ts'
+import { freshness } from './http/freshness.ts'
 import { jsonBody } from './http/json-body.ts'
 import { openApi } from './http/openapi.ts'
 import { problems } from './http/problems.ts'
@@ -63,6 +64,7 @@ export function createServer(
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .wrap(requestLog({ admission, facts, routes, record, now: () => performance.now() }))
     .use(problems({ facts, routes, protocols, onUnexpected }))
+    .use(freshness({ facts, staleBecause: services.staleBecause }))
     .use(
       authenticate({
         admission,
@@ -116,6 +118,7 @@ export function createServer(
     .use(
       serviceRoutes({
         notReadyBecause: services.notReadyBecause,
+        replication: services.database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
         peerAddress,

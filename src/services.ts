@@ -18,9 +18,10 @@ import { Sessions } from './console/people/sessions.ts'
 import { SignInLimits } from './console/people/sign-in-limits.ts'
 import { ConsoleProjects } from './console/projects.ts'
 import { Erasure } from './db/erasure.ts'
-import { FolderLock } from './db/folder-lock.ts'
+import { FolderOwner } from './db/folder-owner.ts'
+import type { DatabaseLocation } from './db/location.ts'
 import { readSecrets } from './db/meta.ts'
-import { type OpenDatabase, openDatabase } from './db/open.ts'
+import { type OpenDatabase, type OpenDatabaseOptions, openDatabase } from './db/open.ts'
 import { createRecordHash } from './db/record-hash.ts'
 import { refuseDamaged } from './db/soundness.ts'
 import { Gate } from './db/store.ts'
@@ -32,7 +33,7 @@ import { createHuggingFaceEmbedder } from './knowledge/embedding/huggingface.ts'
 import { Follower } from './knowledge/follower.ts'
 import { IdempotentCreates } from './knowledge/idempotent-creates.ts'
 import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-index.ts'
-import { Indexer } from './knowledge/indexer.ts'
+import { Indexer, leaseMs } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
 import { Search } from './knowledge/search/search.ts'
 import { KnowledgeStatus } from './knowledge/status.ts'
@@ -40,10 +41,11 @@ import { TextWork } from './knowledge/text-work.ts'
 import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
-import { Projects } from './projects/projects.ts'
+import { type Project, Projects } from './projects/projects.ts'
 import { Removals } from './projects/removals.ts'
 
-const ownerWaitMs = 2_000
+const ownerWaitMsDefault = 2_000
+const followEveryMs = 500
 /** Longer than it takes another process on the same database to notice that a project was deleted. */
 const removalDelayMs = 1_000
 
@@ -75,6 +77,8 @@ export interface Services {
   start(): Promise<void>
   /** Why requests had better wait, in a sentence; null when there is no reason. */
   notReadyBecause(): Promise<string | null>
+  /** Why a replica is too old to be served, in a sentence; null when it is not. */
+  staleBecause(): string | null
   /** Saves and closes everything, in the order in which it depends on each other. */
   close(): Promise<void>
 }
@@ -86,6 +90,8 @@ export interface ServicesOptions {
   role: 'service' | 'command'
   /** Whether to own the folder if no other process does; a service always tries. */
   takesFolder?: boolean
+  /** How long to wait for a folder that another process holds; later it is taken when nobody has it. */
+  ownerWaitMs?: number
   /** Told when the database turns out to be damaged after all: the process had better end. */
   onDamage?: (error: Error) => void
   /** Milliseconds since 1970. */
@@ -98,23 +104,26 @@ export async function openServices({
   log,
   role,
   takesFolder = role === 'service',
+  ownerWaitMs = ownerWaitMsDefault,
   onDamage = () => undefined,
   now = Date.now,
 }: ServicesOptions): Promise<Services> {
-  if (config.databaseFile === null || config.databaseSyncUrl !== null) {
-    throw new Error(
-      'DATABASE_URL: this version keeps its data in a local file; remote databases are not supported yet.',
-    )
-  }
   mkdirSync(join(config.dataDir, 'indexes'), { recursive: true, mode: 0o700 })
   keepToOwner(config.dataDir)
-  const lock = takesFolder ? await takeFolder(config.dataDir) : null
-  const database = await open(config.databaseFile, {
-    isChecked: lock !== null,
+  const owner = new FolderOwner(config.dataDir)
+  if (takesFolder) await owner.take(ownerWaitMs)
+  const location = locate(config, role)
+  const database = await open(location, {
+    ownsFolder: owner.isOwner,
     onDamage,
+    now,
     onWriterFailure: (error) => log.error({ error }, 'The writer failed and is started again'),
+    onReplication: (problem) =>
+      problem === null
+        ? log.info('The replica follows its primary again')
+        : log.warn({ problem }, 'The replica cannot be brought up to date; it serves what it has'),
   }).catch((error) => {
-    lock?.release()
+    owner.release()
     throw error
   })
   const { read, write, freeing } = database
@@ -131,20 +140,22 @@ export async function openServices({
   const metrics = new Metrics({
     pendingChunks: () => countPending(database),
     indexTotals: () => totals(index),
+    replication: database.replication,
   })
   const textWork = new TextWork()
   const embedder = await createEmbedder({ config, metrics, database, textWork })
   const index = openVectorIndex({
-    databaseFile: database.file,
+    readsAt: database.readsAt,
     folder: join(config.dataDir, 'indexes'),
     space: embedder.space,
-    savesFiles: lock !== null,
+    savesFiles: owner.isOwner,
     // A command does not search, so how well it could is not its news.
     log: (level, message, fields) =>
       log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
   })
   const sweeper = new Sweeper({ file: database.file, clearPages: database.clearStalePages })
   const erasure = new Erasure({
+    isLocal: database.isLocal,
     read,
     write: freeing,
     scrubIndex: (projectId) => index.scrub(projectId),
@@ -154,6 +165,7 @@ export async function openServices({
     onFailure: (error) => log.error({ error }, 'Erasure failed; it is tried again'),
   })
   const removals = new Removals({
+    isLocal: database.isLocal,
     read,
     write,
     leave: async (projectId) => {
@@ -167,11 +179,11 @@ export async function openServices({
     clock: () => performance.now(),
     onFailure: (error) => log.error({ error }, 'Removing a deleted project failed; it is tried again'),
   })
-  const scheduleErasure = () => {
-    if (lock) erasure.schedule()
+  const scheduleErasure = (projectId?: number) => {
+    if (owner.isOwner) erasure.schedule(projectId)
   }
   const scheduleRemoval = () => {
-    if (lock) removals.schedule()
+    if (owner.isOwner) removals.schedule()
   }
   /** An index that is starting again reads the rows when it is up. */
   const reconcileLater = (projectId: number, error: unknown) => {
@@ -196,21 +208,27 @@ export async function openServices({
   const follower = new Follower({
     read,
     write,
+    folder: config.dataDir,
+    dataVersion: database.dataVersion,
+    pollMs: database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : followEveryMs,
     reconcile: async (projectId) => {
       if (gate.isClosed(projectId)) return
       await indexer.adoptSpace(projectId)
-      await index.reconcile(projectId)
+      // Erasure scrubs a local database's index file together with its pages.
+      await (database.isLocal ? index.reconcile(projectId) : index.follow(projectId))
     },
-    rebuild: lock ? (projectId) => index.rebuild(projectId) : null,
+    rebuild: () => (owner.isOwner ? (projectId) => index.rebuild(projectId) : null),
     wakeIndexer: (projectId) => indexer.wake(projectId),
     scheduleErasure: () => {
       scheduleErasure()
-      scheduleRemoval()
+      // On a server's database the node that deletes a project removes it; what it leaves open, the next start finds.
+      if (database.isLocal) scheduleRemoval()
     },
     onProjectGone: (projectId) => {
       gate.close(projectId)
-      // Where the folder is owned, the removal does it when the rows are gone.
-      if (!lock) index.drop(projectId).catch((error) => log.warn({ error }, 'An index was not dropped'))
+      // Who removes the rows drops the index when they are gone.
+      if (!owner.isOwner || !database.isLocal)
+        index.drop(projectId).catch((error) => log.warn({ error }, 'An index was not dropped'))
     },
     onFailure: (error) => log.error({ error }, 'Following the database failed'),
   })
@@ -255,10 +273,47 @@ export async function openServices({
       return index.remove(projectId, labels).catch((error) => reconcileLater(projectId, error))
     },
     scheduleErasure,
+    leaseMs,
     textBytesMax: config.knowledgeTextBytesMax,
     now,
   })
+  const staleBecause = () => {
+    const max = config.replicaStalenessMsMax
+    const replication = max > 0 ? database.replication() : null
+    if (!replication || (replication.lagMs !== null && replication.lagMs <= max)) return null
+    return `This replica has not been brought up to date for more than ${max} ms (REPLICA_MAX_STALENESS_MS).`
+  }
   let isStarted = false
+  /** What falls to the process that owns the folder, of which there is one. */
+  const actAsOwner = async (all: readonly Project[]) => {
+    // Before any erasure, which has no business with a table that an earlier version made.
+    for (const { projectId } of all) await refill(projectId)
+    // Whoever held leases on this file is gone, and embedding twice is harmless.
+    if (database.isLocal) for (const { projectId } of all) await indexer.endLeases(projectId)
+    await erasure.finish()
+    scheduleRemoval()
+    wordBacklog.start()
+    // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
+    if (database.isLocal) {
+      sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
+    }
+  }
+  /** A node starts without its primary as well; what it could not write is tried again when it has news. */
+  const whereReachable = async (work: () => Promise<void>) => {
+    try {
+      await work()
+    } catch (error) {
+      if (database.isLocal) throw error
+      log.warn({ error }, 'The primary could not be written to')
+    }
+  }
+  const takeOver = async () => {
+    log.info('This process owns the folder now')
+    database.own()
+    if (database.isLocal) await database.keepReserve()
+    await index.takeFiles()
+    await actAsOwner(await projects.list())
+  }
 
   return {
     config,
@@ -297,25 +352,30 @@ export async function openServices({
     indexer,
     index,
     search,
-    ownsFolder: lock !== null,
+    get ownsFolder() {
+      return owner.isOwner
+    },
     async start() {
-      if (lock) await database.keepReserve()
+      if (owner.isOwner && database.isLocal) await database.keepReserve()
       const all = await projects.list()
-      // Before any erasure, which has no business with a table that an earlier version made.
-      if (lock) for (const { projectId } of all) await refill(projectId)
-      for (const { projectId } of all) await indexer.adoptSpace(projectId)
+      for (const { projectId } of all) await whereReachable(() => indexer.adoptSpace(projectId))
       await follower.start()
       for (const { projectId } of all) await index.reconcile(projectId)
-      if (lock) await erasure.finish()
-      scheduleRemoval()
+      if (owner.isOwner) await whereReachable(() => actAsOwner(all))
       for (const { projectId } of all) indexer.wake(projectId)
-      if (lock) wordBacklog.start()
       isStarted = true
-      // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
-      if (lock) sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
+      if (takesFolder) {
+        owner.takeLater(() =>
+          takeOver().catch((error) => log.error({ error }, 'Not all is done that falls to the owner')),
+        )
+      }
     },
+    staleBecause,
     async notReadyBecause() {
       if (!isStarted) return 'Start-up is not finished yet.'
+      const stale = staleBecause()
+      if (stale) return stale
+      if (database.isDamaged()) return 'The replica is damaged. A restart fetches it anew from the primary.'
       if (!database.takesWrites()) return 'The writer is starting again.'
       try {
         await read.all(sql`select 1`)
@@ -337,24 +397,23 @@ export async function openServices({
       await sweeper.close()
       await index.close()
       await database.close()
-      lock?.release()
+      owner.release()
     },
   }
 }
 
-interface OpeningOptions {
-  /** The process that owns the folder looks at the file first. */
-  isChecked: boolean
+interface OpeningOptions extends OpenDatabaseOptions {
+  ownsFolder: boolean
   onDamage: (error: Error) => void
-  onWriterFailure: (error: Error) => void
 }
 
 async function open(
-  file: string,
-  { isChecked, onDamage, onWriterFailure }: OpeningOptions,
+  location: DatabaseLocation,
+  { onDamage, ...options }: OpeningOptions,
 ): Promise<OpenDatabase> {
-  if (isChecked) await refuseDamaged(file, onDamage)
-  return await openDatabase(file, onWriterFailure)
+  // The process that owns the folder looks at the file first.
+  if (options.ownsFolder && location.kind === 'file') await refuseDamaged(location.file, onDamage)
+  return await openDatabase(location, options)
 }
 
 /** The folder holds secrets and people's words; one that was there before may be open to others. */
@@ -366,14 +425,18 @@ function keepToOwner(folder: string): void {
   }
 }
 
-/** A command may hold the folder for a moment; a service that holds it does not let go. */
-async function takeFolder(folder: string): Promise<FolderLock | null> {
-  try {
-    return await FolderLock.acquire(folder, 'owner', ownerWaitMs)
-  } catch {
-    // Another process owns it: this one serves, and leaves files and erasures to that one.
-    return null
-  }
+/**
+ * Where the configuration says that the rows are. A command does not share a running service's replica, which one
+ * process alone may bring up to date: it talks to the primary.
+ */
+function locate(config: Config, role: ServicesOptions['role']): DatabaseLocation {
+  const { databaseFile, databaseUrl, databaseAuthToken, databaseSyncUrl, databaseSyncIntervalMs } = config
+  const remote = (url: string) => ({ kind: 'remote', url, authToken: databaseAuthToken }) as const
+  if (databaseFile === null) return remote(databaseUrl)
+  if (databaseSyncUrl === null) return { kind: 'file', file: databaseFile }
+  const primary = remote(databaseSyncUrl)
+  if (role === 'command') return primary
+  return { kind: 'replica', file: databaseFile, primary, syncIntervalMs: databaseSyncIntervalMs }
 }
 
 interface ConsoleSources {

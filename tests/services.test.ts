@@ -10,6 +10,7 @@ import { startFakeEmbeddings } from './support/fake-embeddings.ts'
 import { spawnService } from './support/process.ts'
 import { runScript } from './support/script.ts'
 import { startService, type TestProject, type TestService } from './support/service.ts'
+import { ofFilesOnly } from './support/test-mode.ts'
 
 let dataDir: string
 
@@ -206,7 +207,7 @@ describe('two services on one folder', () => {
   })
 })
 
-describe('a service', () => {
+describe.skipIf(ofFilesOnly)('a service', () => {
   test('is not ready before its start is through', async () => {
     const services = await openServices({ config: config(), log: pino({ level: 'silent' }), role: 'service' })
     expect(await services.notReadyBecause()).toBe('Start-up is not finished yet.')

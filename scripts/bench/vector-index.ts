@@ -39,7 +39,13 @@ export async function benchVectorIndex(source: VectorSource, count: number): Pro
   const folder = mkdtempSync(join(tmpdir(), 'callbook-bench-'))
   const databaseFile = join(folder, 'callbook.db')
   const indexFolder = join(folder, 'indexes')
-  const open = () => openVectorIndex({ databaseFile, folder: indexFolder, space, savesFiles: true })
+  const open = () =>
+    openVectorIndex({
+      readsAt: { kind: 'file', file: databaseFile },
+      folder: indexFolder,
+      space,
+      savesFiles: true,
+    })
   const database = await openDatabase(databaseFile)
   let index = open()
   try {

@@ -89,7 +89,24 @@ const pragmas = [
   { name: 'secure_delete', wanted: 1 },
 ]
 
-async function checkDatabase({ database }: Services): Promise<Check> {
+async function checkDatabase(services: Services): Promise<Check> {
+  return services.database.isLocal ? await checkFile(services) : await checkServer(services)
+}
+
+/** Durability, sound pages and backups are the server's; that it can be read is what can be seen from here. */
+async function checkServer({ database, config }: Services): Promise<Check> {
+  const startedAt = performance.now()
+  const [applied] = await database.read.all<{ n: number }>(
+    sql`select count(*) as n from __drizzle_migrations`,
+  )
+  const tookMs = Math.round(performance.now() - startedAt)
+  const url = config.databaseSyncUrl ?? config.databaseUrl
+  const replica = config.databaseSyncUrl === null ? '' : ', which this folder has a replica of'
+  const detail = `${url} answered in ${tookMs} ms, ${counted(applied?.n ?? 0, 'migration')} applied${replica}`
+  return { check: 'database', ok: true, detail, advice: null }
+}
+
+async function checkFile({ database }: Services): Promise<Check> {
   const { write } = database
   const faults: string[] = []
   for (const { name, wanted } of pragmas) {
@@ -113,12 +130,13 @@ async function checkDatabase({ database }: Services): Promise<Check> {
   return { check: 'database', ok: true, detail, advice: null }
 }
 
-function databaseFault({ databaseUrl, databaseFile }: Config, error: unknown): Check {
-  const advice = databaseFile
-    ? `See that ${databaseFile} and its folder may be read and written by this user and that the disk is not full. ` +
-      'A file that is not a database is to be restored from a backup.'
-    : 'See that the address and DATABASE_AUTH_TOKEN are right and that the server can be reached.'
-  const detail = `${databaseUrl} cannot be used: ${sentenceOf(error)}`
+function databaseFault({ databaseUrl, databaseFile, databaseSyncUrl }: Config, error: unknown): Check {
+  const advice =
+    databaseFile && databaseSyncUrl === null
+      ? `See that ${databaseFile} and its folder may be read and written by this user and that the disk is not full. ` +
+        'A file that is not a database is to be restored from a backup.'
+      : 'See that the address and DATABASE_AUTH_TOKEN are right and that the server can be reached.'
+  const detail = `${databaseSyncUrl ?? databaseUrl} cannot be used: ${sentenceOf(error)}`
   return { check: 'database', ok: false, detail, advice }
 }
 

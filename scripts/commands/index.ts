@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { readMeta, removeMeta, setMeta } from '../../src/db/meta.ts'
-import { rebuildRequestPrefix } from '../../src/knowledge/follower.ts'
+import { rebuildRequestName } from '../../src/knowledge/follower.ts'
 import { loadAddon } from '../../src/knowledge/index/addon.ts'
 import type { Project } from '../../src/projects/projects.ts'
 import type { Services } from '../../src/services.ts'
@@ -95,13 +95,13 @@ function refuseWithoutAddon(): void {
 /** Asks the service that owns the folder, and waits until it has taken the requests away. */
 async function haveRebuilt(services: Services, projects: readonly Project[], shell: Shell): Promise<void> {
   const { read, write } = services.database
-  const names = projects.map(({ projectId }) => rebuildRequestPrefix + projectId)
+  const names = projects.map(({ projectId }) => rebuildRequestName(services.config.dataDir, projectId))
   const withdraw = () => Promise.all(names.map((name) => removeMeta(write, name)))
   const deadline = performance.now() + rebuildWithinMs
   if (shell.isTerminal) shell.say('A service runs on this folder and is asked to rebuild …')
   for (const name of names) await setMeta(write, name, 'requested by the command line')
   for (;;) {
-    const open = await readMeta(read, rebuildRequestPrefix)
+    const open = await readMeta(read, rebuildRequestName(services.config.dataDir))
     if (!names.some((name) => open.has(name))) return
     if (shell.signal.aborted || !hasOwner(services.config)) {
       await withdraw()

@@ -1,4 +1,4 @@
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from './reader.ts'
 import { Rounds } from './rounds.ts'
 import { erasures, projects } from './schema.ts'
@@ -16,7 +16,12 @@ const structureId = 10
 const mergeStepsMax = 100_000
 const retryDelayMs = 1_000
 
+/** A deletion of another node is finished here when that one has not done so in this many times its time. */
+const othersPatience = 2
+
 interface ErasureOptions {
+  /** Whether the database's file and pages are this machine's to clear; otherwise they are its server's. */
+  isLocal: boolean
   read: ReadDatabase
   write: WriteDatabase
   /** Resolves when the project's index file holds no byte of a removed vector. */
@@ -38,17 +43,20 @@ interface OpenErasure {
 /**
  * Makes what was deleted unreadable: `secure_delete` has zeroed its pages, the keyword index is merged without
  * it, the vector index is saved without it, the write-ahead log is emptied. Only then is the ledger row done.
+ * Of a database on a server only the vector index is here to be scrubbed: pages and keyword index are the server's.
  */
 export class Erasure {
   readonly #options: ErasureOptions
   readonly #rounds: Rounds
+  /** Where this process has deleted something. */
+  readonly #ownProjects = new Set<number>()
 
   constructor(options: ErasureOptions) {
     this.#options = options
     this.#rounds = new Rounds({
       work: async () => {
         await this.finish()
-        return (await this.#readOpen()).length > 0
+        return await this.#isAnyOpen()
       },
       // A tenth of the time gathers deletions; the rest is for the work itself, maybe behind a round under way.
       delayMs: options.eraseWithinMs / 10,
@@ -57,8 +65,12 @@ export class Erasure {
     })
   }
 
-  /** To be called after each committed deletion. Deletions close together are scrubbed together. */
-  schedule(): void {
+  /**
+   * To be called after each committed deletion. Deletions close together are scrubbed together.
+   * @param projectId where this process has deleted something itself
+   */
+  schedule(projectId?: number): void {
+    if (projectId !== undefined) this.#ownProjects.add(projectId)
     this.#rounds.schedule()
   }
 
@@ -72,15 +84,19 @@ export class Erasure {
     const open = await this.#readOpen()
     if (open.length === 0) return
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'item').map((row) => row.projectId))) {
-      await this.#rewriteWords(chunkWords(projectId))
+      if (this.#options.isLocal) await this.#rewriteWords(chunkWords(projectId))
       await this.#options.scrubIndex(projectId)
     }
+    if (this.#options.isLocal) await this.#scrubPages(open)
+    await this.#markDone(open)
+  }
+
+  async #scrubPages(open: OpenErasure[]): Promise<void> {
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'call').map((row) => row.projectId))) {
       await this.#rewriteWords(callWords(projectId))
     }
     await this.#options.sweepPages()
     await emptyWriteAheadLog(this.#options.write)
-    await this.#markDone(open)
   }
 
   /** Finishes what is under way; what is open then is finished at the next start. */
@@ -88,13 +104,27 @@ export class Erasure {
     await this.#rounds.close()
   }
 
+  /** Also such as another node is to finish, or this one later. */
+  async #isAnyOpen(): Promise<boolean> {
+    const rows = await this.#options.read.all(sql`
+      select 1 from ${erasures} join ${projects} on ${projects.id} = ${erasures.projectId}
+      where ${erasures.doneAt} is null and ${projects.deletedAt} is null limit 1`)
+    return rows.length > 0
+  }
+
   async #readOpen(): Promise<OpenErasure[]> {
-    return await this.#options.read
+    const { isLocal, read, now, eraseWithinMs } = this.#options
+    const own = JSON.stringify([...this.#ownProjects])
+    const isOurs = isLocal
+      ? sql`true`
+      : sql`(${erasures.requestedAt} <= ${now() - othersPatience * eraseWithinMs}
+          or ${erasures.projectId} in (select value from json_each(${own})))`
+    return await read
       .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
       .from(erasures)
       // What is open in a project that is being deleted goes with the project.
       .innerJoin(projects, eq(projects.id, erasures.projectId))
-      .where(and(isNull(erasures.doneAt), isNull(projects.deletedAt)))
+      .where(sql`${erasures.doneAt} is null and ${projects.deletedAt} is null and ${isOurs}`)
   }
 
   /**

@@ -1,13 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'drizzle-orm'
 import { migrate as applyMigrations } from 'drizzle-orm/libsql/migrator'
 import { FolderLock } from './folder-lock.ts'
+import type { ReadDatabase } from './reader.ts'
 import { renewCallWords } from './word-tables.ts'
 import type { WriteDatabase } from './writer.ts'
 
 const lockTimeoutMs = 60_000
+const leaseMs = 60_000
+const leaseRetryMs = 200
 const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /**
@@ -18,19 +22,58 @@ const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 export async function migrate(db: WriteDatabase, folder: string): Promise<void> {
   const lock = await FolderLock.acquire(folder, 'migrate', lockTimeoutMs)
   try {
-    await refuseNewerDatabase(db)
-    await applyMigrations(db, { migrationsFolder })
+    await migrateInTurn(db)
     await renewCallWords(db)
   } finally {
     lock.release()
   }
 }
 
-async function refuseNewerDatabase(db: WriteDatabase): Promise<void> {
-  const known = newestKnownMigration()
+/** The same on a server, where nodes take turns by a lease row, by the server's own clock. */
+export async function migrateRemotely(db: WriteDatabase): Promise<void> {
+  const holder = randomUUID()
+  await acquireLease(db, holder)
+  try {
+    await migrateInTurn(db)
+    await renewCallWords(db)
+  } finally {
+    await db.run(sql`delete from __callbook_turns where name = 'migrate' and holder = ${holder}`)
+  }
+}
+
+/** Whether the database has this version's schema. @throws when it has that of a newer version. */
+export async function isMigrated(db: ReadDatabase | WriteDatabase): Promise<boolean> {
   const applied = await newestAppliedMigration(db)
-  if (applied <= known) return
-  throw new Error(
+  const known = newestKnownMigration()
+  if (applied > known) throw newerDatabase()
+  return applied === known
+}
+
+async function migrateInTurn(db: WriteDatabase): Promise<void> {
+  if (await isMigrated(db)) return
+  await applyMigrations(db, { migrationsFolder })
+}
+
+async function acquireLease(db: WriteDatabase, holder: string): Promise<void> {
+  await db.run(
+    sql`create table if not exists __callbook_turns (name text primary key, holder text, until real)`,
+  )
+  const deadline = performance.now() + leaseMs + lockTimeoutMs
+  const now = sql.raw(`(unixepoch('subsec') * 1000)`)
+  for (;;) {
+    const taken = await db.all(sql`
+      insert into __callbook_turns (name, holder, until) values ('migrate', ${holder}, ${now} + ${leaseMs})
+      on conflict (name) do update set holder = excluded.holder, until = excluded.until where until < ${now}
+      returning holder`)
+    if (taken.length > 0) return
+    if (performance.now() > deadline)
+      throw new Error('Another node has been migrating the database for too long')
+    await new Promise((resolve) => setTimeout(resolve, leaseRetryMs))
+  }
+}
+
+function newerDatabase(): Error {
+  return new Error(
     'The database was written by a newer version of Callbook than this one. ' +
       'Start the newer version, or point DATA_DIR or DATABASE_URL at another database.',
   )
@@ -44,7 +87,7 @@ export function newestKnownMigration(): number {
   return Math.max(...journal.entries.map((entry) => entry.when))
 }
 
-async function newestAppliedMigration(db: WriteDatabase): Promise<number> {
+async function newestAppliedMigration(db: ReadDatabase | WriteDatabase): Promise<number> {
   const tables = await db.all(sql`select name from sqlite_master where name = '__drizzle_migrations'`)
   if (tables.length === 0) return 0
   const [row] = await db.all<{ newest: number | null }>(

@@ -1,4 +1,10 @@
-import type { InStatement, InValue, Replicated, ResultSet, Row } from '@libsql/client'
+import type { InStatement, InValue, ResultSet, Row } from '@libsql/client'
+import type { RemoteLocation } from './location.ts'
+
+/** Where the writer's worker writes. */
+export type WriterTarget =
+  | { kind: 'file'; url: string }
+  | { kind: 'remote'; location: RemoteLocation; deadlineMs: number }
 
 /** What the writer's proxy asks of its worker; each is one method of `@libsql/client`, but for two. */
 export type WriterCall =
@@ -6,12 +12,18 @@ export type WriterCall =
   | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
-  | { method: 'sync' }
   | { method: 'clearStalePages'; pages: number[] }
   | { method: 'keepReserve' }
   | { method: 'close' }
 
-export type WriterValue = PlainResult | PlainResult[] | Replicated | null
+export type WriterValue = PlainResult | PlainResult[] | null
+
+/** The connection that writes, as the worker drives it. */
+export interface WriterSession {
+  /** A request has come, and may have to wait for others. */
+  arrived(id: number): void
+  answer(request: WriterRequest): Promise<WriterReply>
+}
 
 export interface WriterRequest {
   id: number
@@ -23,6 +35,10 @@ export interface WriterRequest {
 export type WriterReply =
   | { id: number; ok: true; value: WriterValue }
   | { id: number; ok: false; error: { message: string; code: string } }
+
+export function toFailure(id: number, error: unknown, code: string): WriterReply {
+  return { id, ok: false, error: { message: error instanceof Error ? error.message : String(error), code } }
+}
 
 /** Whether the code of a failed call says that another connection holds a lock. */
 export function meansLock(code: string): boolean {

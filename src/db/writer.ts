@@ -10,6 +10,8 @@ import {
 } from '@libsql/client'
 import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
 import { AppError } from '../errors.ts'
+import type { RemoteLocation } from './location.ts'
+import { primaryAwayCode, writeUnanswered } from './remote-client.ts'
 import {
   fromPlainResult,
   meansLock,
@@ -17,11 +19,17 @@ import {
   type WriterCall,
   type WriterReply,
   type WriterRequest,
+  type WriterTarget,
   type WriterValue,
 } from './writer-messages.ts'
 
 const restartDelayMsMin = 100
 const restartDelayMsMax = 30_000
+/** After it a write through a server is answered as unavailable: together with what leads up to it, three seconds. */
+const deadlineMs = 2_800
+const requestDeadlineMs = 2_500
+/** Statements that change nothing. */
+const readingPattern = /^\s*(select|pragma)\b/i
 /** Writes waiting or running; beyond it a write is refused at once instead of growing memory. */
 const writesQueuedMax = 2_000
 
@@ -48,9 +56,26 @@ interface WriterOptions {
   onFailure?: (error: Error) => void
 }
 
-/** Starts the worker that owns the only connection that writes to the database at `url`. */
-export function openWriter(url: string, { onFailure }: WriterOptions = {}): Writer {
-  const worker = new WriterWorker(url, onFailure ?? (() => undefined))
+interface RemoteWriterOptions extends WriterOptions {
+  /** Awaited before a write is acknowledged: makes it visible to whoever reads here. */
+  afterWrite: () => Promise<void>
+}
+
+/** Starts the worker that owns the only connection that writes to the database at `url` (`file:…`). */
+export function openWriter(url: string, { onFailure = () => undefined }: WriterOptions = {}): Writer {
+  return toWriter(new WriterWorker({ kind: 'file', url }, { onFailure, afterWrite: null }))
+}
+
+/** The same for a libSQL server; each call has a deadline of its own. */
+export function openRemoteWriter(
+  location: RemoteLocation,
+  { onFailure = () => undefined, afterWrite }: RemoteWriterOptions,
+): Writer {
+  const target = { kind: 'remote', location, deadlineMs: requestDeadlineMs } as const
+  return toWriter(new WriterWorker(target, { onFailure, afterWrite }))
+}
+
+function toWriter(worker: WriterWorker): Writer {
   const client = new WorkerClient(worker, false)
   const freeing = new WorkerClient(worker, true)
   return {
@@ -71,11 +96,18 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** Calls to the worker, which run one after the other in the order they were made. */
+interface WorkerOptions {
+  onFailure: (error: Error) => void
+  /** Null for a file of our own. */
+  afterWrite: (() => Promise<void>) | null
+}
+
+/** Calls to the worker; on a file they run one after the other in the order they were made. */
 class WriterWorker {
   isClosed = false
-  readonly #url: string
+  readonly #target: WriterTarget
   readonly #onFailure: (error: Error) => void
+  readonly #afterWrite: (() => Promise<void>) | null
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | null
   /** What cannot be opened at all fails at once; what has worked before is started again. */
@@ -85,9 +117,10 @@ class WriterWorker {
   #restartDelayMs = restartDelayMsMin
   #lastId = 0
 
-  constructor(url: string, onFailure: (error: Error) => void) {
-    this.#url = url
+  constructor(target: WriterTarget, { onFailure, afterWrite }: WorkerOptions) {
+    this.#target = target
     this.#onFailure = onFailure
+    this.#afterWrite = afterWrite
     this.#worker = this.#start()
   }
 
@@ -104,7 +137,8 @@ class WriterWorker {
     if (this.isClosed) return Promise.reject(new LibsqlError('The client is closed', 'CLIENT_CLOSED'))
     if (!this.#worker) return Promise.reject(busy('The writer is starting again; nothing was written.'))
     if (this.#waiting.size >= writesQueuedMax) return Promise.reject(busy('Too many writes are waiting.'))
-    return this.#post(this.#worker, call, frees)
+    const answered = this.#post(this.#worker, call, frees)
+    return this.#afterWrite ? inTime(call, answered, this.#afterWrite) : answered
   }
 
   async close(): Promise<void> {
@@ -120,7 +154,7 @@ class WriterWorker {
 
   #start(): Worker {
     const worker = new Worker(new URL('./writer-worker.ts', import.meta.url), {
-      workerData: { url: this.#url },
+      workerData: this.#target,
     })
     worker.on('message', (reply: WriterReply) => this.#settle(reply))
     worker.on('error', (error) => this.#fail(worker, error))
@@ -204,7 +238,7 @@ class WorkerClient implements Client {
   }
 
   async sync(): Promise<Replicated> {
-    return (await this.#send({ method: 'sync' })) as Replicated
+    throw new LibsqlError('A replica is brought up to date by another worker', 'NOT_SUPPORTED')
   }
 
   async transaction(): Promise<never> {
@@ -222,6 +256,34 @@ class WorkerClient implements Client {
   }
 }
 
+/** Migrations take the time they need; nobody waits for an answer meanwhile. */
+async function inTime(
+  call: WriterCall,
+  answered: Promise<WriterValue>,
+  afterWrite: () => Promise<void>,
+): Promise<WriterValue> {
+  const visible = answered.then(async (value) => {
+    if (changesRows(call)) await afterWrite()
+    return value
+  })
+  if (call.method === 'migrate' || call.method === 'executeMultiple') return await visible
+  return await withinTime(deadlineMs, visible)
+}
+
+function changesRows(call: WriterCall): boolean {
+  if (call.method !== 'execute') return true
+  const { statement } = call
+  return !readingPattern.test(typeof statement === 'string' ? statement : statement.sql)
+}
+
+/** Gives up waiting when the time is over; the work itself goes on. */
+function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(writeUnanswered()), timeoutMs)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
 /** What a caller can act on becomes an answer of its own; anything else is an internal error. */
 function toError({ message, code }: { message: string; code: string }): Error {
   if (code === 'SQLITE_FULL') {
@@ -230,6 +292,7 @@ function toError({ message, code }: { message: string; code: string }): Error {
       cause: new LibsqlError(message, code),
     })
   }
+  if (code === primaryAwayCode) return writeUnanswered(new LibsqlError(message, code))
   if (meansLock(code)) {
     return busy('Another process is holding the database; nothing was written.')
   }

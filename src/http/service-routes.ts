@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { bearerToken } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
@@ -9,6 +9,8 @@ import { jsonAnswer, problemAnswers } from './openapi.ts'
 interface ServiceRoutesOptions {
   /** Why the service is not ready, in a sentence; null when it is. */
   notReadyBecause: () => Promise<string | null>
+  /** How far behind its primary a replica is; null where nothing is replicated. */
+  replication: () => Static<typeof Replication> | null
   metricsText: () => Promise<string>
   metricsToken: string | null
   peerAddress: PeerAddress
@@ -16,11 +18,21 @@ interface ServiceRoutesOptions {
 
 const tags = ['Service']
 const Health = Type.Object({ status: Type.Unsafe<'ok'>({ type: 'string', enum: ['ok'] }) })
-const Readiness = Type.Object({ status: Type.Unsafe<'ready'>({ type: 'string', enum: ['ready'] }) })
+const Replication = Type.Object({
+  lagMs: Type.Union([Type.Number(), Type.Null()]),
+  lastSyncAt: Type.Union([Type.Number(), Type.Null()]),
+  failures: Type.Number(),
+})
+const Readiness = Type.Object({
+  status: Type.Unsafe<'ready'>({ type: 'string', enum: ['ready'] }),
+  /** Null where nothing is replicated. */
+  replication: Type.Union([Replication, Type.Null()]),
+})
 
 /** Health, readiness and metrics, for whoever runs the service. */
 export function serviceRoutes({
   notReadyBecause,
+  replication,
   metricsText,
   metricsToken,
   peerAddress,
@@ -35,7 +47,7 @@ export function serviceRoutes({
         responses: { 200: jsonAnswer('It does.', Health), ...problemAnswers(['internal']) },
       },
     })
-    .get('/ready', async () => toReadiness(await notReadyBecause()), {
+    .get('/ready', async () => toReadiness(await notReadyBecause(), replication()), {
       detail: {
         tags,
         security: [],
@@ -73,8 +85,8 @@ export function serviceRoutes({
     )
 }
 
-function toReadiness(reason: string | null) {
-  if (reason === null) return { status: 'ready' }
+function toReadiness(reason: string | null, replication: Static<typeof Replication> | null) {
+  if (reason === null) return { status: 'ready', replication }
   throw new AppError('unavailable', 'Service unavailable', { detail: reason, retryAfterSeconds: 1 })
 }
 

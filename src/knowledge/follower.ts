@@ -1,18 +1,31 @@
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
 import { sql } from 'drizzle-orm'
 import { readMeta, removeMeta } from '../db/meta.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 
-const pollMs = 500
-/** A row in `meta` by which a command asks the process that owns the index files for a rebuild. */
-export const rebuildRequestPrefix = 'index_rebuild:'
+const rebuildRequestPrefix = 'index_rebuild:'
+const digestChars = 16
+
+/** Names the row in `meta` by which a command asks the process that owns a folder's index files for a rebuild. */
+export function rebuildRequestName(folder: string, projectId: number | string = ''): string {
+  // Nodes on other machines, whose folders may be called the same, have the same rows.
+  const digest = createHash('sha256').update(`${hostname()} ${folder}`).digest('hex').slice(0, digestChars)
+  return `${rebuildRequestPrefix}${digest}:${projectId}`
+}
 
 interface FollowerOptions {
   read: ReadDatabase
   write: WriteDatabase
+  /** Changes when the rows may have: see Reader.dataVersion. */
+  dataVersion: () => number
+  pollMs: number
+  /** Whose index files this process may own. */
+  folder: string
   reconcile: (projectId: number) => Promise<unknown>
   /** Null in a process that does not save index files: another answers requests for a rebuild. */
-  rebuild: ((projectId: number) => Promise<unknown>) | null
+  rebuild: () => ((projectId: number) => Promise<unknown>) | null
   /** Chunks may be pending that another process wrote. */
   wakeIndexer: (projectId: number) => void
   /** Deletions may be open that another process committed. */
@@ -69,12 +82,12 @@ export class Follower {
       this.#poll()
         .catch(this.#options.onFailure)
         .finally(() => this.#schedule())
-    }, pollMs)
+    }, this.#options.pollMs)
     this.#timer.unref()
   }
 
   async #poll(): Promise<void> {
-    const dataVersion = await this.#readDataVersion()
+    const dataVersion = this.#options.dataVersion()
     if (dataVersion === this.#dataVersion && this.#suspects.size === 0) return
     this.#dataVersion = dataVersion
     const there = await this.#readVersions()
@@ -111,9 +124,11 @@ export class Follower {
   }
 
   async #answerRebuildRequests(): Promise<void> {
-    if (!this.#options.rebuild) return
-    for (const name of (await readMeta(this.#options.read, rebuildRequestPrefix)).keys()) {
-      await this.#options.rebuild(Number(name.slice(rebuildRequestPrefix.length)))
+    const rebuild = this.#options.rebuild()
+    if (!rebuild) return
+    const prefix = rebuildRequestName(this.#options.folder)
+    for (const name of (await readMeta(this.#options.read, prefix)).keys()) {
+      await rebuild(Number(name.slice(prefix.length)))
       await removeMeta(this.#options.write, name)
     }
   }
@@ -124,11 +139,6 @@ export class Follower {
         and project_id not in (select id from projects where deleted_at is not null)`,
     )
     return rows.map(({ id }) => id)
-  }
-
-  async #readDataVersion(): Promise<number> {
-    const [row] = await this.#options.read.all<{ data_version: number }>(sql`pragma data_version`)
-    return row?.data_version ?? 0
   }
 
   async #readVersions(): Promise<{ id: number; version: number }[]> {

@@ -9,6 +9,8 @@ const retryDelayMsMax = 300_000
 /** No chunk waits longer, whatever the provider asks for; one that seems to has seen the clock go back. */
 const waitMsMax = 900_000
 const errorCharsMax = 500
+/** How long chunks are left to the process that has taken them on; then another may embed them. */
+export const leaseMs = 15_000
 /** Who comes beyond it is not kept waiting: their chunks are pending. */
 const waitersMax = 200
 
@@ -31,6 +33,7 @@ interface PendingChunk {
   heading: string | null
   text: string
   attempts: number
+  leasedUntil: number | null
 }
 
 const queries = preparedQueries((db) => {
@@ -43,6 +46,7 @@ const queries = preparedQueries((db) => {
         heading: chunks.heading,
         text: chunks.text,
         attempts: chunks.attempts,
+        leasedUntil: chunks.leasedUntil,
       })
       .from(chunks)
       .innerJoin(knowledgeItems, eq(knowledgeItems.seq, chunks.itemSeq))
@@ -52,6 +56,11 @@ const queries = preparedQueries((db) => {
           or(
             lte(chunks.nextAttemptAt, sql.placeholder('now')),
             gt(chunks.nextAttemptAt, sql.placeholder('farthest')),
+          ),
+          or(
+            lte(sql`coalesce(${chunks.leasedUntil}, 0)`, sql.placeholder('now')),
+            gt(chunks.leasedUntil, sql.placeholder('farthest')),
+            sql`${chunks.label} in (select value from json_each(${sql.placeholder('held')}))`,
           ),
         ),
       )
@@ -69,7 +78,9 @@ const queries = preparedQueries((db) => {
       )
       .prepare(),
     nextDue: db
-      .select({ at: sql<number | null>`min(${chunks.nextAttemptAt})` })
+      .select({
+        at: sql<number | null>`min(max(${chunks.nextAttemptAt}, coalesce(${chunks.leasedUntil}, 0)))`,
+      })
       .from(chunks)
       .where(isPending)
       .prepare(),
@@ -87,6 +98,8 @@ export class Indexer {
   readonly #timers = new Map<number, ReturnType<typeof setTimeout>>()
   readonly #waiters = new Set<Waiter>()
   readonly #closing = new AbortController()
+  /** Chunks whose lease is this process's. */
+  readonly #held = new Set<number>()
 
   constructor(options: IndexerOptions) {
     this.#options = options
@@ -95,10 +108,14 @@ export class Indexer {
   /** True once all of these chunks are found by vector; false when one failed or `timeoutMs` passed. */
   async settle(projectId: number, labels: readonly number[], timeoutMs: number): Promise<boolean> {
     if (this.#waiters.size >= waitersMax) {
+      // What was stored with a lease is this process's to embed all the same.
+      for (const label of labels) this.#held.add(label)
       this.wake(projectId)
       return false
     }
     const waiter = new Waiter(labels)
+    // They were stored with a lease.
+    for (const label of labels) this.#held.add(label)
     this.#waiters.add(waiter)
     const timer = setTimeout(() => waiter.finish(false), timeoutMs)
     this.wake(projectId)
@@ -136,12 +153,24 @@ export class Indexer {
 
   /** Makes vectors of another space pending: they mean nothing to this embedder. */
   async adoptSpace(projectId: number): Promise<void> {
-    const { write } = this.#options.store(projectId)
+    const { read, write } = this.#options.store(projectId)
     const { space } = this.#options.embedder
+    const [foreign] = await read.all(sql`
+      select 1 from ${chunks} where project_id = ${projectId}
+        and (embedding_space < ${space} or embedding_space > ${space}) limit 1`)
+    if (!foreign) return
     await write.run(sql`
       update ${chunks} set embedding = null, embedding_space = null, attempts = 0, last_error = null,
         next_attempt_at = ${this.#options.now()}
       where project_id = ${projectId} and embedding_space <> ${space}`)
+  }
+
+  /** Whoever took chunks on will not embed them any more. */
+  async endLeases(projectId: number): Promise<void> {
+    const { read, write } = this.#options.store(projectId)
+    const isLeased = sql`project_id = ${projectId} and embedding_space is null and leased_until is not null`
+    const [leased] = await read.all(sql`select 1 from ${chunks} where ${isLeased} limit 1`)
+    if (leased) await write.run(sql`update ${chunks} set leased_until = null where ${isLeased}`)
   }
 
   /** Stops after what is being written; the rest stays pending in the rows. */
@@ -180,15 +209,38 @@ export class Indexer {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
     const limit = batchTextsMax * batchesAtOnce
     const now = this.#options.now()
-    return await queries(this.#options.store(projectId).read).due.all({
+    const rows = await queries(this.#options.store(projectId).read).due.all({
       projectId,
       now,
       farthest: now + waitMsMax,
+      held: JSON.stringify([...this.#held]),
       limit,
     })
+    return await this.#lease(projectId, rows)
+  }
+
+  /** Takes on chunks that nobody has; of several processes that try, one gets each. */
+  async #lease(projectId: number, rows: PendingChunk[]): Promise<PendingChunk[]> {
+    const free = rows.filter(({ label }) => !this.#held.has(label)).map(({ label }) => label)
+    if (free.length === 0) return rows
+    const now = this.#options.now()
+    const taken = await this.#options.store(projectId).write.all<{ label: number }>(sql`
+      update ${chunks} set leased_until = ${now + leaseMs} where label in (
+        select value from json_each(${JSON.stringify(free)})) and embedding_space is null
+        and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
+    for (const { label } of taken) this.#held.add(label)
+    return rows.filter(({ label }) => this.#held.has(label))
   }
 
   async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {
+    try {
+      await this.#embedLeased(projectId, batch)
+    } finally {
+      for (const { label } of batch) this.#held.delete(label)
+    }
+  }
+
+  async #embedLeased(projectId: number, batch: PendingChunk[]): Promise<void> {
     try {
       const texts = batch.map((chunk) => embeddedText(chunk.itemName, chunk))
       const vectors = await this.#options.embedder.embed(texts, 'document', this.#closing.signal)
@@ -214,7 +266,8 @@ export class Indexer {
       ),
       write.all<{ label: number }>(sql`
         update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
-          embedding_space = ${this.#options.embedder.space}, attempts = 0, next_attempt_at = null, last_error = null
+          embedding_space = ${this.#options.embedder.space}, attempts = 0, next_attempt_at = null,
+          last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     ])
     return results[1].map(({ label }) => label)
@@ -228,7 +281,7 @@ export class Indexer {
     const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + this.#options.random() / 2)))
     await this.#options.store(projectId).write.run(sql`
       update ${chunks} set attempts = attempts + 1, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
-        next_attempt_at = ${this.#options.now() + Math.round(delayMs)}
+        next_attempt_at = ${this.#options.now() + Math.round(delayMs)}, leased_until = null
       where label in (select value from json_each(${JSON.stringify(batch.map(({ label }) => label))}))
         and embedding_space is null`)
   }
@@ -245,6 +298,7 @@ export class Indexer {
         embedded.map(({ label }) => label),
       )
     }
+    for (const { label } of rows) this.#held.delete(label)
     this.#settleWaiters(rows, true)
   }
 

@@ -19,6 +19,9 @@ const pageLimitDefault = 20
 /** The list of items is read in slices of about this many characters of text. */
 const sliceCharsMax = 2_097_152
 
+/** Statements that are committed with an item, or not at all. */
+type Alongside = (itemId: string) => readonly SQL[]
+
 interface KnowledgeOptions {
   store: StoreOf
   recordHash: RecordHash
@@ -30,6 +33,8 @@ interface KnowledgeOptions {
   /** Takes vectors out of the index in memory; resolves when search no longer returns them. */
   forget: (projectId: number, labels: readonly number[]) => Promise<void>
   scheduleErasure: (projectId: number) => void
+  /** How long the chunks of an item are left to the process that stores and settles it. */
+  leaseMs: number
   textBytesMax: number
   now: () => number
 }
@@ -133,27 +138,32 @@ export class Knowledge {
    * Stores the item, which keyword search finds from then on, and waits a while for its vectors.
    * @param alongside statements that are committed with the item, or not at all
    */
-  async add(
-    projectId: number,
-    input: NewItem,
-    alongside?: (itemId: string) => readonly SQL[],
-  ): Promise<CreatedItem> {
-    const { item, labels } = await this.store(projectId, input, alongside)
+  async add(projectId: number, input: NewItem, alongside?: Alongside): Promise<CreatedItem> {
+    const { leaseMs } = this.#options
+    const { item, labels } = await this.#store(projectId, input, { leaseMs, alongside })
     const isIndexed = await this.#options.settle(projectId, labels)
     return { item, isIndexed }
   }
 
   /** Stores the item and leaves its chunks pending. */
-  async store(
+  async store(projectId: number, input: NewItem): Promise<{ item: Item; labels: number[] }> {
+    return await this.#store(projectId, input, { leaseMs: 0 })
+  }
+
+  async #store(
     projectId: number,
     input: NewItem,
-    alongside?: (itemId: string) => readonly SQL[],
+    { leaseMs, alongside }: { leaseMs: number; alongside?: Alongside | undefined },
   ): Promise<{ item: Item; labels: number[] }> {
     this.#checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
     const rows = await this.#options.toChunkRows(item.text)
-    const labels = await this.#insert(projectId, item, rows, createdAt, alongside?.(item.id) ?? [])
+    const labels = await this.#insert(projectId, item, rows, {
+      createdAt,
+      leasedUntil: leaseMs === 0 ? null : createdAt + leaseMs,
+      alongside: alongside?.(item.id) ?? [],
+    })
     return { item, labels }
   }
 
@@ -263,8 +273,11 @@ export class Knowledge {
     projectId: number,
     item: Item,
     { rows, words }: ChunkRows,
-    createdAt: number,
-    alongside: readonly SQL[],
+    {
+      createdAt,
+      leasedUntil,
+      alongside,
+    }: { createdAt: number; leasedUntil: number | null; alongside: readonly SQL[] },
   ): Promise<number[]> {
     const { write } = this.#options.store(projectId)
     const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
@@ -276,8 +289,10 @@ export class Knowledge {
         select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
           change_seq, ${createdAt} from ${projects} where id = ${projectId}`),
       write.all<{ label: number }>(sql`
-        insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at)
-        select ${projectId}, ${itemSeq}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${createdAt}
+        insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at,
+          leased_until)
+        select ${projectId}, ${itemSeq}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${createdAt},
+          ${leasedUntil}
         from json_each(${rows}) returning label`),
       // Materialised, or the JSON would be gone through once for each chunk.
       write.run(sql`

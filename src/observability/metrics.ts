@@ -9,9 +9,17 @@ export interface IndexTotals {
   fileBytes: number
 }
 
+export interface ReplicationTotals {
+  lagMs: number | null
+  lastSyncAt: number | null
+  failures: number
+}
+
 interface MetricsSources {
   pendingChunks: () => Promise<number>
   indexTotals: () => Promise<IndexTotals>
+  /** Null where nothing is replicated. */
+  replication: () => ReplicationTotals | null
 }
 
 /** Prometheus metrics. Names follow https://prometheus.io/docs/practices/naming. */
@@ -47,6 +55,7 @@ export class Metrics {
   constructor(sources: MetricsSources) {
     this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', sources.pendingChunks)
     this.#indexGauges(sources.indexTotals)
+    if (sources.replication()) this.#replicationGauges(sources.replication)
     this.#timer = this.#probeLag()
   }
 
@@ -93,6 +102,27 @@ export class Metrics {
       async () => (await read()).tombstones,
     )
     this.#gauge('callbook_index_file_bytes', 'Size of the index files.', async () => (await read()).fileBytes)
+  }
+
+  #replicationGauges(read: () => ReplicationTotals | null): void {
+    const seconds = (ms: number | null | undefined) => (ms ?? Number.NaN) / 1000
+    this.#gauge(
+      'callbook_replication_lag_seconds',
+      'Time since the newest sync that succeeded began.',
+      async () => seconds(read()?.lagMs),
+    )
+    this.#gauge('callbook_replication_last_sync_timestamp_seconds', 'When that was.', async () =>
+      seconds(read()?.lastSyncAt),
+    )
+    new Counter({
+      name: 'callbook_replication_sync_failures_total',
+      help: 'Syncs with the primary that failed.',
+      registers: [this.#registry],
+      collect() {
+        this.reset()
+        this.inc(read()?.failures ?? 0)
+      },
+    })
   }
 
   /** Measured by a timer that is late by the lag: `monitorEventLoopDelay` is not on every runtime. */

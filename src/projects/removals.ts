@@ -19,6 +19,8 @@ const changePerSlice = { min: 0.8, max: 1.25 }
 const retryDelayMs = 1_000
 
 interface RemovalsOptions {
+  /** Whether the database's file is this machine's to clear; otherwise it is its server's. */
+  isLocal: boolean
   read: ReadDatabase
   write: WriteDatabase
   /** Resolves when this process has nothing under way any more that writes to the project. */
@@ -89,8 +91,10 @@ export class Removals {
     const open = await this.#readOpen()
     for (const projectId of open) await this.#remove(projectId)
     if (open.length === 0 || this.#rounds.isClosed) return
-    await this.#options.sweepPages()
-    await emptyWriteAheadLog(this.#options.write)
+    if (this.#options.isLocal) {
+      await this.#options.sweepPages()
+      await emptyWriteAheadLog(this.#options.write)
+    }
     await this.#markDone(open)
   }
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Call, CallChange, Turn } from '../../src/calls/schemas.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
 import { openCommand } from './command.ts'
 
 let service: TestService
@@ -408,7 +409,7 @@ function signedJson(value: unknown): string {
   return `{${Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${signedJson(member)}`)}}`
 }
 
-describe('a large body', () => {
+describe.skipIf(ofFilesOnly)('a large body', () => {
   const bytesMax = 2 ** 25
 
   test('of exactly the limit is taken and read back equal', async () => {

@@ -156,7 +156,7 @@ describe('who may read /metrics', () => {
 describe('/health and /ready', () => {
   test('answer without a key', async () => {
     expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
-    expect(await (await fetch(`${service.url}/ready`)).json()).toEqual({ status: 'ready' })
+    expect(await (await fetch(`${service.url}/ready`)).json()).toEqual({ status: 'ready', replication: null })
   })
 
   test('a service whose database does not answer is alive, and not ready', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { freshFolder, printed, type SpawnedService, spawnService } from '../support/spawned.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
 
 let service: TestService
 let project: TestProject
@@ -75,7 +76,7 @@ describe('the log', () => {
   })
 })
 
-describe('what a running service writes to stderr', () => {
+describe.skipIf(ofFilesOnly)('what a running service writes to stderr', () => {
   const folder = freshFolder()
   let spawned: SpawnedService
   const texts = {

@@ -4,6 +4,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { chunks, erasures, knowledgeItems } from '../../src/db/schema.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, newWord, type Trace, tracesOfVector, tracesOfWord } from '../support/traces.ts'
 
 interface MarkedItem {
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe('a deleted item', () => {
-  test('leaves no byte of its texts, words and vectors in any file', async () => {
+  test.skipIf(ofFilesOnly)('leaves no byte of its texts, words and vectors in any file', async () => {
     const project = await service.mintProject()
     const kept = await addMarked(project)
     const gone = await addMarked(project)
@@ -36,58 +37,64 @@ describe('a deleted item', () => {
     expect(await foundBy(project, kept)).toEqual(['keyword', 'vector'])
   })
 
-  test('leaves no byte of words that the keyword index takes in other forms: pairs, compatibility forms, accents', async () => {
-    const project = await service.mintProject()
-    // Ideographs, syllables and marks that occur in no other text of this file.
-    const words = { 龘靐齉爩: ['龘靐', '靐齉', '齉爩'], 뷁쀍뛟: ['뷁쀍', '쀍뛟'], ฒ๊ฌ์ฑ๋: ['ฒ๊ฌ์', 'ฌ์ฑ๋'] }
-    const latin = newWord()
-    const wide = String.fromCodePoint(...[...latin].map((letter) => (letter.codePointAt(0) ?? 0) + 0xfee0))
-    const greek = 'ψῴζξήφθ'
-    const texts = [...Object.keys(words), wide, greek]
-    const traces = [
-      ...[...texts, ...Object.values(words).flat(), 'ψωζξηφθ'].map((text) => ({
-        name: text,
-        bytes: Buffer.from(text),
-      })),
-      ...tracesOfWord(latin),
-    ]
-    const answer = await project.send('POST', '/v1/knowledge', {
-      name: `${Object.keys(words)[0]}${greek}`,
-      text: `# ${texts.join(' ')}\n\n${texts.join('。')}`,
-    })
-    const { id }: { id: string } = await answer.json()
-    const kept = await addMarked(project)
-    for (const text of texts) expect(await firstBy(project, text)).toBe(id)
-    const before = await findTraces(service.dataDir, traces)
-    for (const { name } of traces) expect(before.some((line) => line.startsWith(name))).toBe(true)
+  test.skipIf(ofFilesOnly)(
+    'leaves no byte of words that the keyword index takes in other forms: pairs, compatibility forms, accents',
+    async () => {
+      const project = await service.mintProject()
+      // Ideographs, syllables and marks that occur in no other text of this file.
+      const words = { 龘靐齉爩: ['龘靐', '靐齉', '齉爩'], 뷁쀍뛟: ['뷁쀍', '쀍뛟'], ฒ๊ฌ์ฑ๋: ['ฒ๊ฌ์', 'ฌ์ฑ๋'] }
+      const latin = newWord()
+      const wide = String.fromCodePoint(...[...latin].map((letter) => (letter.codePointAt(0) ?? 0) + 0xfee0))
+      const greek = 'ψῴζξήφθ'
+      const texts = [...Object.keys(words), wide, greek]
+      const traces = [
+        ...[...texts, ...Object.values(words).flat(), 'ψωζξηφθ'].map((text) => ({
+          name: text,
+          bytes: Buffer.from(text),
+        })),
+        ...tracesOfWord(latin),
+      ]
+      const answer = await project.send('POST', '/v1/knowledge', {
+        name: `${Object.keys(words)[0]}${greek}`,
+        text: `# ${texts.join(' ')}\n\n${texts.join('。')}`,
+      })
+      const { id }: { id: string } = await answer.json()
+      const kept = await addMarked(project)
+      for (const text of texts) expect(await firstBy(project, text)).toBe(id)
+      const before = await findTraces(service.dataDir, traces)
+      for (const { name } of traces) expect(before.some((line) => line.startsWith(name))).toBe(true)
 
-    expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
-    await erasuresDone(project)
-    expect(await findTraces(service.dataDir, traces)).toEqual([])
-    expect(await foundBy(project, kept)).toEqual(['keyword', 'vector'])
-  })
+      expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
+      await erasuresDone(project)
+      expect(await findTraces(service.dataDir, traces)).toEqual([])
+      expect(await foundBy(project, kept)).toEqual(['keyword', 'vector'])
+    },
+  )
 
-  test('takes nothing from its neighbours and other projects, whatever is deleted', async () => {
-    const [project, other] = [await service.mintProject(), await service.mintProject()]
-    const items = []
-    for (let n = 0; n < 12; n++) items.push(await addMarked(project))
-    const others = [await addMarked(other), await addMarked(other)]
-    const gone = items.filter((_, n) => n % 3 === 0)
-    const kept = items.filter((_, n) => n % 3 !== 0)
-    const untouched = await project.fetch(`/v1/knowledge/${kept[0]?.id}`).then((answer) => answer.text())
-    await Promise.all(gone.map(({ id }) => project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })))
-    await erasuresDone(project)
-    expect(
-      await findTraces(
-        service.dataDir,
-        gone.flatMap(({ traces }) => traces),
-      ),
-    ).toEqual([])
-    for (const item of kept) expect(await foundBy(project, item)).toEqual(['keyword', 'vector'])
-    for (const item of others) expect(await foundBy(other, item)).toEqual(['keyword', 'vector'])
-    const again = await project.fetch(`/v1/knowledge/${kept[0]?.id}`)
-    expect(await again.text()).toBe(untouched)
-  })
+  test.skipIf(ofFilesOnly)(
+    'takes nothing from its neighbours and other projects, whatever is deleted',
+    async () => {
+      const [project, other] = [await service.mintProject(), await service.mintProject()]
+      const items = []
+      for (let n = 0; n < 12; n++) items.push(await addMarked(project))
+      const others = [await addMarked(other), await addMarked(other)]
+      const gone = items.filter((_, n) => n % 3 === 0)
+      const kept = items.filter((_, n) => n % 3 !== 0)
+      const untouched = await project.fetch(`/v1/knowledge/${kept[0]?.id}`).then((answer) => answer.text())
+      await Promise.all(gone.map(({ id }) => project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })))
+      await erasuresDone(project)
+      expect(
+        await findTraces(
+          service.dataDir,
+          gone.flatMap(({ traces }) => traces),
+        ),
+      ).toEqual([])
+      for (const item of kept) expect(await foundBy(project, item)).toEqual(['keyword', 'vector'])
+      for (const item of others) expect(await foundBy(other, item)).toEqual(['keyword', 'vector'])
+      const again = await project.fetch(`/v1/knowledge/${kept[0]?.id}`)
+      expect(await again.text()).toBe(untouched)
+    },
+  )
 
   test('leaves a receipt in the ledger that says nothing of it', async () => {
     const project = await service.mintProject()
@@ -120,7 +127,7 @@ describe('a deleted item', () => {
     expect(await Bun.file(`${service.dataDir}/indexes/${project.projectId}.hnsw`).exists()).toBe(false)
   })
 
-  test('is erased as well when its vectors were never made', async () => {
+  test.skipIf(ofFilesOnly)('is erased as well when its vectors were never made', async () => {
     const project = await service.mintProject()
     const item = await addMarked(project)
     await service.services.database.write
@@ -132,48 +139,52 @@ describe('a deleted item', () => {
     expect(await findTraces(service.dataDir, item.traces)).toEqual([])
   })
 
-  test('is erased while others are written, read, searched and deleted, of which none fails', async () => {
-    const project = await service.mintProject()
-    for (let n = 0; n < 60; n++) await addFiller(project, n)
-    const gone: MarkedItem[] = []
-    for (let n = 0; n < 10; n++) gone.push(await addMarked(project))
-    const statuses: number[] = []
-    let isDone = false
-    const repeat = async (request: (n: number) => Promise<Response>) => {
-      for (let n = 0; !isDone; n++) {
-        const answer = await request(n)
-        await answer.arrayBuffer()
+  test.skipIf(ofFilesOnly)(
+    'is erased while others are written, read, searched and deleted, of which none fails',
+    async () => {
+      const project = await service.mintProject()
+      for (let n = 0; n < 60; n++) await addFiller(project, n)
+      const gone: MarkedItem[] = []
+      for (let n = 0; n < 10; n++) gone.push(await addMarked(project))
+      const statuses: number[] = []
+      let isDone = false
+      const repeat = async (request: (n: number) => Promise<Response>) => {
+        for (let n = 0; !isDone; n++) {
+          const answer = await request(n)
+          await answer.arrayBuffer()
+          statuses.push(answer.status)
+        }
+      }
+      const load = [
+        repeat((n) => addFiller(project, 1_000 + n)),
+        repeat(() => project.fetch('/v1/knowledge')),
+        repeat((n) => search(project, `filler ${n}`, 'hybrid')),
+        repeat((n) => search(project, gone[n % gone.length]?.words[0] ?? '', 'keyword')),
+        repeat((n) => project.send('PUT', `/ingest/calls/call-${n % 20}`, { summary: `summary ${n}` })),
+        repeat((n) => project.fetch(`/v1/calls?limit=5&offset=${n % 3}`)),
+      ]
+      for (const { id } of gone) {
+        const answer = await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
         statuses.push(answer.status)
       }
-    }
-    const load = [
-      repeat((n) => addFiller(project, 1_000 + n)),
-      repeat(() => project.fetch('/v1/knowledge')),
-      repeat((n) => search(project, `filler ${n}`, 'hybrid')),
-      repeat((n) => search(project, gone[n % gone.length]?.words[0] ?? '', 'keyword')),
-      repeat((n) => project.send('PUT', `/ingest/calls/call-${n % 20}`, { summary: `summary ${n}` })),
-      repeat((n) => project.fetch(`/v1/calls?limit=5&offset=${n % 3}`)),
-    ]
-    for (const { id } of gone) {
-      const answer = await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
-      statuses.push(answer.status)
-    }
-    await erasuresDone(project)
-    const found = await findTraces(
-      service.dataDir,
-      gone.flatMap(({ traces }) => traces),
-    )
-    isDone = true
-    await Promise.all(load)
-    expect(found).toEqual([])
-    expect(statuses.filter((status) => status >= 300)).toEqual([])
-    expect(statuses.length).toBeGreaterThan(100)
-    const failures = service.logs.filter(({ msg }) => /failed/i.test(String(msg)))
-    expect(failures).toEqual([])
-  }, 30_000)
+      await erasuresDone(project)
+      const found = await findTraces(
+        service.dataDir,
+        gone.flatMap(({ traces }) => traces),
+      )
+      isDone = true
+      await Promise.all(load)
+      expect(found).toEqual([])
+      expect(statuses.filter((status) => status >= 300)).toEqual([])
+      expect(statuses.length).toBeGreaterThan(100)
+      const failures = service.logs.filter(({ msg }) => /failed/i.test(String(msg)))
+      expect(failures).toEqual([])
+    },
+    30_000,
+  )
 })
 
-describe('kill -9', () => {
+describe.skipIf(ofFilesOnly)('kill -9', () => {
   test('between a deletion and its erasure: it is made good before the service is ready', async () => {
     let running = await spawnService({ ERASE_WITHIN_MS: '60000' })
     const { dataDir } = running

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { setMeta } from '../../src/db/meta.ts'
 import { erasures } from '../../src/db/schema.ts'
-import { rebuildRequestPrefix } from '../../src/knowledge/follower.ts'
+import { rebuildRequestName } from '../../src/knowledge/follower.ts'
 import { runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
@@ -103,11 +103,10 @@ describe('a request for a rebuild', () => {
     await create(project, 'Rebuilt', 'The index is built anew.')
     const { read, write } = service.services.database
     rebuilt.length = 0
-    await setMeta(write, `${rebuildRequestPrefix}${project.projectId}`, 'now')
+    const name = rebuildRequestName(service.dataDir, project.projectId)
+    await setMeta(write, name, 'now')
     await until(async () => {
-      const rows = await read.all(
-        sql`select 1 from meta where name = ${`${rebuildRequestPrefix}${project.projectId}`}`,
-      )
+      const rows = await read.all(sql`select 1 from meta where name = ${name}`)
       return rows.length === 0
     })
     expect(rebuilt).toEqual([project.projectId])

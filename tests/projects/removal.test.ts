@@ -294,6 +294,7 @@ function withPowerCut(write: WriteDatabase, writesMax: number): WriteDatabase {
 
 function removalsOf({ read, write }: Store): Removals {
   return new Removals({
+    isLocal: true,
     read,
     write,
     leave: async () => undefined,

@@ -17,9 +17,12 @@ export interface ServiceProcess {
 const startTimeoutMs = 20_000
 
 /** The service as a process of its own, as `bun start` runs it, on a free port. Resolves when it is ready. */
-export async function spawnService(env: Record<string, string> = {}): Promise<ServiceProcess> {
+export async function spawnService(
+  env: Record<string, string> = {},
+  args: readonly string[] = [],
+): Promise<ServiceProcess> {
   const dataDir = env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'callbook-'))
-  const child = Bun.spawn(['bun', 'src/main.ts'], {
+  const child = Bun.spawn(['bun', 'src/main.ts', ...args], {
     cwd: repository,
     env: { ...process.env, PORT: '0', LOG_FORMAT: 'json', ...env, DATA_DIR: dataDir },
     stdout: 'pipe',

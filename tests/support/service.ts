@@ -5,6 +5,7 @@ import pino from 'pino'
 import { loadConfig } from '../../src/config.ts'
 import { createServer } from '../../src/server.ts'
 import { openServices, type Services } from '../../src/services.ts'
+import { databaseOf } from './test-mode.ts'
 
 export interface TestService {
   url: string
@@ -41,7 +42,8 @@ interface StartOptions {
 /** The real service in a fresh folder, on a free port of loopback. */
 export async function startService({ env = {}, dataDir, now }: StartOptions = {}): Promise<TestService> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'callbook-'))
-  const config = loadConfig({ DATA_DIR: folder, ...env }, false)
+  const database = await databaseOf(folder)
+  const config = loadConfig({ DATA_DIR: folder, ...database.env, ...env }, false)
   const logs: Record<string, unknown>[] = []
   const log = pino(
     {
@@ -90,6 +92,7 @@ export async function startService({ env = {}, dataDir, now }: StartOptions = {}
     async stop() {
       await server.stop(true)
       await services.close()
+      await database.release()
       if (!dataDir) rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -21,7 +21,8 @@ export class Indexes implements VectorIndex {
   readonly #options: IndexWorkerData
   readonly #log: IndexLog
   readonly #projects = new Map<number, ProjectIndex>()
-  readonly #prepared: Promise<void>
+  #prepared: Promise<void>
+  #savesFiles: boolean
   #isWorking = false
   #isClosed = false
 
@@ -33,6 +34,7 @@ export class Indexes implements VectorIndex {
     this.#rows = new VectorRows(reader.db, options.space)
     this.#exactSearch = exactSearch(reader.db)
     this.#files = new IndexFiles(options.folder)
+    this.#savesFiles = options.savesFiles
     this.#prepared = options.savesFiles ? this.#files.prepare() : Promise.resolve()
     if (!addon.hnswlib) log('warn', 'Vector search compares every row and is slow', { reason: addon.reason })
   }
@@ -40,6 +42,11 @@ export class Indexes implements VectorIndex {
   async reconcile(projectId: number): Promise<IndexState> {
     await this.#prepared
     return (await this.#project(projectId)?.reconcile()) ?? withoutGraph(projectId)
+  }
+
+  async follow(projectId: number): Promise<IndexState> {
+    await this.#prepared
+    return (await this.#project(projectId)?.follow()) ?? withoutGraph(projectId)
   }
 
   async add(projectId: number, labels: readonly number[]): Promise<void> {
@@ -65,7 +72,7 @@ export class Indexes implements VectorIndex {
 
   async scrub(projectId: number): Promise<void> {
     await this.#prepared
-    if (!this.#options.savesFiles) return
+    if (!this.#savesFiles) return
     const project = this.#project(projectId)
     // Without hnswlib the file cannot be written, only built anew some day from the rows.
     if (!project) return this.#files.remove(projectId)
@@ -92,11 +99,20 @@ export class Indexes implements VectorIndex {
     const project = this.#projects.get(projectId)
     this.#projects.delete(projectId)
     if (project) await project.drop()
-    else if (this.#options.savesFiles) await this.#files.remove(projectId)
+    else if (this.#savesFiles) await this.#files.remove(projectId)
   }
 
   async states(): Promise<IndexState[]> {
     return [...this.#projects.values()].map((project) => project.state)
+  }
+
+  async takeFiles(): Promise<void> {
+    if (this.#savesFiles) return
+    this.#savesFiles = true
+    this.#prepared = this.#files.prepare()
+    await this.#prepared
+    // What the owner before had not saved is in memory here as well.
+    for (const project of this.#projects.values()) project.saveSoon()
   }
 
   async close(): Promise<void> {
@@ -123,7 +139,7 @@ export class Indexes implements VectorIndex {
       exactSearch: this.#exactSearch,
       files: this.#files,
       space: this.#options.space,
-      savesFiles: this.#options.savesFiles,
+      savesFiles: () => this.#savesFiles,
       log: this.#log,
       onWork: () => void this.#work(),
     })

@@ -1,10 +1,11 @@
+import type { ReadLocation } from '../../db/location.ts'
 import type { IndexReport, IndexState, VectorHit, VectorIndex } from './vector-index.ts'
 
 export type LogLevel = 'info' | 'warn' | 'error'
 export type LogFields = Record<string, string | number>
 
 export interface IndexWorkerData {
-  databaseFile: string
+  readsAt: ReadLocation
   folder: string
   space: string
   savesFiles: boolean

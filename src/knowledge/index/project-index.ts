@@ -16,10 +16,17 @@ export interface ProjectIndexOptions {
   exactSearch: ExactSearch
   files: IndexFiles
   space: string
-  savesFiles: boolean
+  /** Whether this process writes the file. */
+  savesFiles(): boolean
   log: IndexLog
   /** There are vectors to be added: see `hasWork`. */
   onWork(): void
+}
+
+/** What changed while the rows were being read. */
+interface Look {
+  added: Set<number>
+  removed: Set<number>
 }
 
 /** One project's index: a graph, the labels on their way into it, and the file it is saved in. */
@@ -37,6 +44,10 @@ export class ProjectIndex {
   #rebuilding: Promise<void> | null = null
   /** While hnswlib's own thread reads the graph, nothing is added to it. */
   #isWriting = false
+  /** Looks at the rows that are going on. */
+  readonly #looks = new Set<Look>()
+  /** The file may hold vectors whose rows are gone. */
+  #hasUnsavedRemovals = false
   #changes = 0
   #savedChanges = 0
   #fileBytes = 0
@@ -73,15 +84,24 @@ export class ProjectIndex {
     return this.state
   }
 
+  /** Reconciles, and scrubs when vectors are gone. */
+  async follow(): Promise<IndexState> {
+    const state = await this.reconcile()
+    if (this.#hasUnsavedRemovals) await this.scrub()
+    return state
+  }
+
   /** Resolves when search returns these labels. */
   async add(labels: readonly number[]): Promise<void> {
     // Loading ends with a look at the rows, and until then they are what is searched.
     if (!this.#isLoaded) return this.#reconcileInBackground()
+    for (const look of this.#looks) for (const label of labels) look.added.add(label)
     this.#enqueue(labels)
     if (this.#isComplete) await this.#settled()
   }
 
   remove(labels: readonly number[]): void {
+    for (const look of this.#looks) for (const label of labels) look.removed.add(label)
     if (!this.#isLoaded) return
     this.#current.remove(labels)
     this.#next?.remove(labels)
@@ -116,7 +136,7 @@ export class ProjectIndex {
   }
 
   async scrub(): Promise<void> {
-    if (!this.#options.savesFiles) return
+    if (!this.#options.savesFiles()) return
     await this.#load()
     try {
       await this.#saver.now()
@@ -129,6 +149,10 @@ export class ProjectIndex {
     }
   }
 
+  saveSoon(): void {
+    if (this.#isLoaded) this.#changed()
+  }
+
   async rebuild(): Promise<IndexState> {
     if (this.#isLoaded) {
       await this.#rebuild()
@@ -138,7 +162,7 @@ export class ProjectIndex {
       this.#changed()
       await this.reconcile()
     }
-    if (this.#options.savesFiles) await this.#saver.now()
+    if (this.#options.savesFiles()) await this.#saver.now()
     return this.state
   }
 
@@ -147,14 +171,14 @@ export class ProjectIndex {
     await this.#saver.idle()
     this.#current.free()
     this.#next?.free()
-    if (this.#options.savesFiles) await this.#options.files.remove(this.id)
+    if (this.#options.savesFiles()) await this.#options.files.remove(this.id)
   }
 
   /** Saves what is unsaved. */
   async close(): Promise<void> {
     this.#saver.stop()
     await this.#saver.idle()
-    if (this.#options.savesFiles && this.#changes !== this.#savedChanges) await this.#saver.now()
+    if (this.#options.savesFiles() && this.#changes !== this.#savedChanges) await this.#saver.now()
   }
 
   #load(): Promise<void> {
@@ -173,7 +197,7 @@ export class ProjectIndex {
     if (problem !== null) {
       this.#log('warn', 'An index file is not used and is built anew from the rows', { problem })
       // It may hold vectors that are to be erased, and nothing will be read from it.
-      if (savesFiles) await files.remove(this.id)
+      if (savesFiles()) await files.remove(this.id)
     }
     if (graph) this.#current = new Filling(hnswlib, graph)
     this.#fileBytes = saved?.bytes ?? 0
@@ -183,26 +207,39 @@ export class ProjectIndex {
   }
 
   /**
-   * Removes what has no row and enqueues what is not in the graph. The rows are read without giving way to
-   * other work, so a label that is in the graph and not in them is gone.
+   * Removes what has no row and enqueues what is not in the graph. What is added or removed while the rows are
+   * being read is not judged by them.
    * @returns the knowledge version that the rows have at least
    */
   async #followRows(): Promise<number | null> {
     const { rows } = this.#options
     const version = await rows.knowledgeVersion(this.id)
+    const look = { added: new Set<number>(), removed: new Set<number>() }
+    this.#looks.add(look)
+    try {
+      return await this.#compare(version, look)
+    } finally {
+      this.#looks.delete(look)
+    }
+  }
+
+  async #compare(version: number | null, { added, removed }: Look): Promise<number | null> {
+    const { rows } = this.#options
     const held = (this.#current.graph?.labels.size ?? 0) + this.#current.pending
     if (version !== null && version === this.#equalVersion && (await rows.count(this.id)) === held)
       return version
-    const labels = await rows.labels(this.id)
-    const inRows = new Set(labels)
+    const inRows = new Set(await rows.labels(this.id))
+    for (const label of added) inRows.add(label)
+    for (const label of removed) inRows.delete(label)
     this.#next?.keepOnly(inRows)
     if (this.#current.keepOnly(inRows)) this.#removed()
-    const missing = labels.filter((label) => !this.#current.has(label))
+    const missing = [...inRows].filter((label) => !this.#current.has(label))
     if (missing.length > 0) this.#enqueue(missing)
     return version
   }
 
   #removed(): void {
+    this.#hasUnsavedRemovals = true
     this.#changed()
     if (this.#isWorn()) this.#rebuildInBackground()
   }
@@ -261,14 +298,26 @@ export class ProjectIndex {
 
   #changed(): void {
     this.#changes++
-    if (this.#options.savesFiles) this.#saver.soon()
+    if (this.#options.savesFiles()) this.#saver.soon()
   }
 
   async #save(): Promise<void> {
-    const { files, rows, space } = this.#options
     const version = await this.#followRows()
     const changes = this.#changes
     if (changes === this.#savedChanges) return
+    const hadRemovals = this.#hasUnsavedRemovals
+    this.#hasUnsavedRemovals = false
+    try {
+      await this.#write(version)
+    } catch (error) {
+      this.#hasUnsavedRemovals ||= hadRemovals
+      throw error
+    }
+    this.#savedChanges = changes
+  }
+
+  async #write(version: number | null): Promise<void> {
+    const { files, rows, space } = this.#options
     const graph = this.#current.graph
     if (version === null || !graph || graph.labels.size === 0) {
       await files.remove(this.id)
@@ -287,7 +336,6 @@ export class ProjectIndex {
         isLive: (label) => graph.labels.has(label),
       })
     }
-    this.#savedChanges = changes
   }
 
   async #whileNothingIsAdded(write: () => Promise<void>): Promise<void> {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import type { ReadLocation } from '../../db/location.ts'
 import { AppError } from '../../errors.ts'
 import type { IndexReply, IndexRequest, IndexWorkerData, LogFields, LogLevel } from './messages.ts'
 
@@ -43,6 +44,10 @@ export interface IndexReport {
 
 /** One HNSW graph a project over the vectors in the rows, which remain the truth. */
 export interface VectorIndex {
+  /**
+   * Others have changed the rows: reconciles, and when vectors are gone resolves once their bytes have left the file.
+   */
+  follow(projectId: number): Promise<IndexState>
   /** Makes the index equal the rows: loads its file if sound, adds what is missing, removes what is gone. */
   reconcile(projectId: number): Promise<IndexState>
   /** The vectors of these labels were just committed; resolves when search returns them. */
@@ -65,6 +70,8 @@ export interface VectorIndex {
   /** The project was deleted: its index leaves memory and disk. */
   drop(projectId: number): Promise<void>
   states(): Promise<IndexState[]>
+  /** This process is now the one that writes the files. */
+  takeFiles(): Promise<void>
   /** Saves what is unsaved and ends the worker. */
   close(): Promise<void>
 }
@@ -72,12 +79,13 @@ export interface VectorIndex {
 export type IndexLog = (level: LogLevel, message: string, fields: LogFields) => void
 
 export interface VectorIndexOptions {
-  databaseFile: string
+  /** Where the rows are. */
+  readsAt: ReadLocation
   /** Where the index files are, one a project. */
   folder: string
   /** Only rows of this embedding space are indexed. */
   space: string
-  /** Only the one process that owns the folder writes there; others load and follow. */
+  /** Only the one process that owns the folder writes there; others load and follow. See `takeFiles`. */
   savesFiles: boolean
   /** Search the rows instead of a graph, as without the addon. */
   exact?: boolean
@@ -103,6 +111,7 @@ class WorkerIndex implements VectorIndex {
   readonly #waiting = new Map<number, Waiting>()
   /** What a worker started anew has to hold again. */
   readonly #projects = new Set<number>()
+  #savesFiles: boolean
   #worker: Worker | null
   #restart: ReturnType<typeof setTimeout> | undefined
   #restartDelayMs = restartDelayMsMin
@@ -111,12 +120,18 @@ class WorkerIndex implements VectorIndex {
 
   constructor(options: VectorIndexOptions) {
     this.#options = options
+    this.#savesFiles = options.savesFiles
     this.#worker = this.#start()
   }
 
   reconcile(projectId: number) {
     this.#projects.add(projectId)
     return this.#call('reconcile', projectId)
+  }
+
+  follow(projectId: number) {
+    this.#projects.add(projectId)
+    return this.#call('follow', projectId)
   }
 
   add(projectId: number, labels: readonly number[]) {
@@ -153,6 +168,11 @@ class WorkerIndex implements VectorIndex {
     return this.#call('states')
   }
 
+  takeFiles() {
+    this.#savesFiles = true
+    return this.#call('takeFiles')
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return
     const worker = this.#worker
@@ -185,8 +205,8 @@ class WorkerIndex implements VectorIndex {
   }
 
   #start(): Worker {
-    const { databaseFile, folder, space, savesFiles, exact = false } = this.#options
-    const workerData: IndexWorkerData = { databaseFile, folder, space, savesFiles, exact }
+    const { readsAt, folder, space, exact = false } = this.#options
+    const workerData: IndexWorkerData = { readsAt, folder, space, savesFiles: this.#savesFiles, exact }
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData })
     worker.on('message', (reply: IndexReply) => this.#receive(reply))
     worker.on('error', (error) => this.#fail(worker, error))

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openReader } from '../../db/reader.ts'
+import { openReaderAt } from '../../db/reader.ts'
 import { lowerPriority } from '../../thread-priority.ts'
 import { loadAddon } from './addon.ts'
 import { Indexes } from './indexes.ts'
@@ -16,7 +16,7 @@ lowerPriority(niceness)
 const options: IndexWorkerData = workerData
 const addon = options.exact ? ({ hnswlib: null, reason: 'it is configured so' } as const) : loadAddon()
 const indexes: VectorIndex = new Indexes(
-  openReader(options.databaseFile),
+  openReaderAt(options.readsAt),
   addon,
   options,
   (level, message, fields) => reply({ kind: 'log', level, message, fields }),

@@ -45,7 +45,7 @@ export class Knowledge {
 
   openIndex(options: Partial<VectorIndexOptions> = {}): VectorIndex {
     const index = openVectorIndex({
-      databaseFile: this.databaseFile,
+      readsAt: { kind: 'file', file: this.databaseFile },
       folder: this.indexFolder,
       space,
       savesFiles: true,

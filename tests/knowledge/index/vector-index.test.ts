@@ -394,7 +394,7 @@ test('verify tells apart what is sound, not saved yet, gone and damaged', async 
 test('a worker that fails is started again; requests meanwhile are 503', async () => {
   const other = await Knowledge.open()
   const missing = join(other.folder, 'missing')
-  const failing = other.openIndex({ databaseFile: join(missing, 'callbook.db') })
+  const failing = other.openIndex({ readsAt: { kind: 'file', file: join(missing, 'callbook.db') } })
   const error = await failing.reconcile(1).catch((reason) => reason)
   expect(error).toBeInstanceOf(AppError)
   expect(error).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })

@@ -1,0 +1,252 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Primary, startPrimary } from '../../tests/support/primary.ts'
+import { type ServiceProcess, spawnService } from '../../tests/support/process.ts'
+import { applyLoad } from './load.ts'
+import { memoryOf } from './memory.ts'
+import { type Latency, latencyOf } from './paced.ts'
+import { runCommand } from './processes.ts'
+import { formatCount, formatLatency, formatMemory, printRow } from './table.ts'
+
+// Figures of the modes with a database server, and of several workers. Everything runs on this one machine: what a
+// real network adds is its round trips, one for a write and one for the sync that shows it.
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '4' } } })
+const seconds = Number(values.seconds)
+const calls = 2_000
+const writes = 200
+const found = 30
+/** Ten minutes of ten calls a second. */
+const missedCalls = 6_000
+const foundWithinMs = 30_000
+const awayMs = 6_000
+const folders: string[] = []
+
+interface Node {
+  service: ServiceProcess
+  key: string
+  ingestKey: string
+}
+
+const row = (what: string, measured: string, target = '', isMet: boolean | null = null) =>
+  printRow({ what, measured, target, isMet })
+
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+const fileRate = await benchWorkers()
+await benchReplica(fileRate)
+
+/** @returns reads a second of one process on a file */
+async function benchWorkers(): Promise<number> {
+  let rate = 0
+  for (const workers of [1, 2, 4]) {
+    const node = await start({}, workers > 1 ? ['--workers', String(workers)] : [])
+    await fill(node, calls)
+    const answered = await readLoad(node)
+    if (workers === 1) rate = answered
+    row(`reads/s, ${workers} worker${workers > 1 ? 's' : ''} on a file`, formatCount(answered))
+    if (workers === 1) row('a write to a file', formatLatency(await writeLatency(node)))
+    await stop(node)
+  }
+  return rate
+}
+
+async function benchReplica(fileRate: number): Promise<void> {
+  const primary = await startPrimary()
+  const sync = { DATABASE_SYNC_URL: primary.url, DATABASE_SYNC_INTERVAL_MS: '1000' }
+  const first = await start(sync)
+  await fill(first, calls)
+  const rate = await readLoad(first)
+  const ratio = rate / fileRate
+  row(
+    'reads/s of a replica',
+    `${formatCount(rate)}, ${ratio.toFixed(2)} × of a file`,
+    '≥ 0.8 ×',
+    ratio >= 0.8,
+  )
+  row('a write through a replica', formatLatency(await writeLatency(first)))
+  const direct = await joined(await start({ DATABASE_URL: primary.url }), first)
+  row('a write straight to the server (remote mode)', formatLatency(await writeLatency(direct)))
+  await stop(direct)
+
+  const secondFolder = folder()
+  let second = await joined(await start(sync, [], secondFolder), first)
+  row(
+    'created on one node, found by vector on another',
+    formatLatency(await findingLatency(first, second)),
+    '< 3 s',
+  )
+  row('memory of a node', formatMemory(memoryOf(second.service.pid)))
+  await stop(second)
+  await fill(first, missedCalls, 'missed')
+  const startedAt = performance.now()
+  second = await joined(await start(sync, [], secondFolder), first)
+  await until(async () => (await totalOf(second)) === (await totalOf(first)))
+  row(
+    `catching up with ${formatCount(missedCalls)} calls, from the start`,
+    `${formatCount(performance.now() - startedAt)} ms`,
+  )
+  await stop(second)
+  await benchAway(primary, first)
+  await stop(first)
+  await primary.stop()
+}
+
+async function benchAway(primary: Primary, node: Node): Promise<void> {
+  for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
+    await lagOf(node)
+    await primary.signal(signal)
+    const away = signal === 'SIGKILL' ? 'dead' : 'frozen'
+    const latencies: number[] = []
+    const until = performance.now() + awayMs
+    while (performance.now() < until) latencies.push(await timed(() => put(node, `away-${latencies.length}`)))
+    const slowest = Math.max(...latencies)
+    row(
+      `a write is refused, primary ${away}: slowest`,
+      `${slowest.toFixed(0)} ms`,
+      '≤ 3,000 ms',
+      slowest <= 3_000,
+    )
+    const lag = await lagOf(node)
+    row(`longest stall of the event loop, primary ${away}`, `${lag.toFixed(1)} ms`, '≤ 50 ms', lag <= 50)
+    if (signal === 'SIGKILL') await primary.restart()
+    else await primary.signal('SIGCONT')
+    const back = await timed(() => untilWritten(node, `back-${away}`))
+    row(`the first write after the primary was ${away}`, `${back.toFixed(0)} ms`)
+  }
+}
+
+async function start(env: Record<string, string>, args: string[] = [], dataDir = folder()): Promise<Node> {
+  const settings = { ...env, DATA_DIR: dataDir, EMBEDDING_PROVIDER: 'builtin', LOG_LEVEL: 'error' }
+  const service = await spawnService(settings, args)
+  const key = /ck_live_[0-9a-f]{60}/.exec(service.banner)?.[0] ?? ''
+  if (key === '') return { service, key, ingestKey: '' }
+  const made = await runCommand(
+    [
+      'scripts/callbook.ts',
+      'key',
+      'create',
+      '--project',
+      'default',
+      '--name',
+      'bench',
+      '--kind',
+      'ingest',
+      '--json',
+    ],
+    settings,
+  )
+  return { service, key, ingestKey: JSON.parse(made).key }
+}
+
+/** Keys are of the database, which the first node has made. */
+async function joined(node: Node, { key, ingestKey }: Node): Promise<Node> {
+  return { ...node, key, ingestKey }
+}
+
+async function stop({ service }: Node): Promise<void> {
+  service.kill('SIGTERM')
+  await service.exited
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'callbook-bench-replicas-'))
+  folders.push(path)
+  return path
+}
+
+async function readLoad({ service, key }: Node): Promise<number> {
+  const paths = Array.from({ length: 200 }, (_, n) => `/v1/calls/call-${n}`)
+  return (await applyLoad({ url: service.url, paths, key, seconds })).requestsPerSecond
+}
+
+async function fill(node: Node, count: number, prefix = 'call'): Promise<void> {
+  const abreast = 16
+  const rows = Array.from({ length: abreast }, async (_, first) => {
+    for (let n = first; n < count; n += abreast) await put(node, `${prefix}-${n}`)
+  })
+  await Promise.all(rows)
+}
+
+async function put({ service, ingestKey }: Node, id: string): Promise<number> {
+  const transcript = Array.from({ length: 20 }, (_, turn) => ({
+    role: turn % 2 ? 'user' : 'assistant',
+    content: 'Some words.',
+  }))
+  const answer = await fetch(`${service.url}/ingest/calls/${id}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${ingestKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ summary: `Call ${id}`, transcript }),
+  })
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+async function writeLatency(node: Node): Promise<Latency> {
+  const latenciesMs: number[] = []
+  const run = Math.random().toString(36).slice(2)
+  for (let n = 0; n < writes; n++) latenciesMs.push(await timed(() => put(node, `write-${run}-${n}`)))
+  return latencyOf([{ latenciesMs, failed: 0 }])
+}
+
+async function findingLatency(from: Node, to: Node): Promise<Latency> {
+  const latenciesMs: number[] = []
+  for (let n = 0; n < found; n++) {
+    const name = `Item ${n} ${Math.random().toString(36).slice(2)}`
+    const created = await post(from, '/v1/knowledge', { name, text: `What there is to say about ${name}.` })
+    if (created.status !== 201) throw new Error(`The item was answered with ${created.status}`)
+    latenciesMs.push(await timed(() => until(() => finds(to, name))))
+  }
+  return latencyOf([{ latenciesMs, failed: 0 }])
+}
+
+async function finds(node: Node, name: string): Promise<boolean> {
+  const answer = await post(node, '/v1/knowledge/search', {
+    query: name,
+    mode: 'vector',
+    limit: 1,
+    timeoutMs: 2_000,
+  })
+  const { data }: { data: { name: string }[] } = await answer.json()
+  return data[0]?.name === name
+}
+
+function post({ service, key }: Node, path: string, body: unknown): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+async function totalOf({ service, key }: Node): Promise<number> {
+  const answer = await fetch(`${service.url}/v1/calls?limit=0`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  const { pagination }: { pagination: { total: number } } = await answer.json()
+  return pagination.total
+}
+
+/** Milliseconds, the most since it was last asked. */
+async function lagOf({ service }: Node): Promise<number> {
+  const text = await (await fetch(`${service.url}/metrics`)).text()
+  return Number(/^callbook_event_loop_lag_seconds (\S+)/m.exec(text)?.[1]) * 1_000
+}
+
+async function untilWritten(node: Node, id: string): Promise<void> {
+  await until(async () => (await put(node, id)) < 300)
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + foundWithinMs
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error('It did not happen in time')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await work()
+  return performance.now() - startedAt
+}

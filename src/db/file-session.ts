@@ -1,0 +1,122 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Client, createClient, LibsqlError } from '@libsql/client'
+import { Reserve } from './reserve.ts'
+import { clearStalePages } from './stale-cells.ts'
+import {
+  meansLock,
+  toFailure,
+  toPlainResult,
+  type WriterCall,
+  type WriterReply,
+  type WriterRequest,
+  type WriterSession,
+  type WriterValue,
+} from './writer-messages.ts'
+
+const busyTimeoutMs = 5_000
+
+// The one connection that writes. `foreign_keys`, `secure_delete` and `synchronous` hold for a connection,
+// not for a file, so they are set here, on the only connection this client ever opens.
+const pragmas = [
+  'PRAGMA journal_mode = WAL',
+  'PRAGMA synchronous = FULL',
+  'PRAGMA foreign_keys = ON',
+  'PRAGMA secure_delete = ON',
+  `PRAGMA busy_timeout = ${busyTimeoutMs}`,
+  'PRAGMA temp_store = MEMORY',
+  'PRAGMA cache_size = -65536',
+]
+
+/** Writes to a database file. @param url `file:…` */
+export function openFileSession(url: string): WriterSession {
+  return new FileSession(url)
+}
+
+class FileSession implements WriterSession {
+  readonly #client: Client
+  readonly #reserve: Reserve
+  #hasPragmas = false
+  #lastId = 0
+  /** Calls up to this one waited for a lock behind another, which has given up. */
+  #refusedUpTo = 0
+
+  constructor(url: string) {
+    this.#client = createClient({ url, concurrency: 1, intMode: 'number', timeout: busyTimeoutMs })
+    this.#reserve = new Reserve(url.replace(/^file:/, ''))
+  }
+
+  arrived(id: number): void {
+    this.#lastId = id
+  }
+
+  async answer({ id, call, frees }: WriterRequest): Promise<WriterReply> {
+    try {
+      if (id <= this.#refusedUpTo) throw new LibsqlError('The database was locked', 'SQLITE_BUSY')
+      if (!frees && !this.#reserve.hasRoom())
+        throw new LibsqlError('Only what frees space is written', 'SQLITE_FULL')
+      return { id, ok: true, value: await this.#runWithRoom(call, frees) }
+    } catch (error) {
+      const code = codeOf(error)
+      if (meansLock(code) && id > this.#refusedUpTo) {
+        // A BEGIN that met a lock stays open in its connection, where every later one would fail as well.
+        await this.#client.reconnect()
+        // Each waiting as long in its turn, the last would wait for hours.
+        await setImmediate()
+        this.#refusedUpTo = this.#lastId
+      }
+      return toFailure(id, error, code)
+    }
+  }
+
+  /** On a full disk what frees space is tried once more, with the room that is kept for it. */
+  async #runWithRoom(call: WriterCall, frees: boolean): Promise<WriterValue> {
+    try {
+      return await this.#runWithPragmas(call)
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_FULL' || !frees || !this.#reserve.release()) throw error
+      // The log may be what fills the disk.
+      await this.#runWithPragmas({ method: 'execute', statement: 'PRAGMA wal_checkpoint(TRUNCATE)' })
+      return await this.#runWithPragmas(call)
+    }
+  }
+
+  async #runWithPragmas(call: WriterCall): Promise<WriterValue> {
+    try {
+      if (!this.#hasPragmas) for (const pragma of pragmas) await this.#client.execute(pragma)
+      this.#hasPragmas = true
+      return await this.#run(call)
+    } catch (error) {
+      // The client drops a connection that cannot be rolled back and opens another, without our PRAGMAs.
+      this.#hasPragmas = false
+      throw error
+    }
+  }
+
+  async #run(call: WriterCall): Promise<WriterValue> {
+    const client = this.#client
+    switch (call.method) {
+      case 'execute':
+        return toPlainResult(await client.execute(call.statement))
+      case 'batch':
+        return (await client.batch(call.statements, 'write')).map(toPlainResult)
+      case 'migrate':
+        return (await client.migrate(call.statements)).map(toPlainResult)
+      case 'executeMultiple':
+        await client.executeMultiple(call.sql)
+        return null
+      case 'clearStalePages':
+        await clearStalePages(client, call.pages)
+        return null
+      case 'keepReserve':
+        this.#reserve.keep()
+        return null
+      case 'close':
+        client.close()
+        return null
+    }
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof LibsqlError ? error.code : 'UNKNOWN'
+}

@@ -1,0 +1,58 @@
+import type { Client, InStatement, ResultSet, Row } from '@libsql/client'
+import { drizzle } from 'drizzle-orm/libsql'
+import type { RemoteLocation } from './location.ts'
+import type { ReadDatabase, Reader } from './reader.ts'
+import { meansAway, openRemoteClient, readUnanswered } from './remote-client.ts'
+
+const deadlineMs = 2_900
+const readsAtOnce = 32
+
+/** Reads over the network: each query is a request. */
+export function openRemoteReader(location: RemoteLocation): Reader {
+  const client = openRemoteClient(location, { deadlineMs, concurrency: readsAtOnce })
+  let asked = 0
+  return {
+    db: asReadDatabase(drizzle(new ReadingClient(client) as unknown as Client)),
+    // Nothing tells that a server's database has not changed, so nothing that was read before still holds.
+    dataVersion: () => ++asked,
+    close: () => client.close(),
+  }
+}
+
+/** What Drizzle calls for a query, with values as a local database gives them. */
+class ReadingClient {
+  readonly #client: Client
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  async execute(statement: InStatement): Promise<ResultSet> {
+    try {
+      const result = await this.#client.execute(statement)
+      return { ...result, rows: result.rows.map(withBytes), toJSON: () => result.toJSON() }
+    } catch (error) {
+      throw meansAway(error) ? readUnanswered(error) : error
+    }
+  }
+}
+
+/** A local database answers bytes as a view, this client as a bare buffer. */
+function withBytes(row: Row): Row {
+  if (!Array.from(row).some((value) => value instanceof ArrayBuffer)) return row
+  const converted = {}
+  Object.defineProperty(converted, 'length', { value: row.length })
+  for (const [name, { value, enumerable = false }] of Object.entries(Object.getOwnPropertyDescriptors(row))) {
+    if (name === 'length') continue
+    Object.defineProperty(converted, name, { value: toBytes(value), enumerable })
+  }
+  return converted as Row
+}
+
+function toBytes(value: unknown): unknown {
+  return value instanceof ArrayBuffer ? Buffer.from(value) : value
+}
+
+function asReadDatabase(db: unknown): ReadDatabase {
+  return db as ReadDatabase
+}

@@ -1,0 +1,77 @@
+import { LibsqlError } from '@libsql/client'
+import { meansAway, openRemoteClient, primaryAwayCode } from './remote-client.ts'
+import {
+  meansLock,
+  toFailure,
+  toPlainResult,
+  type WriterCall,
+  type WriterSession,
+  type WriterTarget,
+  type WriterValue,
+} from './writer-messages.ts'
+
+/** Requests on their way at once. The server does one after the other, and more of them hold each other up there. */
+const writesAtOnce = 4
+/** A write that met another's is tried again for so long. */
+const retryWithinMs = 2_000
+const retryDelayMs = 20
+/** Migrations may rewrite tables. */
+const migrationDeadlineMs = 60_000
+
+/** Writes to a libSQL server: a batch is one request, and one transaction there. */
+export function openRemoteSession({
+  location,
+  deadlineMs,
+}: Extract<WriterTarget, { kind: 'remote' }>): WriterSession {
+  const client = openRemoteClient(location, { deadlineMs, concurrency: writesAtOnce })
+  const patient = openRemoteClient(location, { deadlineMs: migrationDeadlineMs, concurrency: 1 })
+  const run = async (call: WriterCall): Promise<WriterValue> => {
+    switch (call.method) {
+      case 'execute':
+        return toPlainResult(await inTurn(() => client.execute(call.statement)))
+      case 'batch':
+        return (await inTurn(() => client.batch(call.statements, 'write'))).map(toPlainResult)
+      case 'migrate':
+        return (await patient.migrate(call.statements)).map(toPlainResult)
+      case 'executeMultiple':
+        await patient.executeMultiple(call.sql)
+        return null
+      case 'clearStalePages':
+      case 'keepReserve':
+        throw new Error("A server's disk is its own")
+      case 'close':
+        client.close()
+        patient.close()
+        return null
+    }
+  }
+  return {
+    arrived: () => undefined,
+    async answer({ id, call }) {
+      try {
+        return { id, ok: true, value: await run(call) }
+      } catch (error) {
+        return toFailure(id, error, codeOf(error))
+      }
+    },
+  }
+}
+
+function codeOf(error: unknown): string {
+  if (meansAway(error)) return primaryAwayCode
+  return error instanceof LibsqlError ? error.code : 'UNKNOWN'
+}
+
+/** A server answers at once that another write is under way; nothing of this one is done then. */
+async function inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+  const deadline = performance.now() + retryWithinMs
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      const isBusy = error instanceof LibsqlError && meansLock(error.code)
+      if (!isBusy || performance.now() > deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, retryDelayMs * (0.5 + Math.random())))
+    }
+  }
+}

