@@ -14,8 +14,8 @@ export default function Markdown({ text }: MarkdownProps) {
     place.current?.replaceChildren(DOMPurify.sanitize(toHtml(text), purified))
   }, [text])
   return (
-    <Typography maw={760}>
-      <div ref={place} />
+    <Typography w="100%" maw={760}>
+      <div ref={place} className="cb-markdown" />
     </Typography>
   )
 }
