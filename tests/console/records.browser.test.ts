@@ -200,18 +200,24 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
   test('no view keeps anybody out: axe-core finds nothing serious', async () => {
     const { data } = await (await set.owner.fetch(`/projects/${project.id}/knowledge`)).json()
     const itemId = data[0]?.id ?? ''
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const path of [
-        'overview',
-        'calls',
-        'calls?text=order',
-        'calls/own-1',
-        'knowledge',
-        'knowledge/new',
-        `knowledge/${itemId}`,
-        `knowledge/${itemId}?tab=chunks`,
-        'playground?q=when+do+you+open',
-      ]) {
+    const light = [
+      'overview',
+      'calls?text=order',
+      'calls/own-1',
+      'knowledge',
+      'knowledge/new',
+      `knowledge/${itemId}`,
+      `knowledge/${itemId}?tab=chunks`,
+    ]
+    const dark = [
+      'overview',
+      'calls',
+      'calls/own-1?tab=analysis',
+      'knowledge',
+      'playground?q=when+do+you+open',
+    ]
+    for (const [colorScheme, paths] of [['light', light] as const, ['dark', dark] as const]) {
+      for (const path of paths) {
         const page = await openTab(path, { colorScheme })
         await page.getByRole('heading', { level: 1 }).first().waitFor()
         await page.waitForLoadState('networkidle')
