@@ -135,6 +135,7 @@ function ItemText({ text }: { text: string }) {
       component="pre"
       size="sm"
       ff="monospace"
+      w="100%"
       style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', margin: 0 }}
     >
       {text}

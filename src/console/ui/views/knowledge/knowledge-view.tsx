@@ -124,6 +124,9 @@ function columnsOf(project: string): Column<KnowledgeRow>[] {
               {row.description}
             </Text>
           )}
+          <span className="cb-narrow-line">
+            <IndexStatus status={row.status} chunks={row.chunks} />
+          </span>
         </>
       ),
     },

@@ -14,8 +14,8 @@ export default function Markdown({ text }: MarkdownProps) {
     place.current?.replaceChildren(DOMPurify.sanitize(toHtml(text), purified))
   }, [text])
   return (
-    <Typography maw={760}>
-      <div ref={place} />
+    <Typography w="100%" maw={760}>
+      <div ref={place} className="cb-markdown" />
     </Typography>
   )
 }
@@ -35,5 +35,10 @@ function toHtml(text: string): string {
     tokens[at]?.attrSet('target', '_blank')
     return self.renderToken(tokens, at, options)
   }
-  return markdown.render(text)
+  return markdown.render(withFencedFrontMatter(text))
+}
+
+/** YAML at the beginning, between two lines of dashes, would be read as a heading. */
+function withFencedFrontMatter(text: string): string {
+  return text.replace(/^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/, '```yaml\n$1\n```\n\n')
 }

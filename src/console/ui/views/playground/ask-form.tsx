@@ -1,7 +1,7 @@
 import { Button, Group, NumberInput, Paper, Select, Skeleton, Stack, Text, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
@@ -23,12 +23,14 @@ interface AskFormProps {
   initial: AskRequest
   /** Asks within these items only; without, the caller may offer a choice. */
   itemIds?: string[]
+  /** Further options, before the others. */
+  options?: ReactNode
   /** Told what was asked. */
   onAsk?: (request: AskRequest) => void
 }
 
 /** A question as an agent would ask it, and what it is answered with. */
-export function AskForm({ project, initial, itemIds, onAsk }: AskFormProps) {
+export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormProps) {
   const [draft, setDraft] = useState<AskRequest>(initial)
   const [asked, setAsked] = useState<AskRequest>(initial)
   // Going back and forward changes what the address says.
@@ -79,6 +81,7 @@ export function AskForm({ project, initial, itemIds, onAsk }: AskFormProps) {
           </Button>
         </Group>
         <Group gap="xs" mt="xs" align="flex-end">
+          {options}
           <Select
             label="Mode"
             size="xs"

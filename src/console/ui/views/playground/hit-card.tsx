@@ -1,6 +1,7 @@
-import { Badge, Group, Paper, Text } from '@mantine/core'
+import { Group, Paper, Text } from '@mantine/core'
 import type { ExplainedHit } from '../../../answers.ts'
 import { PageLink } from '../../components/links.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
 
 interface HitCardProps {
   project: string
@@ -12,8 +13,8 @@ interface HitCardProps {
 export function HitCard({ project, rank, hit }: HitCardProps) {
   return (
     <Paper withBorder p="sm" component="article" aria-label={`Passage ${rank}`}>
-      <Group justify="space-between" gap="xs" mb={6} align="flex-start" wrap="nowrap">
-        <div style={{ minWidth: 0 }}>
+      <Group justify="space-between" gap="xs" mb={6} align="flex-start">
+        <div style={{ minWidth: 0, flex: '1 1 240px' }}>
           <Group gap={8} wrap="nowrap">
             <Text fw={600} className="cb-figure">
               {rank}
@@ -33,12 +34,10 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
             </Text>
           )}
         </div>
-        <Group gap={6} wrap="wrap" justify="flex-end" style={{ flex: 'none' }}>
+        <Group gap={6}>
           {hit.keywordRank !== null && <Source list="keyword" rank={hit.keywordRank} />}
           {hit.vectorRank !== null && <Source list="vector" rank={hit.vectorRank} />}
-          <Badge variant="default" size="sm" radius="sm" tt="none" className="cb-figure">
-            score {hit.score.toFixed(3)}
-          </Badge>
+          <StatusBadge tone="neutral">score {hit.score.toFixed(3)}</StatusBadge>
         </Group>
       </Group>
       <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
@@ -50,15 +49,8 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
 
 function Source({ list, rank }: { list: 'keyword' | 'vector'; rank: number }) {
   return (
-    <Badge
-      variant="light"
-      color={list === 'keyword' ? 'teal' : 'blue'}
-      size="sm"
-      radius="sm"
-      tt="none"
-      className="cb-figure"
-    >
+    <StatusBadge tone={list === 'keyword' ? 'success' : 'accent'}>
       {list} #{rank}
-    </Badge>
+    </StatusBadge>
   )
 }

@@ -36,22 +36,24 @@ export function PlaygroundView() {
   return (
     <Stack gap="md">
       <PageHeader title="Playground" description="Ask as an agent would, and see what it is given." />
-      <MultiSelect
-        label="Items"
-        description="None is all of them."
-        size="xs"
-        maw={560}
-        searchable
-        clearable
-        limit={50}
-        value={search.items ?? []}
-        data={rowsOf(items.data).map(({ id, name }) => ({ value: id, label: name }))}
-        onChange={(itemIds) => show({ ...asked, itemIds })}
-      />
       <AskForm
         project={project}
         initial={asked}
         {...(search.items ? { itemIds: search.items } : {})}
+        options={
+          <MultiSelect
+            label="Items"
+            placeholder={search.items?.length ? undefined : 'All'}
+            size="xs"
+            w={260}
+            searchable
+            clearable
+            limit={50}
+            value={search.items ?? []}
+            data={rowsOf(items.data).map(({ id, name }) => ({ value: id, label: name }))}
+            onChange={(itemIds) => show({ ...asked, itemIds })}
+          />
+        }
         onAsk={(next) => show({ ...next, itemIds: search.items })}
       />
       {items.data?.pages[0]?.total === 0 && (

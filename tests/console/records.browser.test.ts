@@ -1,0 +1,237 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import type { CallChange } from '../../src/calls/schemas.ts'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(90_000)
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const realCalls = fileURLToPath(new URL('../../../shared/data/calls.jsonl', import.meta.url))
+const callsMax = 2_000
+
+/** Real calls when they are beside this folder, else some of our own: the last one alone speaks of a marmalade. */
+function readCalls(): { id: string; change: CallChange }[] {
+  const lines = existsSync(realCalls) ? readFileSync(realCalls, 'utf8').split('\n', callsMax) : []
+  const real = lines.filter(Boolean).map((line) => JSON.parse(line))
+  const own = Array.from({ length: 60 }, (_, at) => ({
+    id: `own-${at}`,
+    status: 'completed',
+    duration: 40 + at,
+    evaluation: at % 3 === 0 ? 'fail' : 'success',
+    isEngaged: at % 2 === 0,
+    endedReason: 'customer-ended-call',
+    callerNumber: `+1555729${String(1000 + at)}`,
+    calledNumber: '+15550100000',
+    summary: `Order ${at} was asked about.`,
+    callAnalysis: { topic: 'order', nested: { number: at } },
+    transcript: [
+      { role: 'assistant', content: 'How can I help?' },
+      { role: 'user', content: at === 59 ? 'Where is my marmalade?' : `Where is order ${at}?` },
+    ],
+    createdAt: new Date(Date.now() - at * 3_600_000).toISOString(),
+  }))
+  return [...real, ...own].map((change) => ({ id: change.id, change }))
+}
+
+describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let opened: TestBrowser
+  let project: TestProject
+  const tabs: ConsolePage[] = []
+
+  beforeAll(async () => {
+    await buildPage()
+    service = await startService()
+    set = await startConsole(service)
+    project = await set.mintProject()
+    const results = await service.services.ingest.putAll(project.projectId, readCalls())
+    expect(results.filter((result) => result instanceof Error)).toEqual([])
+    opened = await openBrowser()
+  })
+  afterEach(async () => {
+    for (const { context, complaints } of tabs.splice(0)) {
+      await context.close()
+      expect(complaints).toEqual([])
+    }
+  })
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+  })
+
+  async function openTab(path: string, options: Parameters<typeof openConsolePage>[2] = {}): Promise<Page> {
+    const tab = await openConsolePage(opened, service, { person: set.owner, ...options })
+    tabs.push(tab)
+    await tab.open(`/p/${project.id}/${path}`)
+    return tab.page
+  }
+
+  test('a call is found by a word of its transcript, read, and deleted for good', async () => {
+    const page = await openTab('calls')
+    await page.getByLabel('Search transcripts and summaries').fill('marmalade')
+    await page.locator('mark', { hasText: 'marmalade' }).first().waitFor()
+    await page.waitForURL(/text=marmalade/)
+    await page.locator('a[href*="/calls/own-59"]').first().click()
+    await page.waitForURL(/calls\/own-59/)
+    await page.getByText('own-59').first().waitFor()
+    await page.getByRole('tab', { name: 'Analysis' }).click()
+    await page.getByText('topic', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Delete call' }).click()
+    const dialog = page.getByRole('dialog')
+    const confirm = dialog.getByRole('button', { name: /^Delete/ })
+    expect(await confirm.isEnabled()).toBe(false)
+    await dialog.getByRole('textbox').fill((await dialog.locator('.cb-word').textContent()) ?? '')
+    await confirm.click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Where is my').first().waitFor({ state: 'detached' })
+    expect((await project.fetch('/v1/calls/own-59')).status).toBe(404)
+  })
+
+  test('a Markdown file is dropped, previewed, saved, and found in the playground', async () => {
+    const page = await openTab('knowledge/new')
+    const text =
+      '# Lost parcels\n\nWait five days.\n\n## Compensation\n\nWe pay up to 42 euros for a lost parcel.\n'
+    await page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles({
+        name: 'parcels.md',
+        mimeType: 'text/markdown',
+        buffer: Buffer.from(text),
+      })
+    await page.getByRole('article', { name: 'Chunk 1' }).waitFor()
+    expect(await page.getByLabel('Name').inputValue()).toBe('Lost parcels')
+    expect(await page.getByRole('textbox', { name: /^Text/ }).inputValue()).toBe(text)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Lost parcels' }).waitFor()
+    await page.getByText('Ready').first().waitFor()
+    await page.getByRole('tab', { name: /^Chunks/ }).click()
+    await page.getByRole('article', { name: 'Chunk 1' }).waitFor()
+
+    await page.getByRole('link', { name: 'Playground' }).click()
+    await page.getByLabel('Question').fill('what do you pay for a lost parcel')
+    await page.getByRole('button', { name: 'Ask' }).click()
+    const first = page.getByRole('article', { name: 'Passage 1' })
+    await first.getByText('42 euros').waitFor()
+    await first.getByText('keyword #1').waitFor()
+    await page.waitForURL(/[?&]q=what/)
+    await page.reload()
+    await first.getByText('42 euros').waitFor()
+
+    await first.getByRole('link', { name: 'Lost parcels' }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox').fill('delete')
+    await dialog.getByRole('button', { name: 'Delete item' }).click()
+    await page.waitForURL(/\/knowledge$/)
+    const found = await project.send('POST', '/v1/knowledge/search', { query: 'lost parcel compensation' })
+    expect((await found.json()).data).toEqual([])
+  })
+
+  test('many files at once each have their outcome', async () => {
+    const page = await openTab('knowledge')
+    const file = (name: string, bytes: Uint8Array | string) => {
+      return { name, mimeType: 'text/plain', buffer: Buffer.from(bytes) }
+    }
+    await page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles([
+        file('a.txt', 'We open at nine.'),
+        file('b.md', '# Prices\n\nA coffee is 2 euros.'),
+        file('c.txt', new Uint8Array([0x63, 0xe9])),
+        file('d.pdf', '%PDF'),
+      ])
+    await page.getByText('Imported 2 of 4, 2 failed').waitFor()
+    await page.getByText('The file is not UTF-8 text.').waitFor()
+    await page.getByText('Only .md and .txt files can be read.').waitFor()
+    await page.getByRole('row').filter({ hasText: 'Prices' }).waitFor()
+  })
+
+  test('what records say is shown as text, whatever it says', async () => {
+    const script = `<img src=x onerror="alert(1)"><script>alert(1)</script>`
+    const other = await set.mintProject()
+    const { ingest, knowledge, projects } = service.services
+    await projects.rename(other.projectId, `${script.slice(0, 40)} ${other.id}`)
+    await ingest.put(other.projectId, 'script', {
+      status: 'completed',
+      summary: script,
+      evaluation: script,
+      endedReason: script,
+      callerNumber: script,
+      calledNumber: 'javascript:alert(1)',
+      callAnalysis: { [script]: { [script]: script }, __proto__: script },
+      transcript: [{ role: 'user', content: script }],
+    })
+    const { item } = await knowledge.add(other.projectId, {
+      name: script,
+      description: script,
+      text: `# ${script}\n\n${script}\n\n[link](javascript:alert(1)) ![image](https://evil.example/x.png)\n\n<svg onload=alert(1)>`,
+    })
+    const tab = await openConsolePage(opened, service, { person: set.owner })
+    tabs.push(tab)
+    const paths = [
+      'overview',
+      'calls?text=alert',
+      'calls/script',
+      'calls/script?tab=analysis',
+      'knowledge',
+      `knowledge/${item.id}`,
+      `knowledge/${item.id}?tab=chunks`,
+      'playground?q=alert',
+      'settings/audit',
+    ]
+    for (const path of paths) {
+      await tab.open(`/p/${other.id}/${path}`)
+      await tab.page.getByRole('heading', { level: 1 }).first().waitFor()
+      await tab.page.getByText('onerror', { exact: false }).first().waitFor()
+      const elements = await tab.page.locator('img[src="x"], svg[onload], a[href^="javascript:"]').count()
+      expect([path, elements]).toEqual([path, 0])
+    }
+  })
+
+  test('no view keeps anybody out: axe-core finds nothing serious', async () => {
+    const { data } = await (await set.owner.fetch(`/projects/${project.id}/knowledge`)).json()
+    const itemId = data[0]?.id ?? ''
+    const light = [
+      'overview',
+      'calls?text=order',
+      'calls/own-1',
+      'knowledge',
+      'knowledge/new',
+      `knowledge/${itemId}`,
+      `knowledge/${itemId}?tab=chunks`,
+    ]
+    const dark = [
+      'overview',
+      'calls',
+      'calls/own-1?tab=analysis',
+      'knowledge',
+      'playground?q=when+do+you+open',
+    ]
+    for (const [colorScheme, paths] of [['light', light] as const, ['dark', dark] as const]) {
+      for (const path of paths) {
+        const page = await openTab(path, { colorScheme })
+        await page.getByRole('heading', { level: 1 }).first().waitFor()
+        await page.waitForLoadState('networkidle')
+        expect([path, colorScheme, await findings(page)]).toEqual([path, colorScheme, []])
+      }
+    }
+  })
+})
+
+/** What axe-core finds that keeps people out, as `rule: element`. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })')
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
+}
