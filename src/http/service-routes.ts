@@ -19,14 +19,14 @@ interface ServiceRoutesOptions {
 const tags = ['Service']
 const Health = Type.Object({ status: Type.Unsafe<'ok'>({ type: 'string', enum: ['ok'] }) })
 const Replication = Type.Object({
-  lagMs: Type.Union([Type.Number(), Type.Null()]),
-  lastSyncAt: Type.Union([Type.Number(), Type.Null()]),
+  lagMs: Type.Unsafe<number | null>({ type: 'number', nullable: true }),
+  lastSyncAt: Type.Unsafe<number | null>({ type: 'number', nullable: true }),
   failures: Type.Number(),
 })
 const Readiness = Type.Object({
   status: Type.Unsafe<'ready'>({ type: 'string', enum: ['ready'] }),
   /** Null where nothing is replicated. */
-  replication: Type.Union([Replication, Type.Null()]),
+  replication: Type.Unsafe<Static<typeof Replication> | null>({ ...Replication, nullable: true }),
 })
 
 /** Health, readiness and metrics, for whoever runs the service. */
