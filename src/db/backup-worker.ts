@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
+import { endWorker } from '../end-worker.ts'
 
 /** Copies a database on a thread of its own: SQLite does it in one call, during which nobody else has a turn. */
 
@@ -24,7 +25,7 @@ const port = parentPort
 if (!port) throw new Error('backup-worker.ts runs as a worker thread only')
 const request: CopyRequest = workerData
 port.postMessage(answer(request))
-port.close()
+endWorker(port)
 
 function answer({ source, target }: CopyRequest): CopyReply {
   try {

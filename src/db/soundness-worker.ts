@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
+import { endWorker } from '../end-worker.ts'
 import { lowerPriority } from '../thread-priority.ts'
 
 /** Looks for damage in a database file on a thread of its own: a gigabyte takes some seconds. */
@@ -11,7 +12,7 @@ const port = parentPort
 if (!port) throw new Error('soundness-worker.ts runs as a worker thread only')
 lowerPriority(niceness)
 port.postMessage(findDamage(workerData.file))
-port.close()
+endWorker(port)
 
 /** What is wrong, in SQLite's words; null when nothing is found. */
 function findDamage(file: string): string | null {

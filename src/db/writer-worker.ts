@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { endWorker } from '../end-worker.ts'
 import { openFileSession } from './file-session.ts'
 import { openRemoteSession } from './remote-session.ts'
 import type { WriterRequest, WriterTarget } from './writer-messages.ts'
@@ -20,5 +21,5 @@ port.on('message', (request: WriterRequest) => {
 
 async function answer(request: WriterRequest): Promise<void> {
   port?.postMessage(await session.answer(request))
-  if (request.call.method === 'close') port?.close()
+  if (request.call.method === 'close' && port) endWorker(port)
 }

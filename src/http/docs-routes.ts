@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { Elysia } from 'elysia'
@@ -58,8 +59,9 @@ const explanations: Record<ErrorCode, string> = {
 
 /** The pages under /docs that the OpenAPI plugin does not make: the table of errors, and the viewer's script. */
 export function docsRoutes(facts: FactsByRequest) {
-  const script = createRequire(import.meta.url).resolve('@scalar/api-reference/package.json')
-  const scriptFile = script.replace('package.json', 'dist/browser/standalone.js')
+  // By what the package exports: Node and Deno resolve nothing else of it.
+  const main = createRequire(import.meta.url).resolve('@scalar/api-reference')
+  const scriptFile = join(dirname(main), 'browser', 'standalone.js')
   const hidden = { detail: { hide: true } }
   return new Elysia()
     .onRequest(({ request }) => {

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openReaderAt } from '../../db/reader.ts'
+import { endWorker } from '../../end-worker.ts'
 import { lowerPriority } from '../../thread-priority.ts'
 import { loadAddon } from './addon.ts'
 import { Indexes } from './indexes.ts'
@@ -28,7 +29,7 @@ port.on('message', async ({ id, method, args }: IndexRequest) => {
   } catch (error) {
     reply({ kind: 'error', id, message: error instanceof Error ? error.message : String(error) })
   }
-  if (method === 'close') port?.close()
+  if (method === 'close' && port) endWorker(port)
 })
 
 /** The main thread pairs every method with its own arguments: see WorkerIndex. */

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildConsole } from './build-console.ts'
+
+// Makes of the TypeScript what Node runs: `dist/node`, file by file as under src, which `node dist/node/src/node.js`
+// starts. Files stay apart, since workers and migrations are found by where they are.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const target = join(root, 'dist', 'node')
+
+await main()
+
+async function main(): Promise<void> {
+  rmSync(target, { recursive: true, force: true })
+  emit()
+  for (const file of filesUnder(join(target, 'src'))) {
+    const code = readFileSync(file, 'utf8')
+    writeFileSync(file, code.replace(/new URL\('(\.[^']+)\.ts'/g, "new URL('$1.js'"))
+  }
+  cpSync(join(root, 'package.json'), join(target, 'package.json'))
+  cpSync(join(root, 'src', 'db', 'migrations'), join(target, 'src', 'db', 'migrations'), { recursive: true })
+  await buildConsole({ folder: join(target, 'dist', 'console') })
+  process.stdout.write('Start it with: node dist/node/src/node.js\n')
+}
+
+function emit(): void {
+  const config = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      rewriteRelativeImportExtensions: true,
+      rootDir: root,
+      outDir: target,
+      declaration: false,
+      sourceMap: false,
+    },
+    include: [],
+    files: [join(root, 'src', 'node.ts'), ...workers()],
+  }
+  const configFile = join(root, 'dist', 'tsconfig.node.json')
+  writeFileSync(configFile, JSON.stringify(config))
+  try {
+    const compiler = join(
+      dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+      'bin',
+      'tsc',
+    )
+    const { status, stdout } = spawnSync(process.execPath, [compiler, '--project', configFile], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+    if (status !== 0) throw new Error(`The TypeScript did not compile:\n${stdout}`)
+  } finally {
+    rmSync(configFile)
+  }
+}
+
+/** Nobody imports a worker, so the compiler has to be told. */
+function workers(): string[] {
+  return filesUnder(join(root, 'src')).filter((file) => /(^|[/-])worker\.ts$/.test(file))
+}
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+}

@@ -1,0 +1,34 @@
+import { type Listener, type ListenOptions, start } from './start.ts'
+
+// Starts the service on Deno: `deno run -A src/deno.ts`.
+
+/** What of Deno is used here. https://docs.deno.com/api/deno/http-server */
+interface DenoHttp {
+  serve(
+    options: { port: number; hostname: string; onListen: () => void },
+    handler: (request: Request, info: { remoteAddr: { hostname?: string } }) => Response | Promise<Response>,
+  ): { addr: { port: number }; shutdown(): Promise<void> }
+}
+
+const peers = new WeakMap<Request, string>()
+
+await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
+
+async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
+  const { Deno } = globalThis as unknown as { Deno: DenoHttp }
+  const server = Deno.serve(
+    { port, hostname: host, onListen: () => undefined },
+    (request, { remoteAddr }) => {
+      if (remoteAddr.hostname) peers.set(request, remoteAddr.hostname)
+      return fetch(request)
+    },
+  )
+  const name = host.includes(':') ? `[${host}]` : host
+  return {
+    origin: `http://${name}:${server.addr.port}`,
+    port: server.addr.port,
+    drain: () => server.shutdown(),
+    // The process ends right after: what is left of its connections ends with it.
+    close: async () => undefined,
+  }
+}

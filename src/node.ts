@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { Server } from 'node:http'
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
+import { type Listener, type ListenOptions, start } from './start.ts'
+
+// Starts the service on Node, from what `bun run build:node` makes of it.
+
+const idleTimeoutMs = 30_000
+const peers = new WeakMap<Request, string>()
+
+await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
+
+async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
+  const server = createAdaptorServer({
+    overrideGlobalObjects: false,
+    fetch: (request, bindings) => {
+      const peer = (bindings as HttpBindings).incoming.socket.remoteAddress
+      if (peer) peers.set(request, peer)
+      return fetch(request)
+    },
+  })
+  if (!(server instanceof Server)) throw new Error('Only HTTP/1.1 is served here')
+  server.keepAliveTimeout = idleTimeoutMs
+  server.listen(port, host)
+  await once(server, 'listening')
+  const address = server.address()
+  const bound = typeof address === 'object' && address ? address.port : port
+  const name = host.includes(':') ? `[${host}]` : host
+  return {
+    origin: `http://${name}:${bound}`,
+    port: bound,
+    drain: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeIdleConnections()
+      await closed
+    },
+    close: async () => server.closeAllConnections(),
+  }
+}

@@ -1,0 +1,130 @@
+import { setTimeout } from 'node:timers/promises'
+import { bootstrap } from './bootstrap.ts'
+import { ConfigError, loadConfig } from './config.ts'
+import type { PeerAddress } from './http/client-address.ts'
+import { openLog } from './observability/log.ts'
+import { createServer } from './server.ts'
+import { openServices } from './services.ts'
+import { startBanner } from './start-banner.ts'
+import type { WorkerListens } from './supervisor.ts'
+
+const drainWithinMs = 7_000
+const closeWithinMs = 10_000
+
+/** A runtime's own HTTP server, once it listens. */
+export interface Listener {
+  /** Such as `http://127.0.0.1:3000`. */
+  origin: string
+  port: number
+  /** Takes no more connections; resolves when what is in flight is answered. */
+  drain(): Promise<unknown>
+  /** Ends every connection. */
+  close(): Promise<unknown>
+}
+
+export interface ListenOptions {
+  /** 0 picks a free port. */
+  port: number
+  host: string
+  /** Whether other processes listen on the same port. */
+  sharesPort: boolean
+  fetch: (request: Request) => Response | Promise<Response>
+}
+
+/** What differs from runtime to runtime. */
+export interface Runtime {
+  listen(options: ListenOptions): Promise<Listener>
+  /** The other end of a request's connection. */
+  peerAddress: PeerAddress
+}
+
+/** Runs the service until a signal ends it. @param worker its number, when a supervisor has started it */
+export async function start(runtime: Runtime, worker: number | null = null): Promise<void> {
+  try {
+    await run(runtime, worker)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+/** Says why there is no service, and ends the process. */
+export function fail(error: unknown): never {
+  const message = error instanceof ConfigError ? error.message : `Callbook cannot start: ${messageOf(error)}`
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+async function run({ listen, peerAddress }: Runtime, worker: number | null): Promise<void> {
+  process.umask(0o077)
+  const config = loadConfig(process.env, process.stdout.isTTY === true)
+  const {
+    log,
+    recordRequest,
+    close: closeLog,
+  } = openLog({
+    level: config.logLevel,
+    format: config.logFormat,
+  })
+  const die = (error: unknown) => {
+    log.fatal({ error }, 'Unexpected; the process ends')
+    closeLog()
+    process.exit(1)
+  }
+  process.on('uncaughtException', die)
+  process.on('unhandledRejection', die)
+  const services = await openServices({
+    config,
+    log,
+    role: 'service',
+    onDamage: die,
+    ...(worker !== null && worker > 0 ? { ownerWaitMs: 0 } : {}),
+  })
+
+  const app = createServer(services, peerAddress, recordRequest)
+  const server = await listen({
+    port: config.port,
+    host: config.host,
+    sharesPort: worker !== null,
+    fetch: app.fetch,
+  })
+  // Only now that nothing can fail any more: the key is shown once, by the start that made it.
+  const first = await bootstrap(services)
+
+  let isStopping = false
+  const stop = async (signal: string) => {
+    if (isStopping) return
+    isStopping = true
+    void setTimeout(closeWithinMs).then(() => die(new Error('Closing took too long')))
+    log.info({ signal }, 'closing')
+    await Promise.race([server.drain(), setTimeout(drainWithinMs)])
+    await server.close()
+    await services.close()
+    log.info({ signal }, 'closed')
+    closeLog()
+    process.exit(0)
+  }
+  process.once('SIGTERM', () => void stop('SIGTERM'))
+  process.once('SIGINT', () => void stop('SIGINT'))
+  if (worker !== null) {
+    process.once('disconnect', () => void stop('the end of its supervisor'))
+    process.send?.({ port: server.port } satisfies WorkerListens)
+  }
+
+  const isFirst = worker === null || worker === 0
+  if (isFirst || first.firstKey || first.setupToken) {
+    process.stdout.write(startBanner({ services, first, address: server.origin }))
+  }
+  try {
+    await services.start()
+    log.info({ address: server.origin }, 'ready')
+  } catch (error) {
+    // A signal that comes meanwhile closes what is still starting.
+    if (!isStopping) throw error
+  }
+}
+
+/** Of a failed query the cause: the message itself holds the values. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'query' in error && error.cause instanceof Error ? error.cause.message : error.message
+}
