@@ -12,7 +12,7 @@ import { Admission } from './http/admission.ts'
 import { authenticate } from './http/authenticate.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
 import { consoleAccess, strangersBodyBytesMax } from './http/console-access.ts'
-import { consoleGuard } from './http/console-guard.ts'
+import { consoleGuard, consoleJudge } from './http/console-guard.ts'
 import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { FactsByRequest } from './http/facts.ts'
 import { freshness } from './http/freshness.ts'
@@ -54,6 +54,11 @@ export function createServer(
   }
   const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
   const clientAddress = createClientAddress(peerAddress, trustedProxies)
+  const judge = consoleJudge({
+    signedIn: (cookies) => services.console.sessions.signedIn(cookies),
+    membership: (personId, project) => services.console.members.membership(personId, project),
+    facts,
+  })
   const bodyBytesMaxOf = (request: Request) =>
     consoleAccess(request.method, facts.of(request).path)?.for === 'everyone'
       ? Math.min(strangersBodyBytesMax, config.bodyBytesMax)
@@ -81,8 +86,7 @@ export function createServer(
     .use(
       consoleGuard({
         admission,
-        signedIn: (cookies) => services.console.sessions.signedIn(cookies),
-        membership: (personId, project) => services.console.members.membership(personId, project),
+        judge,
         facts,
         clientAddress,
         publicUrl: config.publicUrl,
@@ -105,6 +109,7 @@ export function createServer(
         admission,
         bytesMaxOf: bodyBytesMaxOf,
         deletesWithBody: ['/console/api/projects/:project'],
+        judge,
       }),
     )
     .use(

@@ -5,12 +5,36 @@ import { consoleAccess, isSafe } from './console-access.ts'
 import { consoleContext, type Membership, type SignedIn } from './console-context.ts'
 import type { FactsByRequest } from './facts.ts'
 
-interface ConsoleGuardOptions {
-  admission: Admission
+interface ConsoleJudgeOptions {
   /** The person whom the request's cookies sign in; null for nobody. */
   signedIn(cookies: string | null): Promise<SignedIn | null>
   /** Null when there is no such project, or the person is not in it. */
   membership(personId: string, publicProjectId: string): Promise<Membership | null>
+  facts: FactsByRequest
+}
+
+/** Who sends a request under /console/api. Throws what they are answered who may not send it. */
+export type ConsoleJudge = (request: Request) => Promise<{ person?: SignedIn; member?: Membership }>
+
+/** Judges by cookie and path alone; what is not under /console/api passes. */
+export function consoleJudge({ signedIn, membership, facts }: ConsoleJudgeOptions): ConsoleJudge {
+  return async (request) => {
+    const access = consoleAccess(request.method, facts.of(request).path)
+    if (!access) return {}
+    const person = await signedIn(request.headers.get('cookie'))
+    if (access.for === 'everyone') return person ? { person } : {}
+    if (!person) throw notSignedIn()
+    if (access.for === 'signedIn') return { person }
+    const member = await membership(person.personId, access.project)
+    if (!member) throw noSuchProject()
+    if (access.for === 'owners' && member.role !== 'owner') throw ownersOnly()
+    return { person, member }
+  }
+}
+
+interface ConsoleGuardOptions {
+  admission: Admission
+  judge: ConsoleJudge
   facts: FactsByRequest
   clientAddress: (request: Request) => string | null
   /** Where people reach the console, if that is configured. */
@@ -21,31 +45,17 @@ interface ConsoleGuardOptions {
  * Judges every request under /console/api by its cookie, its origin and its path alone. In `onRequest`, before the
  * body is read and the route is found: a route that somebody forgets to protect is for owners.
  */
-export function consoleGuard({
-  admission,
-  signedIn,
-  membership,
-  facts,
-  clientAddress,
-  publicUrl,
-}: ConsoleGuardOptions) {
+export function consoleGuard({ admission, judge, facts, clientAddress, publicUrl }: ConsoleGuardOptions) {
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
   return new Elysia({ name: 'console-guard' }).use(consoleContext()).onRequest(async (context) => {
     const { request } = context
-    const access = consoleAccess(request.method, facts.of(request).path)
-    if (!access) return
+    if (!consoleAccess(request.method, facts.of(request).path)) return
     admission.check()
     if (!isSafe(request.method) && !isOwnPage(request.headers, ownOrigin)) throw foreignPage()
     context.address = clientAddress(request)
-    const person = await signedIn(request.headers.get('cookie'))
+    const { person, member } = await judge(request)
     if (person) context.person = person
-    if (access.for === 'everyone') return
-    if (!person) throw notSignedIn()
-    if (access.for === 'signedIn') return
-    const member = await membership(person.personId, access.project)
-    if (!member) throw noSuchProject()
-    if (access.for === 'owners' && member.role !== 'owner') throw ownersOnly()
-    context.member = member
+    if (member) context.member = member
   })
 }
 

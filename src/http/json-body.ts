@@ -22,14 +22,18 @@ interface JsonBodyOptions {
   bytesMaxOf: (request: Request) => number
   /** Patterns of the routes whose DELETE takes a body; on any other whatever is sent is ignored. */
   deletesWithBody: readonly string[]
+  /** Judges again who sends it: what they may do can have ended while the body was on its way. */
+  judge: (request: Request) => Promise<unknown>
 }
 
 /** Reads JSON bodies, for every route that takes one. */
-export function jsonBody({ admission, bytesMaxOf, deletesWithBody }: JsonBodyOptions) {
+export function jsonBody({ admission, bytesMaxOf, deletesWithBody, judge }: JsonBodyOptions) {
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request, route }) => {
     // Elysia reads a body for every method but GET and HEAD.
     if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
-    return await readJson(request, { bytesMax: bytesMaxOf(request), admission })
+    const body = await readJson(request, { bytesMax: bytesMaxOf(request), admission })
+    await judge(request)
+    return body
   })
 }
 
