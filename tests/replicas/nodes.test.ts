@@ -6,7 +6,9 @@ import pino from 'pino'
 import { bootstrap } from '../../src/bootstrap.ts'
 import { loadConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/open.ts'
+import { callWords } from '../../src/db/word-tables.ts'
 import { openServices } from '../../src/services.ts'
+import { putCalls, said } from '../calls/put-calls.ts'
 import { at, foundByVector, startNode } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
 import { freshFolder } from '../support/script.ts'
@@ -80,6 +82,27 @@ describe('two nodes of one primary', () => {
     expect(await foundByVector(there, 'breakfast')).not.toContain('Breakfast')
     await until(async () => (await index.verify(project.projectId)).fileVectors === 2, 'Scrubbing the file')
     expect((await index.verify(project.projectId)).labelsWithoutRow).toEqual([])
+  })
+
+  test('index the words of a long call once, whichever comes to it first', async () => {
+    const { projectId } = await first.mintProject()
+    await putCalls(first.services, projectId, [
+      { id: 'long', ...said(...Array.from({ length: 4_000 }, (_, n) => `word${n % 50} of a long call`)) },
+      { id: 'short', ...said('a short call') },
+    ])
+    const nodes = [first, second]
+    await until(async () => (await second.services.calls.find(projectId, { text: 'short' })).total === 1)
+    await Promise.all(nodes.map(({ services }) => services.wordBacklog.finish()))
+    for (const { services } of nodes) {
+      await until(async () => (await services.calls.find(projectId, { text: 'word49 long' })).total === 1)
+      const [rows] = await services.database.read.all<{ n: number }>(
+        sql`select count(*) as n from ${callWords(projectId)}_docsize`,
+      )
+      expect(rows?.n).toBe(2)
+    }
+    expect(nodes.flatMap(({ logs }) => logs.filter(({ msg }) => /calls' words/.test(String(msg))))).toEqual(
+      [],
+    )
   })
 
   test('refuse a key that was revoked at the other', async () => {
