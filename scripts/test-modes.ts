@@ -1,10 +1,17 @@
 import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 
-// Runs the tests of the service over HTTP once more on a database server, and once more on a replica of one.
+// Runs the tests of the service over HTTP once more on a database server, and once more on a replica of one: both, or
+// the mode that is named, such as `bun run test:modes replica`.
 
+const modes = process.argv.length > 2 ? process.argv.slice(2) : ['remote', 'replica']
 const tests = [
   'tests/auth/keys.test.ts',
   'tests/calls',
+  // What a browser shows of the console is the same in each.
+  ...readdirSync('tests/console')
+    .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.browser.test.ts'))
+    .map((name) => `tests/console/${name}`),
   'tests/http',
   'tests/knowledge/bad-input.test.ts',
   'tests/knowledge/erasure.test.ts',
@@ -15,7 +22,7 @@ const tests = [
   'tests/services.test.ts',
 ]
 let hasFailed = false
-for (const mode of ['remote', 'replica']) {
+for (const mode of modes) {
   process.stdout.write(`CALLBOOK_TEST_MODE=${mode}\n`)
   const { status } = spawnSync(process.execPath, ['test', '--timeout', '60000', ...tests], {
     env: { ...process.env, CALLBOOK_TEST_MODE: mode },

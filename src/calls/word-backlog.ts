@@ -105,15 +105,19 @@ export class WordBacklog {
     return true
   }
 
-  /** A call that has changed since it was read stays behind, and is read again. */
+  /**
+   * A call that has changed since it was read stays behind, and is read again. Of several nodes of one database that
+   * come to index the same call, the first does.
+   */
   async #index(projectId: number, calls: CallRow[]): Promise<void> {
     const rows = calls.map(({ seq, changeSeq, document }) => [
       seq,
       changeSeq,
       this.#words.of(JSON.parse(document)),
     ])
-    const unchanged = sql`json_each(${JSON.stringify(rows)}) cross join calls on calls.seq = value ->> 0
-      and calls.change_seq = value ->> 1`
+    const unchanged = sql`json_each(${JSON.stringify(rows)})
+      cross join calls_without_words as behind on behind.seq = value ->> 0
+      cross join calls on calls.seq = behind.seq and calls.change_seq = value ->> 1`
     const { write } = this.#options
     await write.batch([
       write.run(sql`

@@ -5,7 +5,7 @@ import { parseJson } from '../../src/http/json-body.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
-import { ofFilesOnly } from '../support/test-mode.ts'
+import { testMode } from '../support/test-mode.ts'
 
 const bodyBytesMax = 4_000
 let service: TestService
@@ -125,16 +125,16 @@ describe('the size of a body', () => {
     expect((await rawRequest(service.url, text)).status).toBe(200)
   })
 
-  test.skipIf(ofFilesOnly)(
-    'a Content-Length that is too short is not JSON, and nothing is stored',
-    async () => {
-      const body = '{"name":"too short","text":"b"}'
-      const route = ['POST', '/v1/knowledge'] as const
-      const answer = await rawRequest(service.url, rawHead(route, { 'Content-Length': '9' }) + body)
-      expect([answer.status, JSON.parse(answer.body).code]).toEqual([400, 'invalid_request'])
-      expect(await (await project.fetch('/v1/knowledge')).text()).not.toContain('too short')
-    },
-  )
+  test('a Content-Length that is too short is not JSON, and nothing is stored', async () => {
+    const body = '{"name":"too short","text":"b"}'
+    const route = ['POST', '/v1/knowledge'] as const
+    const answer = await rawRequest(service.url, rawHead(route, { 'Content-Length': '9' }) + body)
+    expect(answer.status).toBe(400)
+    // While ours waits for a database server, Bun answers what follows the body, with nothing but the status.
+    if (testMode === 'file' || answer.body !== '')
+      expect(JSON.parse(answer.body).code).toBe('invalid_request')
+    expect(await (await project.fetch('/v1/knowledge')).text()).not.toContain('too short')
+  })
 
   test('a body that ends before its Content-Length is never taken for whole', async () => {
     const body = '{"name":"too long","text":"b"}'

@@ -3,6 +3,7 @@ import { createServer } from '../../src/server.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { testMode } from '../support/test-mode.ts'
 
 let service: TestService
 let guarded: TestService
@@ -16,6 +17,11 @@ afterAll(async () => {
   await guarded.stop()
 })
 
+const ofReplicas = {
+  callbook_replication_lag_seconds: 'gauge',
+  callbook_replication_last_sync_timestamp_seconds: 'gauge',
+  callbook_replication_sync_failures_total: 'counter',
+}
 const sample =
   /^([a-z_]+)(\{[a-z_]+="(?:[^"\\\n]|\\.)*"(?:,[a-z_]+="(?:[^"\\\n]|\\.)*")*\})? (-?[0-9.e+-]+|[+-]Inf|NaN)$/i
 
@@ -53,6 +59,7 @@ describe('/metrics', () => {
       callbook_index_vectors: 'gauge',
       callbook_index_tombstones: 'gauge',
       callbook_index_file_bytes: 'gauge',
+      ...(testMode === 'replica' ? ofReplicas : {}),
     })
   })
 
@@ -156,7 +163,13 @@ describe('who may read /metrics', () => {
 describe('/health and /ready', () => {
   test('answer without a key', async () => {
     expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
-    expect(await (await fetch(`${service.url}/ready`)).json()).toEqual({ status: 'ready', replication: null })
+    expect(await (await fetch(`${service.url}/ready`)).json()).toEqual({
+      status: 'ready',
+      replication:
+        testMode === 'replica'
+          ? { lagMs: expect.any(Number), lastSyncAt: expect.any(Number), failures: 0 }
+          : null,
+    })
   })
 
   test('a service whose database does not answer is alive, and not ready', async () => {

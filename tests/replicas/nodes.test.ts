@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { createClient } from '@libsql/client'
+import { sql } from 'drizzle-orm'
 import pino from 'pino'
 import { bootstrap } from '../../src/bootstrap.ts'
 import { loadConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/open.ts'
+import { callWords } from '../../src/db/word-tables.ts'
 import { openServices } from '../../src/services.ts'
+import { putCalls, said } from '../calls/put-calls.ts'
 import { at, foundByVector, startNode } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
 import { freshFolder } from '../support/script.ts'
@@ -80,6 +84,27 @@ describe('two nodes of one primary', () => {
     expect((await index.verify(project.projectId)).labelsWithoutRow).toEqual([])
   })
 
+  test('index the words of a long call once, whichever comes to it first', async () => {
+    const { projectId } = await first.mintProject()
+    await putCalls(first.services, projectId, [
+      { id: 'long', ...said(...Array.from({ length: 4_000 }, (_, n) => `word${n % 50} of a long call`)) },
+      { id: 'short', ...said('a short call') },
+    ])
+    const nodes = [first, second]
+    await until(async () => (await second.services.calls.find(projectId, { text: 'short' })).total === 1)
+    await Promise.all(nodes.map(({ services }) => services.wordBacklog.finish()))
+    for (const { services } of nodes) {
+      await until(async () => (await services.calls.find(projectId, { text: 'word49 long' })).total === 1)
+      const [rows] = await services.database.read.all<{ n: number }>(
+        sql`select count(*) as n from ${callWords(projectId)}_docsize`,
+      )
+      expect(rows?.n).toBe(2)
+    }
+    expect(nodes.flatMap(({ logs }) => logs.filter(({ msg }) => /calls' words/.test(String(msg))))).toEqual(
+      [],
+    )
+  })
+
   test('refuse a key that was revoked at the other', async () => {
     const project = await first.mintProject()
     const there = at(second, project)
@@ -110,6 +135,54 @@ describe('two nodes of one primary', () => {
     }
   })
 })
+
+describe('an old node beside one that has migrated the primary', () => {
+  test('goes on to read, search and write, and does not start again on rows it does not know', async () => {
+    const own = await startPrimary()
+    const old = await startNode(own)
+    try {
+      const project = await old.mintProject()
+      await project.send('PUT', '/ingest/calls/before', { summary: 'Before' })
+      await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'Park behind the house.' })
+      await migrateToTomorrow(own, [
+        'alter table calls add column of_tomorrow text',
+        'alter table projects add column of_tomorrow integer not null default 7',
+        'alter table chunks add column of_tomorrow text',
+        'create index calls_of_tomorrow on calls (project_id, of_tomorrow)',
+        'create table things_of_tomorrow (id integer primary key)',
+        "insert into __drizzle_migrations (hash, created_at) values ('tomorrow', 99999999999999)",
+      ])
+      await until(async () => (await columns(old)).includes('of_tomorrow'))
+      expect((await project.fetch('/v1/calls/before')).status).toBe(200)
+      expect((await project.send('PUT', '/ingest/calls/after', { summary: 'After' })).status).toBe(201)
+      expect(await bodyOf(project.fetch('/v1/calls'))).toContain('"after"')
+      expect((await old.services.calls.find(project.projectId, { text: 'after' })).total).toBe(1)
+      const made = await project.send('POST', '/v1/knowledge', { name: 'Pets', text: 'Dogs are welcome.' })
+      expect([made.status, made.headers.get('callbook-index')]).toEqual([201, 'ready'])
+      expect(await foundByVector(project, 'dogs')).toContain('Pets')
+      expect((await fetch(`${old.url}/ready`)).status).toBe(200)
+      const fresh = await startNode(own).catch(String)
+      expect(fresh).toContain('newer version of Callbook')
+    } finally {
+      await old.stop()
+      await own.stop()
+    }
+  })
+})
+
+/** As a later version would. */
+async function migrateToTomorrow({ url }: Primary, statements: string[]): Promise<void> {
+  const client = createClient({ url })
+  await client.batch(statements, 'write')
+  client.close()
+}
+
+async function columns({ services }: TestService): Promise<string[]> {
+  const rows = await services.database.read.all<{ name: string }>(
+    sql`select name from pragma_table_info('calls')`,
+  )
+  return rows.map(({ name }) => name)
+}
 
 async function vectors(node: TestService, { projectId }: { projectId: number }): Promise<number | undefined> {
   const states = await node.services.index.states()

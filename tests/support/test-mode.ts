@@ -5,8 +5,8 @@ import { type Primary, startPrimary } from './primary.ts'
 export const testMode = readMode(process.env.CALLBOOK_TEST_MODE)
 
 /**
- * For tests that hold in file mode only: what is left in files and pages, a full disk, what takes a write of a local
- * file to be instant, and what starts processes on a bare folder.
+ * For tests that hold in file mode only: what is left in files and pages, a full disk, a database file of an earlier
+ * version, what takes a write of a local file to be instant, and what starts processes on a bare folder.
  */
 export const ofFilesOnly = testMode !== 'file'
 
