@@ -38,6 +38,8 @@ function emit(target: string): void {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
+      // What the oldest Node that runs this knows of the language.
+      lib: ['ES2023', 'ES2024.String', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
       rewriteRelativeImportExtensions: true,
       rootDir: root,
       outDir: target,

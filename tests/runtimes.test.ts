@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { buildConsole } from '../scripts/build-console.ts'
@@ -32,14 +33,16 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
   let service: SpawnedService
   let key: string
   let ingestKey: string
+  let hereKey: string
   let elsewhereKey: string
 
   beforeAll(async () => {
     await prepare()
     service = await start()
     key = service.key
-    ;[ingestKey, elsewhereKey] = await Promise.all([
+    ;[ingestKey, hereKey, elsewhereKey] = await Promise.all([
       makeKey('--kind', 'ingest'),
+      makeKey('--allow-ip', '127.0.0.1'),
       makeKey('--allow-ip', '192.0.2.0/24'),
     ])
   })
@@ -56,13 +59,14 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     return started
   }
 
+  async function callbook(...args: string[]): Promise<string> {
+    const env = { PATH: process.env.PATH, DATA_DIR: folder }
+    const all = ['scripts/callbook.ts', ...args, '--project', 'default']
+    return (await run(process.execPath, all, { cwd: repository, env })).stdout
+  }
+
   async function makeKey(...args: string[]): Promise<string> {
-    const { stdout } = await run(
-      process.execPath,
-      ['scripts/callbook.ts', 'key', 'create', '--project', 'default', '--name', 'n', '--json', ...args],
-      { cwd: repository, env: { PATH: process.env.PATH, DATA_DIR: folder } },
-    )
-    return JSON.parse(stdout).key
+    return JSON.parse(await callbook('key', 'create', '--name', 'n', '--json', ...args)).key
   }
 
   function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
@@ -158,10 +162,8 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     })
 
     test('a key that is for this machine knows it by the connection', async () => {
-      const here = await makeKey('--allow-ip', '127.0.0.1')
-      expect((await send('GET', '/v1/calls', undefined, { authorization: `Bearer ${here}` })).status).toBe(
-        200,
-      )
+      const authorization = `Bearer ${hereKey}`
+      expect((await send('GET', '/v1/calls', undefined, { authorization })).status).toBe(200)
     })
   })
 
@@ -225,10 +227,7 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     })
 
     test('500 is never the answer to a strange head', async () => {
-      const withoutHost = `GET /health HTTP/1.1\r\n\r\n`
       for (const text of [
-        withoutHost,
-        'GET /health HTTP/1.0\r\n\r\n',
         head('GET /health HTTP/1.1', { Host: 'a b/c' }),
         head('GET /health\\..\\x HTTP/1.1'),
         head('GET http://elsewhere.example/health HTTP/1.1'),
@@ -240,6 +239,15 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
         expect([text, (status ?? 400) < 500]).toEqual([text, true])
       }
       expect((await send('GET', '/health')).status).toBe(200)
+    })
+
+    test('a request without a Host is answered, and needs its key', async () => {
+      expect((await rawRequest(service.url, 'GET /health HTTP/1.0\r\n\r\n')).status).toBe(200)
+      expect((await rawRequest(service.url, 'GET /v1/calls HTTP/1.0\r\n\r\n')).status).toBe(401)
+      // HTTP/1.1 asks for one, and some runtimes do too.
+      expect([400, 401]).toContain(
+        (await rawRequest(service.url, 'GET /v1/calls HTTP/1.1\r\n\r\n')).status ?? 0,
+      )
     })
 
     test('a target in absolute form is judged by its path', async () => {
@@ -317,10 +325,11 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     })
 
     test('a page of 1,000 is streamed whole, in order, with its total', async () => {
-      const ids = Array.from({ length: 1_000 }, (_, i) => `page-${i}`)
       const summary = 'x'.repeat(9_000)
-      for (let at = 0; at < ids.length; at += 50)
-        await Promise.all(ids.slice(at, at + 50).map((id) => send('PUT', `/ingest/calls/${id}`, { summary })))
+      const lines = Array.from({ length: 1_000 }, (_, i) => JSON.stringify({ id: `page-${i}`, summary }))
+      const file = join(folder, 'calls.jsonl')
+      writeFileSync(file, lines.join('\n'))
+      await callbook('calls', 'import', file)
       const { data, pagination } = await (await send('GET', '/v1/calls?limit=1000')).json()
       expect(data).toHaveLength(1_000)
       expect(data.every((call: { summary: string }) => call.summary.length < 9_001)).toBe(true)
@@ -352,7 +361,7 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     expect(created.headers.get('callbook-index')).toBe('ready')
     const { id } = await created.json()
     expect(created.headers.get('location')).toBe(`/v1/knowledge/${id}`)
-    expect((await (await send('GET', '/v1/knowledge')).json()).data).toHaveLength(1)
+    expect(await (await send('GET', '/v1/knowledge')).text()).toContain(id)
     expect((await (await send('GET', `/v1/knowledge/${id}`)).json()).name).toBe('Refunds')
     const found = await send('POST', '/v1/knowledge/search', { query: 'thirty days refunds', limit: 3 })
     expect(await found.text()).toContain('Within thirty days.')
@@ -388,7 +397,7 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     expect((await (await send('GET', '/docs/json')).json()).openapi).toStartWith('3.')
     const page = await send('GET', '/console')
     const policy = page.headers.get('content-security-policy') ?? ''
-    expect(policy).toMatch(/script-src[^;]*'nonce-[^']+'/)
+    expect(policy).toMatch(/script-src 'self'; style-src 'self' 'nonce-[^']+'/)
     const nonce = /'nonce-([^']+)'/.exec(policy)?.[1]
     expect(await page.text()).toContain(`nonce="${nonce}"`)
   })
@@ -464,13 +473,8 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     expect(await service.ended).toBe(0)
     expect(service.stderr()).toContain('"msg":"closed"')
     // Nothing in all of this was a failure of ours, and only the log and the banner were written.
-    expect(service.stderr()).not.toMatch(/"level":"(error|fatal)"/)
-    expect(
-      service
-        .stderr()
-        .split('\n')
-        .filter((line) => line !== '' && !line.startsWith('{')),
-    ).toEqual([])
+    const lines = service.stderr().split('\n')
+    expect(lines.filter((line) => /^[^{]|"level":"(error|fatal)"/.test(line))).toEqual([])
     expect(service.stdout()).toEndWith('Store it now.\n\n')
 
     service = await start()

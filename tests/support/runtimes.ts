@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync, symlinkSync } from 'node:fs'
+import { rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildNode } from '../../scripts/build-node.ts'
@@ -19,7 +19,7 @@ const nodeMajorMin = 20
 
 /** Every runtime that the service is for, those that are not here with the reason. */
 export function everyRuntime(): Runtime[] {
-  return [bun(), node(), deno(), executable()]
+  return [bun(), node(), deno()]
 }
 
 function bun(): Runtime {
@@ -57,17 +57,6 @@ function deno(): Runtime {
     name: 'Deno',
     missing: binary ? null : 'its package is not installed',
     command: [join(repository, binary ?? ''), 'run', '-A', join(repository, 'src/deno.ts')],
-    ...ready,
-  }
-}
-
-/** Of `bun run build:executable`, where that was run. */
-function executable(): Runtime {
-  const file = join(repository, 'dist/callbook')
-  return {
-    name: 'the single executable',
-    missing: existsSync(file) ? null : 'it is not built',
-    command: [file],
     ...ready,
   }
 }
