@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,13 +9,21 @@ import { buildConsole } from './build-console.ts'
 // starts. Files stay apart, since workers and migrations are found by where they are.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const target = join(root, 'dist', 'node')
 
-await main()
+if (import.meta.main) {
+  await buildNode()
+  process.stdout.write('Start it with: node dist/node/src/node.js\n')
+}
 
-async function main(): Promise<void> {
+interface BuildOptions {
+  /** Where the programs go; the packages they import have to be found from there. */
+  target?: string
+}
+
+/** Replaces what is there. */
+export async function buildNode({ target = join(root, 'dist', 'node') }: BuildOptions = {}): Promise<void> {
   rmSync(target, { recursive: true, force: true })
-  emit()
+  emit(target)
   for (const file of filesUnder(join(target, 'src'))) {
     const code = readFileSync(file, 'utf8')
     writeFileSync(file, code.replace(/new URL\('(\.[^']+)\.ts'/g, "new URL('$1.js'"))
@@ -23,14 +31,15 @@ async function main(): Promise<void> {
   cpSync(join(root, 'package.json'), join(target, 'package.json'))
   cpSync(join(root, 'src', 'db', 'migrations'), join(target, 'src', 'db', 'migrations'), { recursive: true })
   await buildConsole({ folder: join(target, 'dist', 'console') })
-  process.stdout.write('Start it with: node dist/node/src/node.js\n')
 }
 
-function emit(): void {
+function emit(target: string): void {
   const config = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
+      // What the oldest Node that runs this knows of the language.
+      lib: ['ES2023', 'ES2024.String', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
       rewriteRelativeImportExtensions: true,
       rootDir: root,
       outDir: target,
@@ -40,7 +49,9 @@ function emit(): void {
     include: [],
     files: [join(root, 'src', 'node.ts'), ...workers()],
   }
-  const configFile = join(root, 'dist', 'tsconfig.node.json')
+  // Beside the sources, whose packages it names; a name of its own, since others may build at the same time.
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  const configFile = join(root, 'dist', `tsconfig.${process.pid}.json`)
   writeFileSync(configFile, JSON.stringify(config))
   try {
     const compiler = join(

@@ -16,18 +16,27 @@ await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
 
 async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
   const { Deno } = globalThis as unknown as { Deno: DenoHttp }
+  const inFlight = new Set<Promise<Response>>()
   const server = Deno.serve(
     { port, hostname: host, onListen: () => undefined },
     (request, { remoteAddr }) => {
       if (remoteAddr.hostname) peers.set(request, remoteAddr.hostname)
-      return fetch(request)
+      const answer = Promise.resolve(fetch(request))
+      const done = () => inFlight.delete(answer)
+      inFlight.add(answer)
+      answer.then(done, done)
+      return answer
     },
   )
   const name = host.includes(':') ? `[${host}]` : host
   return {
     origin: `http://${name}:${server.addr.port}`,
     port: server.addr.port,
-    drain: () => server.shutdown(),
+    // A shutdown breaks off bodies that are still arriving, so it has to wait for them.
+    drain: async () => {
+      await Promise.allSettled([...inFlight])
+      await server.shutdown()
+    },
     // The process ends right after: what is left of its connections ends with it.
     close: async () => undefined,
   }

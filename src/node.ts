@@ -6,6 +6,9 @@ import { type Listener, type ListenOptions, start } from './start.ts'
 // Starts the service on Node, from what `bun run build:node` makes of it.
 
 const idleTimeoutMs = 30_000
+const closeIdleEveryMs = 50
+/** Stands for the `Host` of who sends none. */
+const unknownHost = 'unknown.invalid'
 const peers = new WeakMap<Request, string>()
 
 await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
@@ -13,6 +16,7 @@ await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
 async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
   const server = createAdaptorServer({
     overrideGlobalObjects: false,
+    hostname: unknownHost,
     fetch: (request, bindings) => {
       const peer = (bindings as HttpBindings).incoming.socket.remoteAddress
       if (peer) peers.set(request, peer)
@@ -32,8 +36,10 @@ async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
     drain: async () => {
       const closed = once(server, 'close')
       server.close()
-      server.closeIdleConnections()
+      // Connections that were busy become idle later, and would stay open for their next request.
+      const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs)
       await closed
+      clearInterval(closing)
     },
     close: async () => server.closeAllConnections(),
   }

@@ -13,7 +13,10 @@ export class Turns {
       const last = this.#last.get(name)
       if (last) earlier.push(last)
     }
-    const { promise: over, resolve: end } = Promise.withResolvers<void>()
+    let end: () => void = () => undefined
+    const over = new Promise<void>((resolve) => {
+      end = resolve
+    })
     for (const name of names) this.#last.set(name, over)
     try {
       await Promise.all(earlier)

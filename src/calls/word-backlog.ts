@@ -99,7 +99,8 @@ export class WordBacklog {
     const [seqs] = inSlices(sizes, charsPerSliceMax)
     if (!seqs) return false
     const rows: CallRow[] = await queries(read).calls.all({ seqs: JSON.stringify(seqs) })
-    for (const [projectId, calls] of Map.groupBy(rows, (row) => row.projectId)) {
+    for (const projectId of new Set(rows.map((row) => row.projectId))) {
+      const calls = rows.filter((row) => row.projectId === projectId)
       await this.#index(projectId, calls)
     }
     return true

@@ -25,10 +25,17 @@ export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'callbook-'))
 }
 
-/** `bun src/main.ts` in a process of its own, with these settings and no others, when it listens or has ended. */
-export async function spawnService(env: Record<string, string>): Promise<SpawnedService> {
+/**
+ * The service in a process of its own, with these settings and no others, when it listens or has ended.
+ * @param command what starts it: `bun src/main.ts` unless given
+ */
+export async function spawnService(
+  env: Record<string, string>,
+  command: readonly string[] = [process.execPath, main],
+): Promise<SpawnedService> {
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env
-  const child = spawn(process.execPath, [main], {
+  const [program = '', ...args] = command
+  const child = spawn(program, args, {
     env: { PATH, HOME, ...(TMPDIR ? { TMPDIR } : {}), PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

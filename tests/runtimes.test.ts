@@ -1,0 +1,487 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { buildConsole } from '../scripts/build-console.ts'
+import { expectProblem } from './support/problem.ts'
+import { repository } from './support/process.ts'
+import { head, rawRequest } from './support/raw-http.ts'
+import { everyRuntime } from './support/runtimes.ts'
+import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
+
+// One contract, on every runtime: what each does by itself with HTTP must not show.
+
+setDefaultTimeout(60_000)
+const bodyBytesMax = 200_000
+const run = promisify(execFile)
+
+beforeAll(async () => {
+  await buildConsole()
+})
+
+describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) => {
+  if (missing !== null) {
+    test.skip(`is not tried: ${missing}`, () => undefined)
+    return
+  }
+
+  const folder = freshFolder()
+  let service: SpawnedService
+  let key: string
+  let ingestKey: string
+  let hereKey: string
+  let elsewhereKey: string
+
+  beforeAll(async () => {
+    await prepare()
+    service = await start()
+    key = service.key
+    ;[ingestKey, hereKey, elsewhereKey] = await Promise.all([
+      makeKey('--kind', 'ingest'),
+      makeKey('--allow-ip', '127.0.0.1'),
+      makeKey('--allow-ip', '192.0.2.0/24'),
+    ])
+  })
+  afterAll(async () => {
+    await service?.stop('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+    remove()
+  })
+
+  async function start(): Promise<SpawnedService> {
+    const env = { DATA_DIR: folder, LOG_FORMAT: 'json', BODY_MAX_BYTES: String(bodyBytesMax) }
+    const started = await spawnService(env, command)
+    await printed(started.stderr, /"msg":"ready"/, 10_000)
+    return started
+  }
+
+  async function callbook(...args: string[]): Promise<string> {
+    const env = { PATH: process.env.PATH, DATA_DIR: folder }
+    const all = ['scripts/callbook.ts', ...args, '--project', 'default']
+    return (await run(process.execPath, all, { cwd: repository, env })).stdout
+  }
+
+  async function makeKey(...args: string[]): Promise<string> {
+    return JSON.parse(await callbook('key', 'create', '--name', 'n', '--json', ...args)).key
+  }
+
+  function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const authorization = `Bearer ${path.startsWith('/ingest') ? ingestKey : key}`
+    return fetch(service.url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        authorization,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: isBytes(body) ? body : JSON.stringify(body) }),
+    })
+  }
+
+  function isBytes(body: unknown): body is string | Uint8Array<ArrayBuffer> {
+    return typeof body === 'string' || body instanceof Uint8Array
+  }
+
+  /** As bytes on a socket, for what no client would send. */
+  function raw(line: string, headers: Record<string, string> = {}, body = '') {
+    return rawRequest(service.url, head(line, { Authorization: `Bearer ${key}`, ...headers }) + body)
+  }
+
+  /** A socket that has sent this, and what comes back. */
+  async function opened(text: string) {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    let received = ''
+    socket.on('data', (data) => {
+      received += data.toString('latin1')
+    })
+    socket.on('error', () => undefined)
+    await once(socket, 'connect')
+    socket.write(text)
+    return { socket, received: () => received }
+  }
+
+  test('starts, and says where it listens, with a key that works', async () => {
+    expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect((await send('GET', '/v1/calls')).status).toBe(200)
+  })
+
+  test('/health, /ready and /metrics answer', async () => {
+    const health = await send('GET', '/health')
+    expect(await health.json()).toEqual({ status: 'ok' })
+    expect(health.headers.get('content-type')).toStartWith('application/json')
+    expect(await (await send('GET', '/ready')).json()).toEqual({ status: 'ready', replication: null })
+    const metrics = await send('GET', '/metrics')
+    expect(metrics.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(await metrics.text()).toContain('# TYPE ')
+    // Only this machine may, and nobody for whom it was forwarded.
+    await expectProblem(
+      await send('GET', '/metrics', undefined, { 'x-forwarded-for': '127.0.0.1' }),
+      'forbidden',
+      'Forbidden',
+    )
+  })
+
+  describe('refusals of the key, in their order', () => {
+    const missingKey = ['missing_authorization', 'Missing or invalid Authorization header', 'Bearer'] as const
+    const badFormat = [
+      'invalid_api_key_format',
+      'Invalid API key format',
+      'Bearer error="invalid_token"',
+    ] as const
+    const unknown = ['invalid_api_key', 'Invalid API key', 'Bearer error="invalid_token"'] as const
+    test.each([
+      ['', missingKey],
+      ['Basic eDp5', missingKey],
+      ['Bearer sk_live_00', badFormat],
+      [`Bearer ck_live_${'0'.repeat(60)}`, unknown],
+    ] as const)('%p', async (authorization, [code, title, challenge]) => {
+      for (const [method, path, body] of [
+        ['GET', '/v1/calls', undefined],
+        ['GET', '/v1/nowhere', undefined],
+        ['POST', '/v1/knowledge', '{"malformed'],
+      ] as const) {
+        const answer = await send(method, path, body, { authorization })
+        expect(answer.headers.get('www-authenticate')).toBe(challenge)
+        await expectProblem(answer, code, title)
+      }
+    })
+
+    test('403 by the address of the connection, whatever X-Forwarded-For says', async () => {
+      for (const forwarded of [{}, { 'x-forwarded-for': '192.0.2.1' }] as Record<string, string>[]) {
+        const answer = await send('GET', '/v1/calls', undefined, {
+          authorization: `Bearer ${elsewhereKey}`,
+          ...forwarded,
+        })
+        await expectProblem(answer, 'ip_address_not_allowed', 'IP address not allowed')
+      }
+    })
+
+    test('a key that is for this machine knows it by the connection', async () => {
+      const authorization = `Bearer ${hereKey}`
+      expect((await send('GET', '/v1/calls', undefined, { authorization })).status).toBe(200)
+    })
+  })
+
+  describe('refusals of the request', () => {
+    test('404 is the same bytes for whatever is not there', async () => {
+      const bodies = new Set<string>()
+      for (const id of ['nobody', 'a%2Fb', '%00', '%zz', '%FF']) {
+        const answer = await raw(`GET /v1/calls/${id} HTTP/1.1`, { 'X-Request-Id': 'same' })
+        expect([id, answer.status]).toEqual([id, 404])
+        bodies.add(answer.body)
+      }
+      expect(bodies.size).toBe(1)
+    })
+
+    test('405 names what the path takes', async () => {
+      for (const method of ['PATCH', 'PUT', 'OPTIONS']) {
+        const answer = await send(method, '/v1/knowledge')
+        expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
+        await expectProblem(answer, 'method_not_allowed', 'Method not allowed')
+      }
+    })
+
+    test.each([
+      ['malformed JSON', '{"name":'],
+      ['invalid UTF-8', new Uint8Array(Buffer.from('7b226e616d65223a22ff227d', 'hex'))],
+      ['U+0000', '{"name":"a\\u0000b","text":"t"}'],
+      ['nothing', ''],
+    ])('400 for %s', async (_, body) => {
+      const answer = await send('POST', '/v1/knowledge', body)
+      await expectProblem(answer, 'invalid_request', 'Invalid request')
+    })
+
+    test('415 without JSON', async () => {
+      const answer = await send('POST', '/v1/knowledge', 'name=n', { 'content-type': 'text/plain' })
+      await expectProblem(answer, 'unsupported_media_type', 'Unsupported media type')
+    })
+
+    test('413 without waiting for the body, and the connection or the next one goes on', async () => {
+      const said = await raw('POST /v1/knowledge HTTP/1.1', {
+        'Content-Type': 'application/json',
+        'Content-Length': String(bodyBytesMax + 1),
+      })
+      expect([said.status, JSON.parse(said.body).code]).toEqual([413, 'payload_too_large'])
+      const sent = await send('POST', '/v1/knowledge', { name: 'n', text: 'x'.repeat(bodyBytesMax) })
+      await expectProblem(sent, 'payload_too_large', 'Payload too large')
+      expect((await send('GET', '/health')).status).toBe(200)
+    })
+
+    test('413 in the middle of a body whose length nobody said', async () => {
+      const { socket, received } = await opened(
+        head('POST /v1/knowledge HTTP/1.1', {
+          Authorization: `Bearer ${key}`,
+          'Content-Type': 'application/json',
+          'Transfer-Encoding': 'chunked',
+        }),
+      )
+      socket.write(`${(bodyBytesMax + 1).toString(16)}\r\n${'x'.repeat(bodyBytesMax + 1)}\r\n`)
+      await printed(received, /payload_too_large/, 5_000)
+      expect(received()).toStartWith('HTTP/1.1 413 ')
+      socket.destroy()
+    })
+
+    test('500 is never the answer to a strange head', async () => {
+      for (const text of [
+        head('GET /health HTTP/1.1', { Host: 'a b/c' }),
+        head('GET /health\\..\\x HTTP/1.1'),
+        head('GET http://elsewhere.example/health HTTP/1.1'),
+        head('GET //health HTTP/1.1'),
+        head('OPTIONS * HTTP/1.1'),
+        head('BREW /health HTTP/1.1'),
+      ]) {
+        const { status } = await rawRequest(service.url, text)
+        expect([text, (status ?? 400) < 500]).toEqual([text, true])
+      }
+      expect((await send('GET', '/health')).status).toBe(200)
+    })
+
+    test('a request without a Host is answered, and needs its key', async () => {
+      expect((await rawRequest(service.url, 'GET /health HTTP/1.0\r\n\r\n')).status).toBe(200)
+      expect((await rawRequest(service.url, 'GET /v1/calls HTTP/1.0\r\n\r\n')).status).toBe(401)
+      // HTTP/1.1 asks for one, and some runtimes do too.
+      expect([400, 401]).toContain(
+        (await rawRequest(service.url, 'GET /v1/calls HTTP/1.1\r\n\r\n')).status ?? 0,
+      )
+    })
+
+    test('a target in absolute form is judged by its path', async () => {
+      const url = 'http://elsewhere.example/v1/calls'
+      expect((await raw(`GET ${url} HTTP/1.1`)).status).toBe(200)
+      expect((await raw(`GET ${url} HTTP/1.1`, { Authorization: '' })).status).toBe(401)
+    })
+
+    test('a Host of few letters is no part of the path', async () => {
+      expect((await raw('GET /v1/calls HTTP/1.1', { Host: 'api' })).status).toBe(200)
+      expect((await raw('GET /v1/calls HTTP/1.1', { Host: 'api', Authorization: '' })).status).toBe(401)
+    })
+
+    test('of two Authorization headers none opens anything', async () => {
+      const { status } = await raw('GET /v1/calls HTTP/1.1', { authorization: 'Bearer x' })
+      expect(status ?? 0).toBeWithin(400, 402)
+    })
+  })
+
+  test('HEAD answers as GET does, with its length and without a body', async () => {
+    await send('PUT', '/ingest/calls/head', { summary: 'ünïcödé 📞' })
+    for (const path of [
+      '/health',
+      '/v1/calls',
+      '/v1/calls/head',
+      '/v1/calls/nobody',
+      '/console',
+      '/docs/json',
+    ]) {
+      const get = await send('GET', path, undefined, { 'accept-encoding': 'identity' })
+      const length = (await get.arrayBuffer()).byteLength
+      const { socket, received } = await opened(
+        head(`HEAD ${path} HTTP/1.1`, { Authorization: `Bearer ${key}`, Connection: 'close' }),
+      )
+      await once(socket, 'close')
+      const [top = '', ...rest] = received().split('\r\n\r\n')
+      expect([path, Number(/^HTTP\/1\.1 (\d+)/.exec(top)?.[1])]).toEqual([path, get.status])
+      expect([path, rest.join('')]).toEqual([path, ''])
+      expect([path, /^content-length: (\d+)/im.exec(top)?.[1]]).toEqual([path, String(length)])
+    }
+  })
+
+  test('an answer bears each header once', async () => {
+    for (const path of ['/health', '/v1/calls', '/v1/nowhere', '/console']) {
+      const { socket, received } = await opened(
+        head(`GET ${path} HTTP/1.1`, { Authorization: `Bearer ${key}`, Connection: 'close' }),
+      )
+      await once(socket, 'close')
+      const lines = received().split('\r\n\r\n')[0]?.split('\r\n').slice(1) ?? []
+      const names = lines.map((line) => line.split(':')[0]?.toLowerCase())
+      expect([path, names.toSorted()]).toEqual([path, [...new Set(names)].toSorted()])
+      expect(names).toContain('x-request-id')
+      for (const never of ['server', 'x-powered-by']) expect(names).not.toContain(never)
+    }
+  })
+
+  describe('calls', () => {
+    test('are created, merged, appended to, read and deleted', async () => {
+      const put = (body: unknown) => send('PUT', '/ingest/calls/call-1', body)
+      expect(
+        (await put({ status: 'live', transcript: [{ role: 'user', content: 'ünïcödé 📞' }] })).status,
+      ).toBe(201)
+      const turns = [{ role: 'assistant', content: 'Yes.' }]
+      expect((await put({ appendTranscript: { at: 1, turns } })).status).toBe(200)
+      expect((await put({ status: 'completed', duration: 91.2 })).status).toBe(200)
+      const call = await (await send('GET', '/v1/calls/call-1')).json()
+      expect(call).toMatchObject({ id: 'call-1', status: 'completed', duration: 91.2 })
+      expect(call.transcript).toHaveLength(2)
+      expect(call.transcript[0].content).toBe('ünïcödé 📞')
+      const deleted = await send('DELETE', '/v1/calls/call-1')
+      expect(await deleted.json()).toEqual({ id: 'call-1', deleted: true })
+      expect((await send('GET', '/v1/calls/call-1')).status).toBe(404)
+      expect((await put({ summary: 'late' })).status).toBe(410)
+      expect((await send('GET', '/v1/erasures/call-1')).status).toBe(200)
+    })
+
+    test('a page of 1,000 is streamed whole, in order, with its total', async () => {
+      const summary = 'x'.repeat(9_000)
+      const lines = Array.from({ length: 1_000 }, (_, i) => JSON.stringify({ id: `page-${i}`, summary }))
+      const file = join(folder, 'calls.jsonl')
+      writeFileSync(file, lines.join('\n'))
+      await callbook('calls', 'import', file)
+      const { data, pagination } = await (await send('GET', '/v1/calls?limit=1000')).json()
+      expect(data).toHaveLength(1_000)
+      expect(data.every((call: { summary: string }) => call.summary.length < 9_001)).toBe(true)
+      expect(pagination).toEqual({ total: 1_001, limit: 1_000, offset: 0 })
+      const rest = await (await send('GET', '/v1/calls?limit=1000&offset=1000')).json()
+      expect(rest.data).toHaveLength(1)
+      expect(rest.data[0].id).toBe('head')
+
+      // Who goes away in the middle of a page does no harm.
+      const { socket, received } = await opened(
+        head('GET /v1/calls?limit=1000 HTTP/1.1', { Authorization: `Bearer ${key}` }),
+      )
+      await printed(received, /^HTTP\/1\.1 200 /, 5_000)
+      socket.destroy()
+      expect((await send('GET', '/v1/calls?limit=1')).status).toBe(200)
+    })
+
+    test('a parameter that is no number is 400', async () => {
+      await expectProblem(await send('GET', '/v1/calls?limit=x'), 'invalid_request', 'Invalid request')
+    })
+  })
+
+  test('knowledge is created, listed, read, found, previewed and deleted', async () => {
+    const created = await send('POST', '/v1/knowledge', {
+      name: 'Refunds',
+      text: '## Refunds\n\nWithin thirty days.',
+    })
+    expect(created.status).toBe(201)
+    expect(created.headers.get('callbook-index')).toBe('ready')
+    const { id } = await created.json()
+    expect(created.headers.get('location')).toBe(`/v1/knowledge/${id}`)
+    expect(await (await send('GET', '/v1/knowledge')).text()).toContain(id)
+    expect((await (await send('GET', `/v1/knowledge/${id}`)).json()).name).toBe('Refunds')
+    const found = await send('POST', '/v1/knowledge/search', { query: 'thirty days refunds', limit: 3 })
+    expect(await found.text()).toContain('Within thirty days.')
+    const preview = await send('POST', '/v1/knowledge/preview', { text: '## A\n\nOne.\n\n## B\n\nTwo.' })
+    expect([preview.status, await preview.text()]).toEqual([200, expect.stringContaining('Two.')])
+    expect(await (await send('DELETE', `/v1/knowledge/${id}`)).json()).toEqual({ id, deleted: true })
+    expect((await send('GET', `/v1/knowledge/${id}`)).status).toBe(404)
+  })
+
+  test('MCP is initialized', async () => {
+    const params = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 't', version: '1' },
+    }
+    const answer = await send(
+      'POST',
+      '/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params },
+      { accept: 'application/json, text/event-stream' },
+    )
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toMatchObject({
+      jsonrpc: '2.0',
+      id: 1,
+      result: { serverInfo: { version: '0.1.0' } },
+    })
+  })
+
+  test('/docs and /console are pages with policies of their own', async () => {
+    expect(await (await send('GET', '/docs')).text()).toContain('/docs/scalar.js')
+    expect((await send('GET', '/docs/scalar.js')).headers.get('cache-control')).toBe('public, max-age=86400')
+    expect((await (await send('GET', '/docs/json')).json()).openapi).toStartWith('3.')
+    const page = await send('GET', '/console')
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/script-src 'self'; style-src 'self' 'nonce-[^']+'/)
+    const nonce = /'nonce-([^']+)'/.exec(policy)?.[1]
+    expect(await page.text()).toContain(`nonce="${nonce}"`)
+  })
+
+  test('files of the console come as they are compressed, once', async () => {
+    const script =
+      /\/console\/assets\/[^"]+\.js/.exec(await (await send('GET', '/console')).text())?.[0] ?? 'none'
+    const bytesOf = async (encoding: string) => {
+      const headers = { 'accept-encoding': encoding }
+      const answer = await fetch(service.url + script, { headers, decompress: false })
+      expect([encoding, answer.headers.get('content-encoding') ?? 'identity']).toEqual([encoding, encoding])
+      expect(answer.headers.get('vary')?.toLowerCase()).toContain('accept-encoding')
+      return Buffer.from(await answer.arrayBuffer())
+    }
+    const plain = await bytesOf('identity')
+    expect(plain.byteLength).toBeGreaterThan(100)
+    expect(gunzipSync(await bytesOf('gzip')).equals(plain)).toBe(true)
+    expect(brotliDecompressSync(await bytesOf('br')).equals(plain)).toBe(true)
+  })
+
+  test('an upload that is broken off leaves nothing, neither in the records nor among the failures', async () => {
+    const body = '{"name":"broken off","text":"never said"}'
+    const { socket } = await opened(
+      head('POST /v1/knowledge HTTP/1.1', {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        'Content-Length': String(body.length),
+      }) + body.slice(0, -5),
+    )
+    await Bun.sleep(50)
+    socket.destroy()
+    expect(await (await send('GET', '/v1/knowledge')).text()).not.toContain('broken off')
+  })
+
+  test('a connection is kept for the next request, also after a refusal and after a body', async () => {
+    const first = head('GET /v1/calls/nobody HTTP/1.1', { Authorization: `Bearer ${key}` })
+    const { socket, received } = await opened(first)
+    await printed(received, /"requestId":"[^"]+"\}/, 5_000)
+    const body = '{"query":"x"}'
+    socket.write(
+      head('POST /v1/knowledge/search HTTP/1.1', {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        'Content-Length': String(body.length),
+        Expect: '100-continue',
+      }),
+    )
+    await printed(received, /HTTP\/1\.1 100 /, 1_000)
+    socket.write(body)
+    await printed(received, /HTTP\/1\.1 200 /, 5_000)
+    socket.write(head('GET /health HTTP/1.1'))
+    await printed(received, /"status":"ok"/, 5_000)
+    const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+    expect(statuses.filter((status) => status !== '100')).toEqual(['404', '200', '200'])
+    socket.destroy()
+  })
+
+  test('a signal ends it with 0, what is in flight is answered, and the next start has everything', async () => {
+    const body = '{"name":"in flight","text":"said before the end"}'
+    const { socket, received } = await opened(
+      head('POST /v1/knowledge HTTP/1.1', {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        'Content-Length': String(body.length),
+      }) + body.slice(0, -1),
+    )
+    await Bun.sleep(100)
+    service.child.kill('SIGTERM')
+    await printed(service.stderr, /"msg":"closing"/, 5_000)
+    socket.write(body.slice(-1))
+    await printed(received, /\r\n\r\n.*\{.*\}/s, 5_000)
+    expect(received()).toStartWith('HTTP/1.1 201 ')
+    expect(await service.ended).toBe(0)
+    expect(service.stderr()).toContain('"msg":"closed"')
+    // Nothing in all of this was a failure of ours, and only the log and the banner were written.
+    const lines = service.stderr().split('\n')
+    expect(lines.filter((line) => /^[^{]|"level":"(error|fatal)"/.test(line))).toEqual([])
+    expect(service.stdout()).toEndWith('Store it now.\n\n')
+
+    service = await start()
+    expect(service.key).toBe('')
+    expect((await (await send('GET', '/v1/calls?limit=1')).json()).pagination.total).toBe(1_001)
+    const search = await send('POST', '/v1/knowledge/search', { query: 'said before the end' })
+    expect(await search.text()).toContain('said before the end')
+    expect(await service.stop()).toBe(0)
+  })
+})
