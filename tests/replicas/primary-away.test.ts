@@ -54,8 +54,10 @@ for (const [way, { leave, back }] of Object.entries(ways)) {
     })
 
     test('is ready and says how far behind it is, in its metrics as well', async () => {
-      await until(async () => (await readiness()).replication.lagMs > 1_000)
-      expect((await readiness()).replication.failures).toBeGreaterThan(0)
+      await until(async () => {
+        const { lagMs, failures } = (await readiness()).replication
+        return lagMs > 1_000 && failures > 0
+      })
       const metrics = await (await fetch(`${node.url}/metrics`)).text()
       expect(Number(/^callbook_replication_lag_seconds (\S+)/m.exec(metrics)?.[1])).toBeGreaterThan(1)
       expect(Number(/^callbook_replication_sync_failures_total (\S+)/m.exec(metrics)?.[1])).toBeGreaterThan(0)
