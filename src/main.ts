@@ -11,9 +11,10 @@ const workersMax = 64
 const options = { workers: { type: 'string' } } as const
 
 try {
-  const workers = readWorkers()
   const worker = process.env[workerVariable]
-  if (workers > 1 && worker === undefined) await supervise(workers)
+  // A worker is given no options, but that of an executable the name of its program.
+  const workers = worker === undefined ? readWorkers() : 1
+  if (workers > 1) await supervise(workers)
   else await startOnBun(worker === undefined ? null : Number(worker))
 } catch (error) {
   fail(error)

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { Elysia } from 'elysia'
 import { type ErrorCode, errorStatus } from '../errors.ts'
@@ -83,7 +83,9 @@ function toScript(request: Request, file: string): Response {
   const source = createReadStream(file)
   if (!request.headers.get('accept-encoding')?.includes('gzip'))
     return new Response(toWeb(source), { headers })
-  return new Response(toWeb(source.pipe(createGzip())), {
+  // Not `pipe`, which leaves the source's failure to nobody, and so to the end of the process.
+  const compressed = pipeline(source, createGzip(), () => undefined)
+  return new Response(toWeb(compressed), {
     headers: { ...headers, 'Content-Encoding': 'gzip' },
   })
 }

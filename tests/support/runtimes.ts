@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buildExecutable } from '../../scripts/build-executable.ts'
 import { buildNode } from '../../scripts/build-node.ts'
 import { repository } from './process.ts'
 
@@ -19,7 +20,7 @@ const nodeMajorMin = 20
 
 /** Every runtime that the service is for, those that are not here with the reason. */
 export function everyRuntime(): Runtime[] {
-  return [bun(), node(), deno()]
+  return [bun(), executable(), node(), deno()]
 }
 
 function bun(): Runtime {
@@ -28,6 +29,19 @@ function bun(): Runtime {
     missing: null,
     command: [process.execPath, join(repository, 'src/main.ts')],
     ...ready,
+  }
+}
+
+/** Bun and the service in one file, away from everything it was made of. */
+function executable(): Runtime {
+  const folder = join(tmpdir(), `callbook-executable-${process.pid}`)
+  const outfile = join(folder, 'callbook')
+  return {
+    name: 'one file',
+    missing: null,
+    command: [outfile],
+    prepare: () => buildExecutable({ outfile }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
 

@@ -1,0 +1,121 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { arch, platform } from 'node:os'
+import { basename, dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { addonFiles } from '../src/knowledge/index/addon.ts'
+import { buildAddon } from './build-addon.ts'
+import { buildConsole } from './build-console.ts'
+
+// Makes one file of the service, its command line and Bun, for machines like this one: `bun run build:executable`.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const require = createRequire(import.meta.url)
+/** Where a running executable finds what it embeds. https://bun.com/docs/bundler/executables */
+const embedded = '/$bunfs/root'
+const scalarScript = 'standalone.js'
+
+/** Without a command it is the service, with one the command line. Workers are started with a path. */
+const entry = `
+const [first = ''] = process.argv.slice(2)
+await (/^([a-z]|-h|--help)/.test(first) ? import('./scripts/callbook.ts') : import('./src/main.ts'))`
+
+if (import.meta.main) {
+  const outfile = join(root, 'dist', 'callbook')
+  await buildExecutable({ outfile, portable: process.env.ADDON_PORTABLE === '1' })
+  process.stdout.write(`Start it with: ${relative(process.cwd(), outfile)}\n`)
+}
+
+interface BuildOptions {
+  outfile: string
+  /** Compiles the vector index for any CPU of this architecture, instead of taking what is installed here. */
+  portable?: boolean
+}
+
+/** @throws when something that it embeds is not there. */
+export async function buildExecutable({ outfile, portable = false }: BuildOptions): Promise<void> {
+  const addon = portable ? buildPortableAddon() : addonFiles()
+  if (!existsSync(addon.stamp))
+    throw new Error('The vector index is not compiled: bun scripts/build-addon.ts')
+  await buildConsole()
+  mkdirSync(dirname(outfile), { recursive: true })
+  const entrypoint = join(root, 'executable.ts')
+  await Bun.build({
+    entrypoints: [entrypoint, ...workers()],
+    files: { [entrypoint]: entry },
+    root,
+    target: 'bun',
+    // In one piece, packages that import each other in a circle run before what they need.
+    splitting: true,
+    compile: {
+      outfile,
+      assets: [
+        join(root, 'src', 'db', 'migrations'),
+        join(root, 'dist', 'console'),
+        join(dirname(require.resolve('@scalar/api-reference')), 'browser', scalarScript),
+        addon.stamp,
+      ],
+    },
+    plugins: [embeddedPaths(addon)],
+  })
+}
+
+function buildPortableAddon() {
+  const folder = join(root, 'dist', 'portable-addon')
+  const output = { addon: join(folder, 'addon.node'), stamp: join(folder, 'addon.stamp.json') }
+  const { problem } = buildAddon({ portable: true, output })
+  if (problem) throw new Error(`The vector index could not be compiled: ${problem}`)
+  return output
+}
+
+/** Nobody imports a worker, so the bundler has to be told. */
+function workers(): string[] {
+  return readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter(({ name }) => /(^|-)worker\.ts$/.test(name))
+    .map(({ parentPath, name }) => join(parentPath, name))
+}
+
+/** What the sources look up beside themselves is embedded: workers under their path, all else under its name. */
+function embeddedPaths({ addon, stamp }: { addon: string; stamp: string }): Bun.BunPlugin {
+  const edits: Record<string, [from: string, to: string][]> = {
+    'node_modules/libsql/index.js': [['requireNative();', `require('@libsql/${libsqlTarget()}');`]],
+    'src/http/docs-routes.ts': [
+      [`createRequire(import.meta.url).resolve('@scalar/api-reference')`, `'${embedded}/scalar'`],
+      [`'browser', 'standalone.js'`, `'${scalarScript}'`],
+      // What is embedded cannot be read as a stream.
+      [`createReadStream(file)`, `Readable.from([require('node:fs').readFileSync(file)])`],
+    ],
+    'src/knowledge/index/addon.ts': [
+      [
+        `const files = addonFiles()`,
+        `const files = { addon: '${embedded}', stamp: '${embedded}/${basename(stamp)}' }`,
+      ],
+      [`createRequire(import.meta.url)('hnswlib-node')`, `require('${addon}')`],
+    ],
+  }
+  return {
+    name: 'embedded paths',
+    setup(build) {
+      build.onLoad({ filter: /\/(src\/.*\.ts|node_modules\/libsql\/index\.js)$/ }, ({ path }) => {
+        const beside = edits[Object.keys(edits).find((file) => path.endsWith(`/${file}`)) ?? ''] ?? []
+        const code = beside.reduce(replaced, readFileSync(path, 'utf8'))
+        const contents = code.replace(/new URL\('(\.[^']+)', import\.meta\.url\)/g, (_, to: string) => {
+          const target = relative(root, join(dirname(path), to))
+          const name = target.endsWith('.ts') ? target.replace(/\.ts$/, '.js') : basename(target)
+          return `new URL('file://${embedded}/${name}')`
+        })
+        return { contents, loader: path.endsWith('.js') ? 'js' : 'ts' }
+      })
+    },
+  }
+}
+
+function replaced(code: string, [from, to]: [from: string, to: string]): string {
+  if (!code.includes(from)) throw new Error(`There is no \`${from}\` any more for the executable to replace`)
+  return code.replace(from, () => to)
+}
+
+/** The package of libSQL's machine code; on Linux that for glibc. */
+function libsqlTarget(): string {
+  return `${platform()}-${arch()}${platform() === 'linux' ? '-gnu' : ''}`
+}

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { buildExecutable } from '../../scripts/build-executable.ts'
+import { freshFolder, spawnService } from '../support/spawned.ts'
+
+// That it serves as every runtime does is shown in tests/runtimes.test.ts.
+
+setDefaultTimeout(60_000)
+const run = promisify(execFile)
+const folder = freshFolder()
+const outfile = join(folder, 'callbook')
+const env = { DATA_DIR: join(folder, 'data'), LOG_FORMAT: 'json' }
+
+beforeAll(() => buildExecutable({ outfile }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('with a command it is the command line, with all that the service needs in it', async () => {
+  const { stdout } = await run(outfile, ['doctor', '--json'], { env, cwd: folder })
+  const checks: { check: string; ok: boolean }[] = JSON.parse(stdout)
+  expect(checks.filter(({ ok }) => !ok)).toEqual([])
+  expect(checks.map(({ check }) => check)).toContain('addon')
+  expect((await run(outfile, ['--help'], { env })).stdout).toContain('Usage: callbook')
+})
+
+test('it starts workers of its own', async () => {
+  const service = await spawnService(env, [outfile, '--workers', '2'])
+  const headers = { authorization: `Bearer ${service.key}` }
+  expect((await fetch(`${service.url}/v1/calls`, { headers })).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+})
+
+test('it saves a backup, and makes a folder of it again', async () => {
+  const backup = join(folder, 'backup')
+  await run(outfile, ['backup', backup], { env })
+  const restored = { ...env, DATA_DIR: join(folder, 'restored') }
+  await run(outfile, ['restore', backup], { env: restored })
+  const { stdout } = await run(outfile, ['project', 'list', '--json'], { env: restored })
+  expect(JSON.parse(stdout)).toHaveLength(1)
+})
