@@ -17,16 +17,27 @@ export interface Running {
   stop(): Promise<void>
 }
 
+const builtin = { EMBEDDING_PROVIDER: 'builtin' }
+
 /** The real service as people run it, on a free port, logging JSON into a file. */
-export async function startService(
+export function startService(
   main: string,
+  dataset: Pick<Dataset, 'folder'>,
+  environment: Record<string, string> = builtin,
+): Promise<Running> {
+  return startCommand([process.execPath, main], dataset, environment)
+}
+
+/** The same, started by whatever starts it. */
+export async function startCommand(
+  [program = '', ...args]: readonly string[],
   { folder }: Pick<Dataset, 'folder'>,
-  environment: Record<string, string> = { EMBEDDING_PROVIDER: 'builtin' },
+  environment: Record<string, string> = builtin,
 ): Promise<Running> {
   const logFile = `${folder}/bench.log`
   const log = openSync(logFile, 'w')
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(program, args, {
     cwd: repository,
     stdio: ['ignore', 'pipe', log],
     env: {
