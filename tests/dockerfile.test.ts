@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { readStamp } from '../src/knowledge/index/addon.ts'
 import { environmentOf, isIgnored, play, readStages, type Stage, textsOf } from './support/dockerfile.ts'
 import { repository } from './support/process.ts'
 import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
@@ -74,6 +75,12 @@ test('nothing of a working copy gets into the image: no data, no settings, no pa
 test('it runs as a user without rights and keeps everything in the volume', () => {
   expect(textsOf(last, 'USER')).toEqual(['bun'])
   expect(textsOf(last, 'VOLUME')).toEqual([environment.DATA_DIR ?? ''])
+})
+
+test('its vector index is machine code for any CPU of the architecture', () => {
+  expect(readStamp(join(workdir, 'node_modules/hnswlib-node/build/Release/addon.stamp.json'))?.cpu).toEqual(
+    [],
+  )
 })
 
 test('it starts, is healthy, answers with its page and its index, and ends cleanly on SIGTERM', async () => {
