@@ -27,6 +27,8 @@ import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
+import { tooManySearches } from './knowledge/search/search.ts'
+import { tooManyTexts } from './knowledge/text-work.ts'
 import type { Services } from './services.ts'
 
 /** Where scripts/build-console.ts puts the console's page. */
@@ -40,7 +42,20 @@ export function createServer(
 ) {
   const { config, log, metrics } = services
   const facts = new FactsByRequest()
-  const admission = new Admission(config.bodyBytesMax)
+  const admission = new Admission(config.bodyBytesMax, [
+    {
+      method: 'POST',
+      path: '/v1/knowledge/search',
+      isFull: () => services.search.isFull,
+      refusal: tooManySearches(),
+    },
+    ...['/v1/knowledge', '/v1/knowledge/preview'].map((path) => ({
+      method: 'POST',
+      path,
+      isFull: (bodyBytes: number) => services.textWork.isFull && services.textWork.isLong(bodyBytes),
+      refusal: tooManyTexts(),
+    })),
+  ])
   const bodyLimits = { bytesMax: config.bodyBytesMax, admission }
   const protocols = [vapiProtocol, difyProtocol]
   let table: RouteTable | undefined

@@ -71,6 +71,7 @@ export interface Services {
   readonly indexer: Indexer
   readonly index: VectorIndex
   readonly search: Search
+  readonly textWork: TextWork
   /** Whether this process is the one that saves index files and scrubs deletions in this folder. */
   readonly ownsFolder: boolean
   /** Finishes what an earlier process left open, then follows the database. */
@@ -352,6 +353,7 @@ export async function openServices({
     indexer,
     index,
     search,
+    textWork,
     get ownsFolder() {
       return owner.isOwner
     },

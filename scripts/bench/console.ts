@@ -1,6 +1,8 @@
 import Database from 'libsql'
 import { createLinkToken, hashLinkToken } from '../../src/console/people/link-token.ts'
 import { setupHashName } from '../../src/console/people/set-up.ts'
+import { browserPath, openBrowser } from '../../tests/support/browser.ts'
+import { buildConsole } from '../build-console.ts'
 import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
 import { callsDataset } from './datasets.ts'
 import type { Options } from './options.ts'
@@ -12,10 +14,13 @@ import type { Texts } from './texts.ts'
 const p95MsMax = 100
 const queriesCount = 300
 const repeats = 30
+const pageMsMax = 1_000
+const navigations = 12
 const period = 'from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z'
 
 /** What the console asks of a project of 100,000 calls, one request after the other, as a person would. */
 export async function benchConsole(texts: Texts, { main }: Options): Promise<Row[]> {
+  await buildConsole()
   const dataset = copyDataset(await callsDataset(texts))
   const token = renewSetupLink(dataset)
   const service = await startService(main, dataset)
@@ -37,6 +42,7 @@ export async function benchConsole(texts: Texts, { main }: Options): Promise<Row
       row('  overview: days', await times(again(`/overview/days?${period}`))),
       row('  overview: durations', await times(again(`/overview/durations?${period}`))),
       row('  overview: end reasons', await times(again(`/overview/end-reasons?${period}`))),
+      ...(await benchPage(service, browser.callsPage, browser.cookie)),
     ]
   } finally {
     await service.stop()
@@ -44,15 +50,55 @@ export async function benchConsole(texts: Texts, { main }: Options): Promise<Row
   }
 }
 
-function row(what: string, times: number[]): Row {
+function row(what: string, times: number[], msMax = p95MsMax): Row {
   const sorted = times.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
   return {
     what,
     measured: `p50 ${at(0.5).toFixed(1)}, p95 ${at(0.95).toFixed(1)}, max ${at(1).toFixed(1)} ms of ${times.length}`,
-    target: `p95 ≤ ${p95MsMax} ms`,
-    isMet: at(0.95) <= p95MsMax,
+    target: `p95 ≤ ${msMax.toLocaleString('en')} ms`,
+    isMet: at(0.95) <= msMax,
   }
+}
+
+/** Until the calls can be read and the search typed into: by the address with nothing cached, and from another page. */
+async function benchPage({ url }: Running, callsPage: string, cookie: string): Promise<Row[]> {
+  const what = '  the table of 100,000 calls, in a browser that has nothing yet'
+  if (browserPath === null) return [{ what, measured: 'no browser here', target: '', isMet: null }]
+  const cookies = cookie.split('; ').map((text) => {
+    const [name = '', ...value] = text.split('=')
+    return { name, value: value.join('='), url }
+  })
+  const { browser, close } = await openBrowser()
+  const byAddress: number[] = []
+  const fromAnother: number[] = []
+  try {
+    for (let n = 0; n < navigations; n++) {
+      const context = await browser.newContext()
+      await context.addCookies(cookies)
+      const page = await context.newPage()
+      const timeOf = async (navigate: () => Promise<unknown>) => {
+        const startedAt = performance.now()
+        await navigate()
+        await page.locator('a[href*="/calls/"]').first().waitFor()
+        await page.getByLabel('Search transcripts and summaries').click()
+        return performance.now() - startedAt
+      }
+      byAddress.push(await timeOf(() => page.goto(callsPage, { waitUntil: 'commit' })))
+      await page.goto(callsPage.replace(/calls$/, 'knowledge'))
+      const link = page.getByRole('link', { name: 'Calls' })
+      await link.waitFor()
+      fromAnother.push(await timeOf(() => link.click()))
+      await context.close()
+    }
+  } finally {
+    await close()
+  }
+  // The first one warms the browser itself.
+  return [
+    row(what, byAddress.slice(1), pageMsMax),
+    row('  and from another page of the console', fromAnother.slice(1), pageMsMax),
+  ]
 }
 
 /** Words as they are said, alone and a few in a row, whole and half typed: the common ones come most. */
@@ -93,8 +139,11 @@ async function setUp({ url }: Running, token: string) {
     .map((text) => text.split(';')[0])
     .join('; ')
   const { projects }: { projects: { id: string }[] } = await answer.json()
-  const project = `${url}/console/api/projects/${projects[0]?.id}`
+  const id = projects[0]?.id
+  const project = `${url}/console/api/projects/${id}`
   return {
+    cookie,
+    callsPage: `${url}/console/p/${id}/calls`,
     /** Milliseconds of each request, its whole answer included. */
     async timesOf(paths: string[]): Promise<number[]> {
       const times: number[] = []

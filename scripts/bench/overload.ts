@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { memoryOf } from './memory.ts'
 import { repository } from './options.ts'
 import type { OverloadResult } from './overload-load.ts'
@@ -12,6 +13,9 @@ import { type Running, runCommand, startService } from './processes.ts'
 // What happens when ten times as much is asked for as the machine can do: prints for each kind of request what was
 // offered, served and refused, the 99th percentile of what was served, and the most memory that the service took.
 
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
+/** A part of the names of the cases to run. */
+const { only } = values
 const seconds = 8
 const peakConnections = 32
 const overloadFactor = 10
@@ -56,7 +60,7 @@ const cases: Case[] = [
 const folder = mkdtempSync(join(tmpdir(), 'callbook-overload-'))
 let isMet = true
 try {
-  for (const one of cases) isMet = (await measure(one)) && isMet
+  for (const one of cases.filter(({ name }) => name.includes(only))) isMet = (await measure(one)) && isMet
 } catch (error) {
   console.error(error)
   isMet = false

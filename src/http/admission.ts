@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import type { RequestFacts } from './facts.ts'
 
 const requestsMax = 1_000
 /** Requests of which the body is on its way: they wait for their client and keep nobody else waiting. */
@@ -8,20 +9,37 @@ const freeBodyBytes = 16_384
 /** Largest bodies that may be held at once. */
 const largestBodiesMax = 4
 
+/** A path whose work has a limit of its own: beyond it a request is refused before anything is done for it. */
+export interface Door {
+  method: string
+  path: string
+  /** @param bodyBytes how long the body is said to be; 0 when that is not said */
+  isFull(bodyBytes: number): boolean
+  refusal: AppError
+}
+
 /**
  * How much is taken on at once. What is beyond is refused at once, so that neither memory nor the time that the
  * others wait grows with what is offered. Bytes count when they have arrived: who sends slowly holds nothing.
  */
 export class Admission {
   readonly #bodyBytesMax: number
+  readonly #doors: readonly Door[]
   readonly #bodies = new WeakMap<Request, number>()
   #requests = 0
   #arriving = 0
   #bodyBytes = 0
 
   /** @param bodyBytesMax the most that one body may have */
-  constructor(bodyBytesMax: number) {
+  constructor(bodyBytesMax: number, doors: readonly Door[]) {
     this.#bodyBytesMax = bodyBytesMax * largestBodiesMax
+    this.#doors = doors
+  }
+
+  /** Why the request is refused where it stands; null when it is let in. */
+  refusalAt({ method, headers }: Request, { path }: RequestFacts): AppError | null {
+    const door = this.#doors.find((one) => one.path === path && one.method === method)
+    return door?.isFull(Number(headers.get('content-length') ?? 0)) ? door.refusal : null
   }
 
   enter(): void {

@@ -25,7 +25,7 @@ export function problems({ facts, routes, protocols, onUnexpected }: ProblemsOpt
 }
 
 /** @param requestId the id that the answer's `X-Request-Id` bears */
-function toAnswer(error: AppError, requestId: string, protocol: Protocol | undefined): Response {
+export function toAnswer(error: AppError, requestId: string, protocol?: Protocol): Response {
   const type = protocol ? 'application/json' : 'application/problem+json'
   const headers: Record<string, string> = { ...error.headers, 'Content-Type': type }
   if (error.retryAfterSeconds !== undefined)

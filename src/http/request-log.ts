@@ -3,6 +3,7 @@ import type { Elysia } from 'elysia'
 import type { Admission } from './admission.ts'
 import type { FactsByRequest, RequestFacts } from './facts.ts'
 import { completeHeaders } from './json-headers.ts'
+import { toAnswer } from './problems.ts'
 import { type RouteTable, withAbsoluteUrl } from './route-table.ts'
 
 export interface RequestRecord {
@@ -47,7 +48,8 @@ export function requestLog({ admission, facts, routes, record, now }: RequestLog
       const startedAt = now()
       const request = withAbsoluteUrl(received)
       const known = facts.open(request, requestIdOf(request))
-      const response = await counted(request, handle)
+      const refusal = admission.refusalAt(request, known)
+      const response = refusal ? toAnswer(refusal, known.requestId) : await counted(request, handle)
       finish(response.headers, known)
       record({
         requestId: known.requestId,

@@ -13,6 +13,8 @@ const errorCharsMax = 500
 export const leaseMs = 15_000
 /** Who comes beyond it is not kept waiting: their chunks are pending. */
 const waitersMax = 200
+/** What is beyond it is embedded when its lease has ended: each batch asks for what is held. */
+const heldMax = 10_000
 
 interface IndexerOptions {
   store: StoreOf
@@ -98,8 +100,8 @@ export class Indexer {
   readonly #timers = new Map<number, ReturnType<typeof setTimeout>>()
   readonly #waiters = new Set<Waiter>()
   readonly #closing = new AbortController()
-  /** Chunks whose lease is this process's. */
-  readonly #held = new Set<number>()
+  /** By project, the chunks whose lease is this process's. */
+  readonly #held = new Map<number, Set<number>>()
 
   constructor(options: IndexerOptions) {
     this.#options = options
@@ -109,13 +111,13 @@ export class Indexer {
   async settle(projectId: number, labels: readonly number[], timeoutMs: number): Promise<boolean> {
     if (this.#waiters.size >= waitersMax) {
       // What was stored with a lease is this process's to embed all the same.
-      for (const label of labels) this.#held.add(label)
+      this.#hold(projectId, labels)
       this.wake(projectId)
       return false
     }
     const waiter = new Waiter(labels)
     // They were stored with a lease.
-    for (const label of labels) this.#held.add(label)
+    this.#hold(projectId, labels)
     this.#waiters.add(waiter)
     const timer = setTimeout(() => waiter.finish(false), timeoutMs)
     this.wake(projectId)
@@ -197,8 +199,13 @@ export class Indexer {
   async #embedDue(projectId: number): Promise<void> {
     while (!this.#closing.signal.aborted) {
       this.#wanted.delete(projectId)
+      const heldBefore = [...this.#heldOf(projectId)]
       const due = await this.#readDue(projectId)
-      if (due.length === 0) return await this.#settleOthers(projectId)
+      if (due.length === 0) {
+        // Embedded by another process, or deleted.
+        this.#release(projectId, heldBefore)
+        return await this.#settleOthers(projectId)
+      }
       const batches = inBatches(due, this.#options.embedder.batchTextsMax)
       const outcomes = await Promise.allSettled(batches.map((batch) => this.#embed(projectId, batch)))
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
@@ -213,7 +220,7 @@ export class Indexer {
       projectId,
       now,
       farthest: now + waitMsMax,
-      held: JSON.stringify([...this.#held]),
+      held: JSON.stringify([...this.#heldOf(projectId)]),
       limit,
     })
     return await this.#lease(projectId, rows)
@@ -221,22 +228,26 @@ export class Indexer {
 
   /** Takes on chunks that nobody has; of several processes that try, one gets each. */
   async #lease(projectId: number, rows: PendingChunk[]): Promise<PendingChunk[]> {
-    const free = rows.filter(({ label }) => !this.#held.has(label)).map(({ label }) => label)
+    const held = this.#heldOf(projectId)
+    const free = rows.filter(({ label }) => !held.has(label)).map(({ label }) => label)
     if (free.length === 0) return rows
     const now = this.#options.now()
     const taken = await this.#options.store(projectId).write.all<{ label: number }>(sql`
       update ${chunks} set leased_until = ${now + leaseMs} where label in (
         select value from json_each(${JSON.stringify(free)})) and embedding_space is null
         and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
-    for (const { label } of taken) this.#held.add(label)
-    return rows.filter(({ label }) => this.#held.has(label))
+    for (const { label } of taken) held.add(label)
+    return rows.filter(({ label }) => held.has(label))
   }
 
   async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {
     try {
       await this.#embedLeased(projectId, batch)
     } finally {
-      for (const { label } of batch) this.#held.delete(label)
+      this.#release(
+        projectId,
+        batch.map(({ label }) => label),
+      )
     }
   }
 
@@ -298,8 +309,24 @@ export class Indexer {
         embedded.map(({ label }) => label),
       )
     }
-    for (const { label } of rows) this.#held.delete(label)
     this.#settleWaiters(rows, true)
+  }
+
+  #heldOf(projectId: number): Set<number> {
+    const held = this.#held.get(projectId) ?? new Set()
+    this.#held.set(projectId, held)
+    return held
+  }
+
+  #hold(projectId: number, labels: readonly number[]): void {
+    const held = this.#heldOf(projectId)
+    if (held.size + labels.length > heldMax) return
+    for (const label of labels) held.add(label)
+  }
+
+  #release(projectId: number, labels: readonly number[]): void {
+    const held = this.#heldOf(projectId)
+    for (const label of labels) held.delete(label)
   }
 
   #settleWaiters(batch: { label: number }[], isIndexed: boolean): void {

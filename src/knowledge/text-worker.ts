@@ -1,4 +1,4 @@
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { lowerPriority } from '../thread-priority.ts'
 import { type ChunkRows, toChunkRows } from './chunk-rows.ts'
 import { createBuiltinEmbedder } from './embedding/builtin.ts'
@@ -11,10 +11,10 @@ export type TextRequest = { id: number } & (
 
 export type TextReply = { id: number } & ({ value: ChunkRows | Float32Array[] } | { error: string })
 
-const niceness = 5
 const port = parentPort
 if (!port) throw new Error('text-worker.ts runs as a worker thread only')
-lowerPriority(niceness)
+const { niceness }: { niceness: number } = workerData
+if (niceness > 0) lowerPriority(niceness)
 const embedder = createBuiltinEmbedder()
 const never = new AbortController().signal
 

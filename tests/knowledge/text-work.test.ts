@@ -27,6 +27,15 @@ test('requests that come at once are each given their own answer', async () => {
   expect(await Promise.all(texts.map((text) => work.toChunkRows(text)))).toEqual(texts.map(toChunkRows))
 })
 
+test('what is beyond those that may wait is refused at once, short texts are not', async () => {
+  const accepted = Array.from({ length: 64 }, () => work.toChunkRows(long))
+  expect(work.isFull).toBe(true)
+  await expect(work.toChunkRows(long)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })
+  expect(await work.toChunkRows('short')).toEqual(toChunkRows('short'))
+  await Promise.all(accepted)
+  expect(work.isFull).toBe(false)
+})
+
 test('after it was closed, what is asked for starts another worker', async () => {
   const other = new TextWork()
   await other.embed(['a'])

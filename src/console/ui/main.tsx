@@ -7,7 +7,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ownPath } from './own-path.ts'
 import { createQueryClient } from './query-client.ts'
-import { createConsoleRouter } from './router.tsx'
+import { createConsoleRouter, preloadPage } from './router.tsx'
 import { colorSchemeManager, cssVariables, theme } from './theme.ts'
 
 /** Of the page's security policy: what style elements need. Only scripts can read it there. */
@@ -21,6 +21,7 @@ const queryClient = createQueryClient(() => {
   location.assign(`/console/sign-in${from ? `?${new URLSearchParams({ from })}` : ''}`)
 })
 const router = createConsoleRouter(queryClient)
+preloadPage(router)
 
 const root = document.getElementById('root')
 if (root) {

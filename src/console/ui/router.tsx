@@ -13,6 +13,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 import { sessionQuery } from './session.ts'
 import { NotFound } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
+import { callsQuery } from './views/calls/call-queries.ts'
 import { callSearch } from './views/calls/call-search.ts'
 import { callsSearch } from './views/calls/calls-search.ts'
 import { itemSearch } from './views/knowledge/item-search.ts'
@@ -100,6 +101,10 @@ const callsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/calls',
   validateSearch: callsSearch,
+  // The first page is asked for while the view's code is still on its way.
+  loader: ({ context: { queryClient }, params, location }) => {
+    void queryClient.prefetchInfiniteQuery(callsQuery(params.project, callsSearch(location.search)))
+  },
   component: lazyRouteComponent(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
 })
 
@@ -228,8 +233,20 @@ export function createConsoleRouter(queryClient: QueryClient) {
   })
 }
 
+type ConsoleRouter = ReturnType<typeof createConsoleRouter>
+
+/** Asks for what the page at the address needs, all of it at once, before anything is rendered. */
+export function preloadPage(router: ConsoleRouter): void {
+  void router.options.context.queryClient.prefetchQuery(sessionQuery)
+  const [matchedRoutes] = router.getMatchedRoutes(router.latestLocation.pathname)
+  for (const { options } of matchedRoutes) {
+    const { component } = options
+    if (component && 'preload' in component) void component.preload?.()
+  }
+}
+
 declare module '@tanstack/react-router' {
   interface Register {
-    router: ReturnType<typeof createConsoleRouter>
+    router: ConsoleRouter
   }
 }

@@ -67,13 +67,18 @@ export class Search {
     this.#queryVectors = new QueryVectors(options.embedder)
   }
 
+  /** Whether one more would be refused. */
+  get isFull(): boolean {
+    return this.#underWay >= underWayMax
+  }
+
   /** @param report told how the answer came about. @throws unavailable when too many are under way */
   async search(
     projectId: number,
     request: SearchRequest,
     report?: (report: SearchReport) => void,
   ): Promise<SearchAnswer> {
-    if (this.#underWay >= underWayMax) throw tooManySearches()
+    if (this.isFull) throw tooManySearches()
     this.#underWay++
     try {
       return await this.#search(projectId, request, report)
@@ -195,7 +200,7 @@ export class Search {
   }
 }
 
-function tooManySearches(): AppError {
+export function tooManySearches(): AppError {
   return new AppError('unavailable', 'Service unavailable', {
     detail: 'Too many searches are under way.',
     retryAfterSeconds: 1,

@@ -23,7 +23,7 @@ interface Pages {
 }
 
 /** A list of calls, page by page. What is new is asked for by `newestQuery` alone: pages are not asked for twice. */
-function listQuery(project: string, filters: CallsSearch) {
+export function callsQuery(project: string, filters: CallsSearch) {
   return infiniteQueryOptions({
     queryKey: ['calls', project, 'list', nameOf(filters)],
     queryFn: ({ pageParam, signal }) => fetchPage(project, filters, pageParam, signal),
@@ -72,7 +72,7 @@ export function newestCallQuery(project: string) {
 /** The calls that filters leave; the first page is asked for anew while one of the calls is live. */
 export function useCallList(project: string, filters: CallsSearch) {
   const queryClient = useQueryClient()
-  const options = listQuery(project, filters)
+  const options = callsQuery(project, filters)
   const list = useInfiniteQuery(options)
   const isShown = list.data !== undefined && !list.isPlaceholderData
   const rows = list.data ? rowsOf(list.data.pages) : undefined
