@@ -77,7 +77,12 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     await row.getByText('just now').waitFor()
     expect(await page.content()).not.toContain(key)
 
-    await row.getByRole('button', { name: 'Revoke Laptop' }).click()
+    const revoke = row.getByRole('button', { name: 'Revoke Laptop' })
+    await revoke.click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Revoke Laptop')
+    await revoke.click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect((await callsWith(key)).status).toBe(401)

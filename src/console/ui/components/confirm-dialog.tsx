@@ -1,6 +1,6 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useRef, useState } from 'react'
 import { Problem } from './problem.tsx'
 
 interface ConfirmDialogProps {
@@ -18,10 +18,13 @@ interface ConfirmDialogProps {
   onConfirm: () => Promise<unknown>
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks before something that cannot be undone. Without a `key`: a new dialog cannot give the focus back. */
 export function ConfirmDialog({ opened, onClose, title, ...content }: ConfirmDialogProps) {
+  const asked = useRef(title)
+  // While it closes, whom it was about may be forgotten already.
+  if (opened) asked.current = title
   return (
-    <Modal opened={opened} onClose={onClose} title={title} size={440}>
+    <Modal opened={opened} onClose={onClose} title={asked.current} size={440}>
       {opened && <Confirmation onClose={onClose} {...content} />}
     </Modal>
   )

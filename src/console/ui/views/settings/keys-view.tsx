@@ -70,7 +70,7 @@ function Keys() {
         />
       )}
       <NewKeyDialog opened={create === 'key'} onClose={() => setOpen(false)} />
-      <RevokeDialog key={revoking?.id} revoking={revoking} onClose={() => setRevoking(null)} />
+      <RevokeDialog revoking={revoking} onClose={() => setRevoking(null)} />
     </>
   )
 }

@@ -66,8 +66,8 @@ function People() {
         </section>
       )}
       <InviteDialog opened={isInviting} onClose={() => setInviting(false)} />
-      <RemoveDialog key={leaving?.personId} leaving={leaving} onClose={() => setLeaving(null)} />
-      <WithdrawDialog key={withdrawn?.id} invitation={withdrawn} onClose={() => setWithdrawn(null)} />
+      <RemoveDialog leaving={leaving} onClose={() => setLeaving(null)} />
+      <WithdrawDialog invitation={withdrawn} onClose={() => setWithdrawn(null)} />
     </>
   )
 }
