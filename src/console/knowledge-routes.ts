@@ -6,7 +6,7 @@ import type { KnowledgeStatus } from '../knowledge/status.ts'
 import { bodyOf } from '../validation.ts'
 import { byPerson } from './audit.ts'
 import { pageLimitOf } from './page-request.ts'
-import { ExplainRequest, NewItem, PageRequest, PreviewRequest } from './schemas.ts'
+import { ExplainRequest, ItemsRequest, NewItem, PreviewRequest } from './schemas.ts'
 
 const detail = { hide: true }
 
@@ -20,10 +20,12 @@ interface KnowledgeRoutesOptions {
 export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project/knowledge' })
     .use(consoleContext())
-    .get('', ({ member, query }) => knowledgeStatus.list(member.projectId, pageLimitOf(query)), {
-      query: bodyOf(PageRequest),
-      detail,
-    })
+    .get(
+      '',
+      ({ member, query }) =>
+        knowledgeStatus.list(member.projectId, { ...pageLimitOf(query), name: query.name }),
+      { query: bodyOf(ItemsRequest), detail },
+    )
     .post(
       '',
       async ({ member, body, set }) => {

@@ -72,6 +72,9 @@ export const Period = Type.Object({ from: Text(40), to: Text(40) })
 
 export const PageRequest = Type.Object({ cursor: filter, limit: filter })
 
+/** A page of knowledge items; `name` is a part of their names. */
+export const ItemsRequest = Type.Object({ name: filter, cursor: filter, limit: filter })
+
 export const ExplainRequest = Type.Object({
   query: Type.String({
     minLength: 1,

@@ -11,6 +11,11 @@ import type { ItemPageRequest } from './schemas.ts'
 
 const pageLimitDefault = 20
 
+interface ItemsRequest extends ItemPageRequest {
+  /** A part of the name, whatever the case of its ASCII letters; empty or absent for all items. */
+  name?: string | undefined
+}
+
 interface KnowledgeStatusOptions {
   store: StoreOf
   /** Milliseconds since 1970. */
@@ -41,20 +46,16 @@ export class KnowledgeStatus {
   /** A page of items without their texts, newest first. */
   async list(
     projectId: number,
-    { limit = pageLimitDefault, cursor }: ItemPageRequest,
+    { limit = pageLimitDefault, cursor, name }: ItemsRequest,
   ): Promise<KnowledgeRows> {
     const read = this.#read(projectId)
     const { createdAt, id } = placeOf(cursor)
+    const isListed = and(eq(knowledgeItems.projectId, projectId), name ? isNamed(name) : undefined)
     // One row more tells whether there is a next page.
     const rows = await read
       .select(rowColumns)
       .from(knowledgeItems)
-      .where(
-        and(
-          eq(knowledgeItems.projectId, projectId),
-          sql`(${knowledgeItems.createdAt}, ${knowledgeItems.id}) < (${createdAt}, ${id})`,
-        ),
-      )
+      .where(and(isListed, sql`(${knowledgeItems.createdAt}, ${knowledgeItems.id}) < (${createdAt}, ${id})`))
       .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
       .limit(limit + 1)
     const shown = rows.slice(0, limit)
@@ -67,7 +68,7 @@ export class KnowledgeStatus {
         createdAt: new Date(createdAt).toISOString(),
       })),
       nextCursor: last && rows.length > limit ? writeCursor(last) : null,
-      total: await read.$count(knowledgeItems, eq(knowledgeItems.projectId, projectId)),
+      total: await read.$count(knowledgeItems, isListed),
     }
   }
 
@@ -120,6 +121,11 @@ export class KnowledgeStatus {
   #read(projectId: number): ReadDatabase {
     return this.#options.store(projectId).readAside
   }
+}
+
+/** `%` and `_` stand for themselves. */
+function isNamed(part: string) {
+  return sql`${knowledgeItems.name} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
 }
 
 function isItem(projectId: number, id: string) {

@@ -94,6 +94,19 @@ describe('the list of knowledge items', () => {
     expect(third.total).toBe(7)
   })
 
+  test('is that of the items with these letters in their names, page after page', async () => {
+    const project = await console.mintProject()
+    for (const name of ['Refunds', 'Holidays', 'No refund', '50 % off', 'A_B']) await create(project, name)
+    const names = async (query: string) => (await list(project, query)).data.map(({ name }) => name)
+    expect(await names('?name=REFUND')).toEqual(['No refund', 'Refunds'])
+    expect(await names('?name=%25')).toEqual(['50 % off'])
+    expect(await names('?name=_')).toEqual(['A_B'])
+    expect(await names('?name=')).toHaveLength(5)
+    const first = await list(project, '?name=refund&limit=1')
+    expect([first.data.length, first.total]).toEqual([1, 2])
+    expect(await names(`?name=refund&limit=1&cursor=${first.nextCursor}`)).toEqual(['Refunds'])
+  })
+
   test('takes empty parameters for none, and refuses bad ones by name', async () => {
     const project = await console.mintProject()
     await create(project, 'One')

@@ -153,6 +153,17 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await page.getByText('The file is not UTF-8 text.').waitFor()
     await page.getByText('Only .md and .txt files can be read.').waitFor()
     await page.getByRole('row').filter({ hasText: 'Prices' }).waitFor()
+
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('/')
+    await page.keyboard.type('pric')
+    await page.waitForURL(/[?&]name=pric/)
+    await page.getByText('1 item', { exact: true }).waitFor()
+    await page.getByRole('row').filter({ hasText: 'Prices' }).waitFor()
+    await page.keyboard.type('zzz')
+    await page.getByRole('button', { name: 'Show all items' }).click()
+    await page.waitForURL(/\/knowledge$/)
+    await page.getByRole('row').filter({ hasText: 'Prices' }).waitFor()
   })
 
   test('what records say is shown as text, whatever it says', async () => {

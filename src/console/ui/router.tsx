@@ -17,6 +17,7 @@ import { callsQuery } from './views/calls/call-queries.ts'
 import { callSearch } from './views/calls/call-search.ts'
 import { callsSearch } from './views/calls/calls-search.ts'
 import { itemSearch } from './views/knowledge/item-search.ts'
+import { knowledgeSearch } from './views/knowledge/knowledge-search.ts'
 import { overviewSearch } from './views/overview/overview-search.ts'
 import { playgroundSearch } from './views/playground/playground-search.ts'
 
@@ -118,6 +119,7 @@ const callRoute = createRoute({
 const knowledgeRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/knowledge',
+  validateSearch: knowledgeSearch,
   component: lazyRouteComponent(() => import('./views/knowledge/knowledge-view.tsx'), 'KnowledgeView'),
 })
 

@@ -7,9 +7,6 @@ import type { ShellActions } from './shell-actions.ts'
 
 const secondKeyWithinMs = 1_000
 
-/** Marks the field that `/` moves to; a page has one at most. */
-export const searchFieldMark = { 'data-search-field': true }
-
 /** The keys of the frame: `g` and a page's letter, `/`, `?`, and the palette's. */
 export function useShortcuts(actions: ShellActions): void {
   const navigate = useNavigate()

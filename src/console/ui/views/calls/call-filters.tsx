@@ -1,7 +1,7 @@
-import { Button, CloseButton, Kbd, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
+import { SearchField } from '../../components/search-field.tsx'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import { type CallsSearch, isFiltered } from './calls-search.ts'
@@ -10,18 +10,15 @@ import { dateRangeLabel, rangeToDays } from './date-range.ts'
 import { evaluationLabel } from './evaluation.tsx'
 import { ChoicePill, FormPill } from './filter-pill.tsx'
 
-const typingPauseMs = 250
-
 interface CallFiltersProps {
   filters: CallsSearch
-  searchField: RefObject<HTMLInputElement | null>
   /** `isTyping` for each pause in typing, which is no step to go back to. */
   onChange: (change: CallsSearch, isTyping?: boolean) => void
   onClear: () => void
 }
 
 /** The text searched for, and a pill for every other filter, which says what is chosen. */
-export function CallFilters({ filters, searchField, onChange, onClear }: CallFiltersProps) {
+export function CallFilters({ filters, onChange, onClear }: CallFiltersProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
   const evaluations = facets?.evaluations.map(({ value, calls }) => ({
@@ -33,7 +30,7 @@ export function CallFilters({ filters, searchField, onChange, onClear }: CallFil
   return (
     <search className="cb-calls-filters" aria-label="Filter calls">
       <SearchField
-        field={searchField}
+        label="Search transcripts and summaries"
         text={filters.text ?? ''}
         onSearch={(text) => onChange({ text: text || undefined }, true)}
       />
@@ -116,55 +113,6 @@ function withNone(options: { value: string; label: string; count?: number }[]) {
     ...options.filter(({ value }) => value !== 'none'),
     { value: 'none', label: evaluationLabel('none') },
   ]
-}
-
-interface SearchFieldProps {
-  field: RefObject<HTMLInputElement | null>
-  /** What the address asks for. */
-  text: string
-  onSearch: (text: string) => void
-}
-
-/** Asks when typing pauses; what the address says otherwise, as after going back, replaces what is typed. */
-function SearchField({ field, text, onSearch }: SearchFieldProps) {
-  const [typed, setTyped] = useState(text)
-  const asked = useRef(text)
-  useEffect(() => {
-    if (text === asked.current) return
-    asked.current = text
-    setTyped(text)
-  }, [text])
-  const search = useEffectEvent(onSearch)
-  useEffect(() => {
-    if (typed.trim() === asked.current) return
-    const timer = setTimeout(() => {
-      asked.current = typed.trim()
-      search(typed.trim())
-    }, typingPauseMs)
-    return () => clearTimeout(timer)
-  }, [typed])
-  return (
-    <TextInput
-      ref={field}
-      className="cb-calls-search"
-      type="search"
-      aria-label="Search transcripts and summaries"
-      placeholder="Search transcripts and summaries"
-      maxLength={500}
-      value={typed}
-      onChange={(event) => setTyped(event.currentTarget.value)}
-      leftSection={<IconSearch size={16} aria-hidden />}
-      rightSection={
-        typed ? (
-          <CloseButton size="sm" aria-label="Clear search" onClick={() => setTyped('')} />
-        ) : (
-          <Kbd size="xs" aria-hidden>
-            /
-          </Kbd>
-        )
-      }
-    />
-  )
 }
 
 function NumberForm({ number, onApply }: { number: string; onApply: (number: string) => void }) {

@@ -29,7 +29,6 @@ export function CallsView() {
   const list = useCallList(project.id, filters)
   const [scroller, setScroller] = useState<HTMLElement | null>(null)
   const layout = useRef<HTMLDivElement>(null)
-  const searchField = useRef<HTMLInputElement>(null)
   const listed = useRef<CallListHandle>(null)
   const navigate = useNavigate()
   const isBeside = () => (layout.current?.clientWidth ?? 0) >= besideFromPx
@@ -91,10 +90,7 @@ export function CallsView() {
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [])
-  useHotkeys([
-    ['/', () => searchField.current?.focus()],
-    ['Escape', () => close()],
-  ])
+  useHotkeys([['Escape', () => close()]])
   const next = step(1)
   const previous = step(-1)
   const openCalls = { text: filters.text, openNext: next, openPrevious: previous, close }
@@ -109,7 +105,7 @@ export function CallsView() {
         ref={setScroller}
       >
         <PageHeader title="Calls" description={<Total list={list} />} />
-        <CallFilters filters={filters} searchField={searchField} onChange={filter} onClear={clear} />
+        <CallFilters filters={filters} onChange={filter} onClear={clear} />
         {list.error && !list.data ? (
           <Problem
             title="The calls could not be loaded"

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
-import { IconBook2, IconPlus, IconUpload } from '@tabler/icons-react'
+import { IconBook2, IconPlus, IconSearchOff, IconUpload } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
@@ -12,6 +12,7 @@ import { PageButton, PageLink } from '../../components/links.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { exampleDocuments } from './example-documents.ts'
 import { IndexStatus } from './index-status.tsx'
 import { itemsQuery, rowsOf } from './queries.ts'
@@ -24,11 +25,22 @@ const route = getRouteApi('/p/$project/knowledge')
 export function KnowledgeView() {
   const { project } = route.useParams()
   const navigate = useNavigate()
-  const items = useInfiniteQuery(itemsQuery(project))
+  const { name } = route.useSearch()
+  const items = useInfiniteQuery(itemsQuery(project, name))
   const { uploads, addFiles, addDocuments, clear } = useUploads(project)
   const openPicker = useRef<() => void>(null)
   const rows = rowsOf(items.data)
   const total = items.data?.pages[0]?.total ?? 0
+  const find = (next: string) => {
+    // Typing on is one step: going back leads to before it.
+    const replace = name !== undefined && next !== ''
+    void navigate({
+      to: '/p/$project/knowledge',
+      params: { project },
+      search: { name: next || undefined },
+      replace,
+    })
+  }
 
   return (
     <Stack gap="md">
@@ -64,6 +76,11 @@ export function KnowledgeView() {
         </Stack>
       </Dropzone.FullScreen>
       <UploadList project={project} uploads={uploads} onClear={clear} />
+      {(rows.length > 0 || name !== undefined || items.isPending) && (
+        <search className="cb-search-row" aria-label="Find items">
+          <SearchField label="Find by name" text={name ?? ''} onSearch={find} />
+        </search>
+      )}
       {items.error && !items.data ? (
         <Problem
           title="The items could not be loaded"
@@ -74,24 +91,39 @@ export function KnowledgeView() {
         <ListTable
           label="Knowledge items"
           rows={items.data && rows}
+          isStale={items.isPlaceholderData}
           rowKey={(row) => row.id}
           onOpen={(row) =>
             void navigate({ to: '/p/$project/knowledge/$item', params: { project, item: row.id } })
           }
           columns={columnsOf(project)}
           empty={
-            <Empty
-              icon={<IconBook2 size={24} />}
-              title="Nothing known yet"
-              action={
-                <Button variant="default" onClick={() => void addDocuments(exampleDocuments)}>
-                  Load three example documents
-                </Button>
-              }
-            >
-              Agents answer from what you write here: policies, opening hours, prices. Write an item, drop .md
-              or .txt files anywhere on this page, or begin with examples of a made-up shop.
-            </Empty>
+            name !== undefined ? (
+              <Empty
+                icon={<IconSearchOff size={24} />}
+                title="No item has this in its name"
+                action={
+                  <Button variant="default" onClick={() => find('')}>
+                    Show all items
+                  </Button>
+                }
+              >
+                To find what is in the texts, ask in the playground.
+              </Empty>
+            ) : (
+              <Empty
+                icon={<IconBook2 size={24} />}
+                title="Nothing known yet"
+                action={
+                  <Button variant="default" onClick={() => void addDocuments(exampleDocuments)}>
+                    Load three example documents
+                  </Button>
+                }
+              >
+                Agents answer from what you write here: policies, opening hours, prices. Write an item, drop
+                .md or .txt files anywhere on this page, or begin with examples of a made-up shop.
+              </Empty>
+            )
           }
         />
       )}

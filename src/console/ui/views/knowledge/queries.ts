@@ -1,4 +1,9 @@
-import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+} from '@tanstack/react-query'
 import type { IndexStatus, KnowledgeRow, KnowledgeRows } from '../../../answers.ts'
 import { api, unwrap } from '../../api.ts'
 
@@ -6,17 +11,18 @@ import { api, unwrap } from '../../api.ts'
 const indexingPollMs = 1_500
 const itemsPerPage = '50'
 
-/** The project's items, newest first, page after page; read again while some of them are being indexed. */
-export function itemsQuery(project: string) {
+/** The project's items with this in their names, newest first, page after page; read again while some are indexed. */
+export function itemsQuery(project: string, name = '') {
   return infiniteQueryOptions({
-    queryKey: ['knowledge', project, 'items'],
+    queryKey: ['knowledge', project, 'items', name],
     queryFn: ({ pageParam }) =>
       unwrap(
-        api
-          .projects({ project })
-          .knowledge.get({ query: { limit: itemsPerPage, ...(pageParam ? { cursor: pageParam } : {}) } }),
+        api.projects({ project }).knowledge.get({
+          query: { limit: itemsPerPage, name, ...(pageParam ? { cursor: pageParam } : {}) },
+        }),
       ),
     initialPageParam: '',
+    placeholderData: keepPreviousData,
     getNextPageParam: (last: KnowledgeRows) => last.nextCursor ?? undefined,
     refetchInterval: ({ state }) => (rowsOf(state.data).some(isUnderWay) ? indexingPollMs : false),
   })

@@ -1,0 +1,58 @@
+import { CloseButton, Kbd, TextInput } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+
+const typingPauseMs = 250
+
+interface SearchFieldProps {
+  /** What is searched, also the placeholder. */
+  label: string
+  /** What the address asks for. */
+  text: string
+  onSearch: (text: string) => void
+}
+
+/**
+ * The field that `/` moves to; a page has one at most. It asks when typing pauses; what the address says otherwise,
+ * as after going back, replaces what is typed.
+ */
+export function SearchField({ label, text, onSearch }: SearchFieldProps) {
+  const [typed, setTyped] = useState(text)
+  const asked = useRef(text)
+  useEffect(() => {
+    if (text === asked.current) return
+    asked.current = text
+    setTyped(text)
+  }, [text])
+  const search = useEffectEvent(onSearch)
+  useEffect(() => {
+    if (typed.trim() === asked.current) return
+    const timer = setTimeout(() => {
+      asked.current = typed.trim()
+      search(typed.trim())
+    }, typingPauseMs)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return (
+    <TextInput
+      data-search-field
+      className="cb-search-field"
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      maxLength={500}
+      value={typed}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      rightSection={
+        typed ? (
+          <CloseButton size="sm" aria-label="Clear search" onClick={() => setTyped('')} />
+        ) : (
+          <Kbd size="xs" aria-hidden>
+            /
+          </Kbd>
+        )
+      }
+    />
+  )
+}
