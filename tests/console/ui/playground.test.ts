@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { parseSearch, stringifySearch } from '../../../src/console/ui/search-params.ts'
 import { splitSections } from '../../../src/console/ui/views/knowledge/split-sections.ts'
 import { playgroundSearch } from '../../../src/console/ui/views/playground/playground-search.ts'
 import { toCurl } from '../../../src/console/ui/views/playground/request.ts'
@@ -16,15 +17,20 @@ test('the curl line asks the same question, whatever is in it', () => {
 
 test('of the address, only what the service would take is read', () => {
   expect(
-    playgroundSearch({ q: 7, mode: 'vector', limit: 51, timeoutMs: 10, items: ['kn_1', 2], other: 'x' }),
+    playgroundSearch({ q: '7', mode: 'vector', limit: 51, timeoutMs: 10, items: ['kn_1', 2], other: 'x' }),
   ).toEqual({ q: '7', mode: 'vector', limit: undefined, timeoutMs: 10, items: ['kn_1'] })
-  expect(playgroundSearch({ mode: 'hybrid', items: 'kn_1' })).toEqual({
+  expect(playgroundSearch({ mode: 'hybrid', items: 'x' })).toEqual({
     q: undefined,
     mode: undefined,
     limit: undefined,
     timeoutMs: undefined,
     items: undefined,
   })
+})
+
+test('a question comes back from the address as it went in', () => {
+  const asked = { q: 'why?', mode: 'keyword', limit: 10, timeoutMs: 500, items: ['kn_1', 'kn_2'] } as const
+  expect(playgroundSearch(parseSearch(stringifySearch(asked)))).toEqual({ ...asked, items: [...asked.items] })
 })
 
 test('a section that is split is named once, with its chunks', () => {
@@ -43,5 +49,7 @@ test('a section that is split is named once, with its chunks', () => {
     { heading: 'A', chunks: 3 },
     { heading: 'C', chunks: 2 },
   ])
+  // Short sections merged into the beginning of a long one do not lend it their name.
+  expect(splitSections([chunk('Short', 0), chunk('Long', 40)])).toEqual([{ heading: 'Long', chunks: 2 }])
   expect(splitSections([])).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { Alert, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconScissors } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -41,14 +41,18 @@ export function PreviewPanel({ project, text }: PreviewPanelProps) {
       )}
       {settled.trim() !== '' && preview.isPending && <Skeleton height={96} />}
       {split.length > 0 && (
-        <Alert color="yellow" icon={<IconScissors size={16} />} title="Long sections are split">
-          {split
-            .slice(0, 5)
-            .map(({ heading, chunks }) => `“${heading}” into ${chunks} chunks`)
-            .join(', ')}
-          {split.length > 5 && ` and ${split.length - 5} more`}. Further headings would keep what belongs
-          together in one chunk.
-        </Alert>
+        <div className="cb-warning" role="status">
+          <IconScissors size={16} aria-hidden />
+          <p>
+            <strong>Long sections are split.</strong>{' '}
+            {split
+              .slice(0, 5)
+              .map(({ heading, chunks }) => `“${heading}” into ${chunks} chunks`)
+              .join(', ')}
+            {split.length > 5 && ` and ${split.length - 5} more`}. Further headings would keep what belongs
+            together in one chunk.
+          </p>
+        </div>
       )}
       {chunks.slice(0, shownMax).map((chunk) => (
         <ChunkCard key={chunk.position} {...chunk} />

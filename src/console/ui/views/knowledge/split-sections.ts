@@ -8,14 +8,15 @@ interface ChunkOfSection {
 export function splitSections(chunks: readonly ChunkOfSection[]): { heading: string; chunks: number }[] {
   const sections: { heading: string; chunks: number }[] = []
   let isOpen = false
-  for (const [at, { heading, overlapCharacters }] of chunks.entries()) {
+  for (const { heading, overlapCharacters } of chunks) {
     const section = sections.at(-1)
     if (overlapCharacters === 0) {
       isOpen = false
       continue
     }
     if (isOpen && section) section.chunks++
-    else sections.push({ heading: chunks[at - 1]?.heading ?? heading ?? 'the beginning', chunks: 2 })
+    // Its own heading: the chunk before may begin with short sections, whose name it then has.
+    else sections.push({ heading: heading ?? 'the beginning', chunks: 2 })
     isOpen = true
   }
   return sections

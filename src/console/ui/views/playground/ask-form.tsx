@@ -1,5 +1,5 @@
 import { Button, Group, NumberInput, Paper, Select, Skeleton, Stack, Text, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { IconMessageQuestion, IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
@@ -123,6 +123,12 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
           )}
         </Group>
       </form>
+      {request.query.trim() === '' && (
+        <Empty icon={<IconMessageQuestion size={24} />} title="Ask what a caller would ask">
+          You see the passages that an agent would be given, which list each came from, and where the time
+          went.
+        </Empty>
+      )}
       {answer.error && <Problem error={answer.error} onRetry={() => void answer.refetch()} />}
       {answer.isFetching && !answer.data && <Skeleton height={160} />}
       {answer.data && (

@@ -1,3 +1,8 @@
+import { wholeParam, wordParam } from '../../search-params.ts'
+
+/** More would make an address that is too long to share. */
+export const itemsMax = 100
+
 /** What the playground's address may say; anything else in it is left out. */
 export interface PlaygroundSearch {
   q?: string | undefined
@@ -10,14 +15,18 @@ export interface PlaygroundSearch {
 export function playgroundSearch(search: Record<string, unknown>): PlaygroundSearch {
   const { q, mode, limit, timeoutMs, items } = search
   return {
-    q: typeof q === 'string' || typeof q === 'number' ? String(q) : undefined,
-    mode: mode === 'vector' || mode === 'keyword' ? mode : undefined,
-    limit: integerWithin(limit, 1, 50),
-    timeoutMs: integerWithin(timeoutMs, 10, 10_000),
-    items: Array.isArray(items) ? items.filter((id) => typeof id === 'string') : undefined,
+    q: typeof q === 'string' ? q : undefined,
+    mode: wordParam(mode, ['vector', 'keyword']),
+    limit: wholeParam(limit, { min: 1, max: 50 }),
+    timeoutMs: wholeParam(timeoutMs, { min: 10, max: 10_000 }),
+    items: idsOf(items),
   }
 }
 
-function integerWithin(value: unknown, min: number, max: number): number | undefined {
-  return Number.isInteger(value) && Number(value) >= min && Number(value) <= max ? Number(value) : undefined
+/** As the address has them, `kn_1,kn_2`, or as a link of our own gives them. */
+function idsOf(items: unknown): string[] | undefined {
+  const ids = (Array.isArray(items) ? items : String(items ?? '').split(',')).filter(
+    (id) => typeof id === 'string' && id.startsWith('kn_'),
+  )
+  return ids.length > 0 ? ids.slice(0, itemsMax) : undefined
 }

@@ -1,9 +1,8 @@
-import { MultiSelect, Stack, Text } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { Stack } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { PageHeader } from '../../components/page-header.tsx'
-import { itemsQuery, rowsOf } from '../knowledge/queries.ts'
 import { AskForm } from './ask-form.tsx'
+import { ItemsSelect } from './items-select.tsx'
 import type { AskRequest } from './request.ts'
 
 const route = getRouteApi('/p/$project/playground')
@@ -13,7 +12,6 @@ export function PlaygroundView() {
   const { project } = route.useParams()
   const search = route.useSearch()
   const navigate = useNavigate()
-  const items = useInfiniteQuery(itemsQuery(project))
   const show = (next: AskRequest) =>
     void navigate({
       to: '/p/$project/playground',
@@ -41,26 +39,14 @@ export function PlaygroundView() {
         initial={asked}
         {...(search.items ? { itemIds: search.items } : {})}
         options={
-          <MultiSelect
-            label="Items"
-            placeholder={search.items?.length ? undefined : 'All'}
-            size="xs"
-            w={260}
-            searchable
-            clearable
-            limit={50}
-            value={search.items ?? []}
-            data={rowsOf(items.data).map(({ id, name }) => ({ value: id, label: name }))}
+          <ItemsSelect
+            project={project}
+            itemIds={search.items ?? []}
             onChange={(itemIds) => show({ ...asked, itemIds })}
           />
         }
         onAsk={(next) => show({ ...next, itemIds: search.items })}
       />
-      {items.data?.pages[0]?.total === 0 && (
-        <Text c="dimmed" size="sm">
-          There is no knowledge in this project yet.
-        </Text>
-      )}
     </Stack>
   )
 }

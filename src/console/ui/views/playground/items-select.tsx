@@ -1,0 +1,43 @@
+import { MultiSelect } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
+import { useState } from 'react'
+import { itemQuery, itemsQuery, rowsOf } from '../knowledge/queries.ts'
+import { itemsMax } from './playground-search.ts'
+
+const typingPauseMs = 250
+
+interface ItemsSelectProps {
+  project: string
+  itemIds: string[]
+  onChange: (itemIds: string[]) => void
+}
+
+/** Which items are asked, found by what is typed of their names; none chosen for all. */
+export function ItemsSelect({ project, itemIds, onChange }: ItemsSelectProps) {
+  const [typed, setTyped] = useState('')
+  const [name] = useDebouncedValue(typed.trim(), typingPauseMs)
+  const found = rowsOf(useInfiniteQuery(itemsQuery(project, name)).data)
+  // What is chosen has a name here also when it is not among what is found.
+  const chosen = useQueries({ queries: itemIds.map((id) => itemQuery(project, id)) })
+  const names = new Map(itemIds.map((id, at) => [id, chosen[at]?.data?.name ?? id]))
+  for (const row of found) names.set(row.id, row.name)
+  return (
+    <MultiSelect
+      label="Items"
+      placeholder={itemIds.length > 0 ? undefined : 'All'}
+      size="xs"
+      w={320}
+      maw="100%"
+      searchable
+      clearable
+      maxValues={itemsMax}
+      nothingFoundMessage="No item has this in its name"
+      searchValue={typed}
+      onSearchChange={setTyped}
+      value={itemIds}
+      data={[...names].map(([value, label]) => ({ value, label }))}
+      onChange={onChange}
+    />
+  )
+}
