@@ -87,6 +87,7 @@ export function CallLineSkeleton({ at, ref, isSearch }: Place & { isSearch: bool
 
 /** `+1555… → +1555…`: who called whom. */
 export function Numbers({ from, to }: { from: string | null; to: string | null }) {
+  if (from === null && to === null) return <span className="cb-dimmed">Numbers unknown</span>
   return (
     <span className="cb-calls-numbers">
       <PhoneNumber value={from} unknown="Unknown caller" />

@@ -16,7 +16,9 @@ export function changeOf({ value, before }: Figure, unit: 'share' | 'amount'): C
   if (before === 0) return value === 0 ? { direction: 'same', amount: '0%' } : null
   const percent = Math.round(((value - before) / before) * 1000) / 10
   const shown = Math.abs(percent) >= 10 ? Math.round(Math.abs(percent)) : Math.abs(percent)
-  return { direction: directionOf(percent), amount: `${shown.toLocaleString()}%` }
+  // Something is left, so it is not all that went.
+  const amount = shown === 100 && percent < 0 && value > 0 ? '> 99%' : `${shown.toLocaleString()}%`
+  return { direction: directionOf(percent), amount }
 }
 
 function directionOf(difference: number): Change['direction'] {

@@ -24,6 +24,7 @@ export default function DayChart({ days }: { days: CallsOfDay[] }) {
         series={shown.map(({ name, label, color }) => ({ name, label, color }))}
         fillOpacity={1}
         maxBarWidth={32}
+        barChartProps={{ margin: { top: 8 } }}
         gridColor="var(--cb-border)"
         textColor="dimmed"
         strokeDasharray="0"

@@ -21,7 +21,7 @@ export default function DurationChart({ buckets }: { buckets: DurationBucket[] }
       tickLine="none"
       accessibilityLayer={false}
       valueFormatter={(value) => value.toLocaleString()}
-      barChartProps={{ barCategoryGap: 2 }}
+      barChartProps={{ barCategoryGap: 2, margin: { top: 8 } }}
       xAxisProps={{
         tickFormatter: (_label: string, at: number) => data[at]?.from ?? '',
         interval: 'equidistantPreserveStart',

@@ -90,7 +90,7 @@ const columns: Column<AuditRow>[] = [
         {/* A newer process beside this one may know of more. */}
         {actionWords[action] ?? action}
         <span className="cb-narrow-line">
-          {[target, actor ?? 'Callbook itself'].filter(Boolean).join(' · ')}
+          {[target, actor ?? 'Command line'].filter(Boolean).join(' · ')}
         </span>
       </>
     ),
@@ -105,7 +105,7 @@ const columns: Column<AuditRow>[] = [
     key: 'actor',
     header: 'Who',
     from: 640,
-    render: ({ actor }) => actor ?? <span className="cb-dimmed">Callbook itself</span>,
+    render: ({ actor }) => actor ?? <span className="cb-dimmed">Command line</span>,
   },
   {
     key: 'address',
