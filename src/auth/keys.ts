@@ -294,12 +294,14 @@ function missingAuthorization(): AppError {
   })
 }
 
+const formatOf = {
+  live: 'A key for this route starts with ck_live_; ingest keys open /ingest alone.',
+  ingest:
+    'A key for this route starts with ck_ingest_: create one of the kind Ingest in the console, or by `bun callbook key create --kind ingest`.',
+} satisfies Record<KeyKind, string>
+
 function invalidFormat(kind: KeyKind): AppError {
-  return refused(
-    'invalid_api_key_format',
-    'Invalid API key format',
-    `A key for this route starts with ck_${kind}_.`,
-  )
+  return refused('invalid_api_key_format', 'Invalid API key format', formatOf[kind])
 }
 
 function invalidKey(): AppError {

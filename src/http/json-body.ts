@@ -129,6 +129,7 @@ function parse(text: string): unknown {
 
 /** JSON's syntax is ASCII, so a body that is not UTF-8 still shows its fields when each byte is a character. */
 function unreadable(bytes: Uint8Array): FieldError {
+  if (bytes.byteLength === 0) return { field: 'body', message: 'is required, as JSON' }
   if (decode(bytes) !== null) return { field: 'body', message: 'must be valid JSON' }
   const latin = parse(new TextDecoder('latin1').decode(bytes))
   return findProblem(latin, notUtf8) ?? { field: 'body', message: 'must be valid UTF-8' }

@@ -90,10 +90,24 @@ export function pathParameter(name: string, description: string, example: string
   return { name, in: 'path', required: true, description, schema: { type: 'string' }, example }
 }
 
+/** Markdown, above the operations. */
+const introduction = `The system of record for voice agents: every call they handled, and everything they know.
+
+**Authentication.** Send a key as \`Authorization: Bearer <key>\`. An API key (\`ck_live_…\`) reads and deletes calls, \
+writes and searches knowledge, and serves agents. An ingest key (\`ck_ingest_…\`) writes calls and opens nothing else. \
+Both are made in the console under Settings, API Keys, or by \`bun callbook key create\`.
+
+**Errors** are [problem details](/docs/errors): \`code\` for programs, \`detail\` for people, \`requestId\` for the log. \
+Every answer has its \`X-Request-Id\`. On 429 and 503, \`Retry-After\` says when to try again; every request but an \
+unkeyed \`POST /v1/knowledge\` may be sent twice without harm.
+
+**Agents** that speak the Model Context Protocol connect to \`/mcp\` with an API key.`
+
 /** The viewer with every operation in sight, and without what would talk to its makers. Their types are behind. */
 const viewerSettings: object = {
   spec: { url: '/docs/json' },
   defaultOpenAllTags: true,
+  authentication: { preferredSecurityScheme: 'apiKey' },
   withDefaultFonts: false,
   hideClientButton: true,
   showDeveloperTools: 'never',
@@ -120,8 +134,7 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
       info: {
         title: 'Callbook',
         version,
-        description:
-          'The system of record for voice agents: every call they handled, and everything they know.',
+        description: introduction,
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
       servers: [{ url: '/', description: 'This service' }],

@@ -61,7 +61,7 @@ function wrongMethod(request: Request, routes: RouteTable): AppError | null {
   const allowed = routes.methodsOf(request)
   if (allowed.length === 0 || allowed.includes(request.method)) return null
   return new AppError('method_not_allowed', 'Method not allowed', {
-    detail: `This path takes ${allowed.join(', ')}.`,
+    detail: `This path takes ${allowed.join(', ')}; see /docs.`,
     headers: { Allow: allowed.join(', ') },
   })
 }
