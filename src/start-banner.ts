@@ -20,6 +20,8 @@ export function startBanner({ services, first, address }: StartBannerOptions): s
   ]
   if (!ownsFolder) lines.push('Note        another process owns this folder; this one saves no index files')
   const { firstKey, setupToken } = first
+  // Else the link that sets it up stands below.
+  if (!setupToken) lines.splice(1, 0, `Console     ${publicUrl}/console`)
   const shownOnce = []
   if (firstKey) shownOnce.push(`Project     ${firstKey.projectName}`, `API key     ${firstKey.key}`)
   if (setupToken) shownOnce.push(`Console     ${publicUrl}/console/setup#${setupToken}`)

@@ -58,6 +58,7 @@ describe('the first start', () => {
     await first.stop()
     const second = await start(dataDir)
     expect(second.stdout()).not.toMatch(/ck_live_|API key|setup|Project/)
+    expect(second.stdout()).toContain(`Console     ${second.url}/console\n`)
     expect((await get(second, '/v1/calls', first.key)).status).toBe(200)
     await second.stop()
   })
