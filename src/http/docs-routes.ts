@@ -120,11 +120,18 @@ function errorsPage(): string {
   th, td { text-align: left; vertical-align: top; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid #8884 }
   tr:target { background: #fd05 }
   code { font-size: .9em }
+  @media (max-width: 40rem) {
+    thead { display: none }
+    tr, td { display: block }
+    tr { padding: .5rem 0; border-bottom: 1px solid #8884 }
+    td { display: inline; padding: 0 .5rem 0 0; border: 0 }
+    td:last-child { display: block }
+  }
 </style>
 <h1>Errors</h1>
 <p>Every error is <code>application/problem+json</code> (RFC 9457). Its <code>type</code> leads to a row of this table;
 its <code>requestId</code> is also in the <code>X-Request-Id</code> header and in the service's log. Under
-<code>/integrations</code> the statuses are the same, and the body is the one that the protocol prescribes.</p>
+<code>/integrations</code> the statuses are the same, and the body is the one that the protocol prescribes. <a href="/docs">All operations</a></p>
 <table><thead><tr><th>code</th><th>status</th><th>meaning</th></tr></thead><tbody>
 ${rows.join('\n')}
 </tbody></table>
