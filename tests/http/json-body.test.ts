@@ -174,7 +174,7 @@ describe('a body that is not JSON', () => {
       '{"a":"\0"}',
     ]) {
       expect(await errorsOf(await send(method, path, body, 'application/json'))).toEqual({
-        body: 'must be valid JSON',
+        body: body ? 'must be valid JSON' : 'is required, as JSON',
       })
     }
   })
