@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository, type ServiceProcess, spawnService } from './support/process.ts'
 
@@ -20,7 +20,8 @@ test("the README's tour runs as it stands, and every answer is what it says", as
 
   const run = Bun.spawn(['bash', '-euxo', 'pipefail', '-c', script], {
     cwd: repository,
-    env: { ...process.env, DATA_DIR: service.dataDir },
+    // A person reads what is wrong; here it has to end the script.
+    env: { ...process.env, DATA_DIR: service.dataDir, CURL_HOME: curlHome() },
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -46,6 +47,12 @@ test('the README names every setting that there is', () => {
   const readme = readFileSync(join(repository, 'README.md'), 'utf8')
   expect([...names].map(([, name]) => name).filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
 })
+
+/** A folder whose settings make curl fail, and say so, when it is answered with an error. */
+function curlHome(): string {
+  writeFileSync(join(service.dataDir, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n')
+  return service.dataDir
+}
 
 /** The shell blocks of the README's section "A tour", one after the other. */
 function tour(): string {
