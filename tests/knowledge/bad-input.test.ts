@@ -124,7 +124,8 @@ for (const [path, bodies] of [
       test(`with ${name} is 400`, async () => {
         const answer = await postRaw(path, body)
         const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
-        expect(problem.errors).toEqual([{ field: 'body', message: 'must be valid JSON' }])
+        const message = body === '' ? 'is required, as JSON' : 'must be valid JSON'
+        expect(problem.errors).toEqual([{ field: 'body', message }])
       })
     }
 
