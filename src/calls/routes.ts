@@ -56,6 +56,7 @@ export function callRoutes(calls: Calls) {
         security,
         operationId: 'deleteCall',
         summary: 'Delete a call for good',
+        description: 'It is gone when this answers; its erasure receipt tells when its bytes are.',
         parameters: [idParameter],
         responses: keyedAnswers({ 200: deletedAnswer('The call is gone; its id stays deleted.') }, [
           'not_found',

@@ -59,18 +59,18 @@ export type Call = Static<typeof Call>
 /** What a platform may say of a call in one request; an absent field is left alone. */
 export const CallChange = Type.Partial(
   Type.Object({
-    id: Type.String(),
-    status: Status,
+    id: Type.String({ description: "When sent, the path's." }),
+    status: told(Status, '`live` on creation; `completed` never goes back.'),
     duration: Duration,
     ...described,
-    isEngaged: Type.Boolean(),
-    transcript: Turns,
+    isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
+    transcript: told(Turns, 'Replaces what is stored; not together with `appendTranscript`.'),
     appendTranscript: Type.Object(
       { at: Type.Integer({ minimum: 0, description: 'Index of the first of `turns`.' }), turns: Turns },
       { description: 'Turns that follow what is stored; what is already there and equal is skipped.' },
     ),
-    createdAt: Time,
-    updatedAt: Time,
+    createdAt: told(Time, 'When the call began, by default now. Once the call is stored it has no effect.'),
+    updatedAt: told(Time, 'By default the time of the change.'),
     occurredAt: nullable(Time, 'When the event behind this request happened; an older one only fills gaps.'),
     metadata: nullable(Json, 'Up to 64 KiB; stored and erased with the call, never shown under /v1.'),
   }),
@@ -85,6 +85,10 @@ export const CallPage = Type.Object({
     offset: Type.Integer(),
   }),
 })
+
+function told<S extends TSchema>(schema: S, description: string): S {
+  return { ...schema, description }
+}
 
 function nullable<S extends TSchema>(schema: S, description?: string) {
   const { description: own, ...rest } = schema

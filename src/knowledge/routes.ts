@@ -124,6 +124,8 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search }: Knowle
           security,
           operationId: 'searchKnowledge',
           summary: 'Find passages for an agent',
+          description:
+            'Best first. When the embedding of the query is late, the words alone answer, in time: `mode` says what was used.',
           responses: keyedAnswers(
             {
               200: jsonAnswer('Passages, best first.', SearchAnswer, {
@@ -156,6 +158,7 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search }: Knowle
         security,
         operationId: 'deleteKnowledge',
         summary: 'Delete a knowledge item and all its vectors',
+        description: 'It is gone when this answers; its erasure receipt tells when its bytes are.',
         parameters: [idParameter],
         responses: keyedAnswers({ 200: deletedAnswer('The item is gone, with every chunk and vector.') }, [
           'not_found',
