@@ -116,7 +116,7 @@ async function openReplica(
   replica: Replica,
   onFailure: OnFailure,
 ): Promise<OpenDatabase> {
-  const writer = openRemoteWriter(location.primary, { afterWrite: () => replica.sync(), onFailure })
+  const writer = openRemoteWriter(location.primary, { afterWrite: () => replica.syncWrite(), onFailure })
   let reader: Reader | null = null
   try {
     const failure = await replica.trySync().then(
