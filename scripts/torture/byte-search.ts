@@ -2,15 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { vectorBytes } from './vectors.ts'
 
-// Looks for what was deleted in every byte of every file of a folder. A program of its own: a process that reads a database's file
-// by itself loses SQLite's locks on it. https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
+// Looks for what was deleted in every byte of every file of a folder. A program of its own: a process that reads a
+// database's file by itself loses SQLite's locks on it. https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
 
 /** The keyword index stores a word without what it shares with the one before, and a prefix of it to find it by. */
 const windowChars = 10
 /** A part of a vector: eight numbers, which no other vector has by chance. */
 const pieceBytes = 32
-/** So that every run of a hundred bytes of a vector is noticed. */
-const pieceStrideBytes = 64
 /** Pieces that are mostly zeros are in other vectors as well. */
 const distinctBytesMin = 16
 
@@ -65,7 +63,7 @@ function wordsIn(bytes: Buffer): Set<string> {
 function piecesOf(vectors: Buffer) {
   const pieces = new Map<number, { bytes: Buffer; vector: number }[]>()
   const isFirst = new Uint8Array(1 << 21)
-  for (let at = 0; at + pieceBytes <= vectors.length; at += pieceStrideBytes) {
+  for (let at = 0; at + pieceBytes <= vectors.length; at += pieceBytes) {
     const bytes = vectors.subarray(at, at + pieceBytes)
     const first = bytes.readUInt32LE(0)
     if (first === 0 || new Set(bytes).size < distinctBytesMin) continue
