@@ -45,7 +45,7 @@ const cases: Case[] = [
     path: '/v1/knowledge/search',
     ids: ({ items }) => items,
     body: (id) => ({ query: 'refund window', itemIds: [id], timeoutMs: 10_000 }),
-    timesEach: deletionsEach,
+    timesEach: readsEach,
   },
 ]
 
