@@ -63,15 +63,18 @@ export class Outbox {
     if (this.#heldBytes >= heldBytesMax) throw tooMuch()
     const share = this.#share()
     share.hold(document.length)
-    let isSent = false
+    let sent = 0
     return new ReadableStream(
       {
         pull(controller) {
-          if (isSent) {
+          if (sent < document.length) {
+            // What a socket does not take at once is copied.
+            controller.enqueue(document.subarray(sent, sent + partBytes))
+            sent += partBytes
+          } else {
             share.end()
             controller.close()
-          } else controller.enqueue(document)
-          isSent = true
+          }
         },
         cancel: () => share.end(),
       },
