@@ -18,6 +18,7 @@ import { FactsByRequest } from './http/facts.ts'
 import { freshness } from './http/freshness.ts'
 import { jsonBody } from './http/json-body.ts'
 import { openApi } from './http/openapi.ts'
+import { Outbox } from './http/outbox.ts'
 import { problems } from './http/problems.ts'
 import { RateLimiter } from './http/rate-limit.ts'
 import { type RequestRecord, requestLog } from './http/request-log.ts'
@@ -78,6 +79,7 @@ export function createServer(
     consoleAccess(request.method, facts.of(request).path)?.for === 'everyone'
       ? Math.min(strangersBodyBytesMax, config.bodyBytesMax)
       : config.bodyBytesMax
+  const outbox = new Outbox()
   const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
@@ -144,8 +146,8 @@ export function createServer(
         peerAddress,
       }),
     )
-    .use(callRoutes(services.calls))
-    .use(knowledgeRoutes(services))
+    .use(callRoutes(services.calls, outbox))
+    .use(knowledgeRoutes({ ...services, outbox }))
     .use(erasureRoutes(services.erasureReceipts))
     .use(
       vapiRoutes({
@@ -162,7 +164,7 @@ export function createServer(
       }),
     )
     .use(ingestRoutes(services.ingest))
-    .use(consoleApi({ ...services, publicUrl: config.publicUrl }))
+    .use(consoleApi({ ...services, outbox, publicUrl: config.publicUrl }))
     .use(pagesRoutes(readAssets(consoleFolder)))
   return app
 }

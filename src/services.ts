@@ -119,6 +119,10 @@ export async function openServices({
     onDamage,
     now,
     onWriterFailure: (error) => log.error({ error }, 'The writer failed and is started again'),
+    onDisk: (error) =>
+      error === null
+        ? log.info('The disk takes writes again')
+        : log.error({ error }, 'The disk refuses to write the database; writes are answered 503'),
     onReplication: (problem) =>
       problem === null
         ? log.info('The replica follows its primary again')

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { bootstrap } from './bootstrap.ts'
 import { ConfigError, loadConfig } from './config.ts'
+import { AppError } from './errors.ts'
 import type { PeerAddress } from './http/client-address.ts'
 import { openLog } from './observability/log.ts'
 import { createServer } from './server.ts'
@@ -123,8 +124,9 @@ async function run({ listen, peerAddress }: Runtime, worker: number | null): Pro
   }
 }
 
-/** Of a failed query the cause: the message itself holds the values. */
+/** Of a failed query the cause: the message itself holds the values. Of an answer for callers, what was behind it. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return 'query' in error && error.cause instanceof Error ? error.cause.message : error.message
+  const isAroundAnother = 'query' in error || error instanceof AppError
+  return isAroundAnother && error.cause instanceof Error ? messageOf(error.cause) : error.message
 }

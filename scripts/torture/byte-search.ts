@@ -1,44 +1,106 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { vectorBytes } from './vectors.ts'
 
-// Looks for words in every byte of every file of a folder. A program of its own: a process that reads a database's file
-// by itself loses SQLite's locks on it. https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
+// Looks for what was deleted in every byte of every file of a folder. A program of its own: a process that reads a
+// database's file by itself loses SQLite's locks on it. https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
 
-/** The keyword index stores a word without what it shares with the one before. */
-const tailChars = 12
+/** The keyword index stores a word without what it shares with the one before, and a prefix of it to find it by. */
+const windowChars = 10
+/** A part of a vector: eight numbers, which no other vector has by chance. */
+const pieceBytes = 32
+/** Pieces that are mostly zeros are in other vectors as well. */
+const distinctBytesMin = 16
 
 export interface ByteSearch {
   folder: string
+  /** Of consonants and of digits; any ten characters of one in a row are found, in either case. */
   words: string[]
+  /** A file of vectors, one after the other, outside of the folder. */
+  vectorFile: string
 }
 
 export interface ByteSearchResult {
   bytes: number
-  found: { file: string; word: string }[]
+  found: { file: string; what: string }[]
 }
 
-const { folder, words }: ByteSearch = JSON.parse(readFileSync(0, 'utf8'))
-const tails = new Map(words.map((word) => [word.slice(-tailChars), word]))
+const { folder, words, vectorFile }: ByteSearch = JSON.parse(readFileSync(0, 'utf8'))
+const windows = windowsOf(words)
+const { pieces, isFirst } = piecesOf(readFileSync(vectorFile))
 const result: ByteSearchResult = { bytes: 0, found: [] }
 for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
   if (!entry.isFile()) continue
-  const text = readIfThere(join(entry.parentPath, entry.name)).toLowerCase()
-  result.bytes += text.length
-  for (const [run] of text.matchAll(/[bcdfghjklmnpqrtvwxz]{12,}/g)) {
-    for (let at = 0; at + tailChars <= run.length; at++) {
-      const word = tails.get(run.slice(at, at + tailChars))
-      if (word !== undefined) result.found.push({ file: entry.name, word })
-    }
-  }
+  const bytes = readIfThere(join(entry.parentPath, entry.name))
+  result.bytes += bytes.length
+  for (const what of [...wordsIn(bytes), ...vectorsIn(bytes)]) result.found.push({ file: entry.name, what })
 }
 process.stdout.write(JSON.stringify(result))
 
+function windowsOf(words: string[]): Map<string, string> {
+  const windows = new Map<string, string>()
+  for (const word of words)
+    for (let at = 0; at + windowChars <= word.length; at++)
+      windows.set(word.slice(at, at + windowChars), word)
+  return windows
+}
+
+function wordsIn(bytes: Buffer): Set<string> {
+  const found = new Set<string>()
+  for (const [run] of bytes
+    .toString('latin1')
+    .toLowerCase()
+    .matchAll(/[bcdfghjklmnpqrtvwxz]{10,}|\d{10,}/g)) {
+    for (let at = 0; at + windowChars <= run.length; at++) {
+      const word = windows.get(run.slice(at, at + windowChars))
+      if (word !== undefined) found.add(word)
+    }
+  }
+  return found
+}
+
+/** Pieces by their first four bytes, and a bit for each of those: a look at every byte has to be cheap. */
+function piecesOf(vectors: Buffer) {
+  const pieces = new Map<number, { bytes: Buffer; vector: number }[]>()
+  const isFirst = new Uint8Array(1 << 21)
+  for (let at = 0; at + pieceBytes <= vectors.length; at += pieceBytes) {
+    const bytes = vectors.subarray(at, at + pieceBytes)
+    const first = bytes.readUInt32LE(0)
+    if (first === 0 || new Set(bytes).size < distinctBytesMin) continue
+    const piece = { bytes, vector: Math.floor(at / vectorBytes) }
+    const others = pieces.get(first)
+    if (others) others.push(piece)
+    else pieces.set(first, [piece])
+    isFirst[bitOf(first)] = 1
+  }
+  return { pieces, isFirst }
+}
+
+/** The exponent says least of a number. */
+function bitOf(first: number): number {
+  return first & 0x1fffff
+}
+
+function vectorsIn(bytes: Buffer): Set<string> {
+  const found = new Set<string>()
+  let first = 0
+  for (let end = 0; end < bytes.length; end++) {
+    first = (first >>> 8) | ((bytes[end] ?? 0) << 24)
+    if (isFirst[bitOf(first)] !== 1) continue
+    for (const piece of pieces.get(first >>> 0) ?? []) {
+      const isThere = bytes.subarray(end - 3, end - 3 + pieceBytes).equals(piece.bytes)
+      if (isThere) found.add(`vector ${piece.vector}`)
+    }
+  }
+  return found
+}
+
 /** An index file that is being saved may get its final name meanwhile. */
-function readIfThere(path: string): string {
+function readIfThere(path: string): Buffer {
   try {
-    return readFileSync(path, 'latin1')
+    return readFileSync(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0)
     throw error
   }
 }

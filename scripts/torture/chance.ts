@@ -3,6 +3,7 @@ import { createRandom } from '../bench/random.ts'
 // No vowels, no y and no s: the stemmer leaves such a word as it is.
 const letters = 'bcdfghjklmnpqrtvwxz'
 const markerChars = 18
+const phoneDigits = 15
 
 /** Choices that are the same for the same seed. */
 export class Chance {
@@ -49,4 +50,9 @@ export class Chance {
     })
     return `About ${marker}.${parts.join('')}`
   }
+}
+
+/** A phone number that no other marker has. */
+export function phoneNumberOf(marker: string): string {
+  return Array.from(marker.slice(0, phoneDigits), (letter) => letters.indexOf(letter) % 10).join('')
 }

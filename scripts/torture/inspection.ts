@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
+import { appendFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import Database from 'libsql'
 import type { ByteSearch, ByteSearchResult } from './byte-search.ts'
+import { phoneNumberOf } from './chance.ts'
 import { type CallState, isSameCall, type Model } from './model.ts'
+import { vectorBytes, vectorsOf } from './vectors.ts'
 import { startCommand } from './victim.ts'
 
 const settleWithinMs = 30_000
@@ -32,6 +35,7 @@ export async function inspect(options: InspectionOptions): Promise<{ bytes: numb
     delete known.maybe
   }
   const [bytes] = await Promise.all([inspectBytes(options), inspectIndex(options)])
+  await inspectVectors(options)
   inspectRows(options)
   return { bytes }
 }
@@ -94,9 +98,7 @@ async function inspectItems({ url, key, model }: InspectionOptions): Promise<voi
       model.violated(`the item ${id} (${name}) is there and is deleted, never sent, twice there or not whole`)
     model.unansweredItems.delete(name)
   }
-  // What never arrived leaves nothing either.
-  for (const { marker } of model.unansweredItems.values()) model.deadMarkers.add(marker)
-  model.unansweredItems.clear()
+  model.itemsNeverCame()
 }
 
 /** Every chunk has one place in the vector index, once its vector is there. */
@@ -159,13 +161,41 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
   }
 }
 
-/** Looks for words of what is gone in every byte of every file. */
+/** Looks for words, phone numbers and vectors of what is gone in every byte of every file. */
 async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<number> {
-  const search: ByteSearch = { folder: dataDir, words: [...model.deadMarkers] }
+  const vectorFile = `${dataDir}.dead-vectors`
+  for (const item of model.deadItems) appendFileSync(vectorFile, Buffer.concat(await vectorsOf(item)))
+  model.deadItems = []
+  appendFileSync(vectorFile, '')
+  const words = [...model.deadMarkers].flatMap((marker) => [marker, phoneNumberOf(marker)])
+  const search: ByteSearch = { folder: dataDir, words, vectorFile }
   const script = fileURLToPath(new URL('byte-search.ts', import.meta.url))
   const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(JSON.stringify(search))
   const { bytes, found } = (await json(child.stdout)) as ByteSearchResult
-  for (const { file, word } of found) model.violated(`${file} holds ${word}, which was deleted`)
+  for (const { file, what } of found) model.violated(`${file} holds ${what}, which was deleted`)
+  model.vectorsSought = Math.floor(statSync(vectorFile).size / vectorBytes)
   return bytes
+}
+
+/** The vectors that are looked for are the ones that the service makes: those of an item that is there are its own. */
+async function inspectVectors({ dataDir, model }: InspectionOptions): Promise<void> {
+  const [id, known] = [...model.items].at(-1) ?? []
+  if (!id || !known?.now) return
+  const made = await vectorsOf(known.now)
+  const stored = readEmbeddings(dataDir, id)
+  const isSame = stored.length === made.length && stored.every((bytes, at) => made[at]?.equals(bytes))
+  if (!isSame) model.violated(`the vectors of the item ${id} are others than those that are looked for`)
+}
+
+function readEmbeddings(dataDir: string, itemId: string): Buffer[] {
+  const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
+  try {
+    const statement = database.prepare(
+      'select embedding from chunks where item_seq = (select seq from knowledge_items where id = ?) order by position',
+    )
+    return (statement.pluck().all(itemId) as ArrayBuffer[]).map((bytes) => Buffer.from(bytes))
+  } finally {
+    database.close()
+  }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Chance } from './chance.ts'
+import { type Chance, phoneNumberOf } from './chance.ts'
 import { type CallState, isSameCall, type Known, type Model, type Turn } from './model.ts'
 import { startCommand } from './victim.ts'
 
@@ -237,6 +237,7 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
       duration,
       summary,
       transcript: turns,
+      callerNumber: `+${phoneNumberOf(marker)}`,
       metadata,
       callAnalysis: { marker, deep: [duration, { marker }] },
     },

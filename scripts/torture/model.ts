@@ -36,6 +36,10 @@ export class Model {
   readonly deletedItems = new Set<string>()
   /** Words that no file may hold any more. */
   readonly deadMarkers = new Set<string>()
+  /** Items whose vectors no file may hold any more, and have not been made yet to look for them. */
+  deadItems: ItemState[] = []
+  /** How many vectors were looked for last. */
+  vectorsSought = 0
   readonly acknowledged: Record<string, number> = {}
   /** What must never be seen. */
   readonly violations: string[] = []
@@ -58,8 +62,18 @@ export class Model {
   itemIsGone(id: string): void {
     const known = this.items.get(id)
     if (known) this.deadMarkers.add(known.marker)
+    if (known?.now) this.deadItems.push(known.now)
     this.items.delete(id)
     this.deletedItems.add(id)
+  }
+
+  /** What was not answered and is not there leaves nothing either. */
+  itemsNeverCame(): void {
+    for (const item of this.unansweredItems.values()) {
+      this.deadMarkers.add(item.marker)
+      this.deadItems.push(item)
+    }
+    this.unansweredItems.clear()
   }
 }
 

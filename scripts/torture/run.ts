@@ -21,6 +21,8 @@ export interface TortureReport {
   operations: Record<string, number>
   deletesProven: number
   bytesSearched: number
+  /** Of deleted items, looked for after the last start. */
+  vectorsSought: number
   seconds: number
   /** What must never be seen; the folder is kept then. */
   violations: string[]
@@ -80,6 +82,7 @@ export async function runTorture(
     operations: model.acknowledged,
     deletesProven: model.deadMarkers.size,
     bytesSearched,
+    vectorsSought: model.vectorsSought,
     seconds: Math.round((performance.now() - startedAt) / 1_000),
     violations: model.violations,
     folder: model.violations.length === 0 ? null : folder,

@@ -1,6 +1,6 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
-import { streamOf } from '../http/stream.ts'
+import type { Outbox } from '../http/outbox.ts'
 import type { CallPage, PageRequest } from './page.ts'
 
 const limitDefault = 100
@@ -26,11 +26,15 @@ export function readPageRequest(query: Record<string, string | undefined>): Page
 }
 
 /** A page as JSON, made of documents that are never parsed; a heavy one is streamed. */
-export function toPageResponse({ total, documents }: CallPage, { limit, offset }: PageRequest): Response {
+export async function toPageResponse(
+  { total, documents }: CallPage,
+  { limit, offset }: PageRequest,
+  outbox: Outbox,
+): Promise<Response> {
   const head = '{"data":['
   const tail = `],"pagination":{"total":${total},"limit":${limit},"offset":${offset}}}`
   const body = Array.isArray(documents)
     ? Buffer.concat([Buffer.from(head), ...documents, Buffer.from(tail)])
-    : streamOf(head, documents, tail)
+    : await outbox.streamOf(head, documents, tail)
   return new Response(body, { headers: jsonHeaders })
 }

@@ -11,8 +11,6 @@ import type { JsonBytes } from './document.ts'
  * unmapped by the allocator at each copy, which costs several times what the reading does.
  */
 const sliceCharsMax = 50_000
-/** Slices of a page up to this size are answered together, a still heavier page one after the other. */
-const answeredAtOnceCharsMax = 8_388_608
 /** Rounds of finding a page's first call before it is counted out, because the calls keep changing. */
 const attemptsMax = 3
 
@@ -90,9 +88,7 @@ export async function readPage(db: ReadDatabase, projectId: number, request: Pag
   const row = await readRow(db, projectId, request)
   if (!row?.heads) return { total: row?.total ?? 0, documents: row?.documents ? [row.documents] : [] }
   const heads: SizedRow[] = JSON.parse(`[${row.heads}]`)
-  const slices = readSlices(db, heads)
-  const chars = heads.reduce((sum, [, size]) => sum + size, 0)
-  return { total: row.total, documents: chars <= answeredAtOnceCharsMax ? await all(slices) : slices }
+  return { total: row.total, documents: readSlices(db, heads) }
 }
 
 /** Skipping calls costs 0.1 us each, so an offset is brought near by the counts per day, as long as they hold. */
@@ -120,10 +116,4 @@ async function* readSlices(db: ReadDatabase, heads: SizedRow[]): AsyncGenerator<
     yield row.documents
     isFirst = false
   }
-}
-
-async function all(slices: AsyncIterable<JsonBytes>): Promise<JsonBytes[]> {
-  const parts: JsonBytes[] = []
-  for await (const slice of slices) parts.push(slice)
-  return parts
 }

@@ -3,6 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import type { Outbox } from '../http/outbox.ts'
 import type { Calls } from './calls.ts'
 import type { JsonBytes } from './document.ts'
 import { readPageRequest, toPageResponse } from './page-response.ts'
@@ -13,14 +14,14 @@ const security = [{ apiKey: [] }]
 const idParameter = pathParameter('id', "The platform's own id for the call.", 'call-1042')
 
 /** /v1/calls: what customers do with the records of their calls. */
-export function callRoutes(calls: Calls) {
+export function callRoutes(calls: Calls, outbox: Outbox) {
   return new Elysia({ prefix: '/v1/calls' })
     .use(callerContext())
     .get(
       '',
       async ({ caller, query }) => {
         const request = readPageRequest(query)
-        return toPageResponse(await calls.list(caller.projectId, request), request)
+        return await toPageResponse(await calls.list(caller.projectId, request), request, outbox)
       },
       {
         detail: {
@@ -40,16 +41,21 @@ export function callRoutes(calls: Calls) {
         },
       },
     )
-    .get('/:id', async ({ caller, params }) => toCallResponse(await calls.get(caller.projectId, params.id)), {
-      detail: {
-        tags,
-        security,
-        operationId: 'getCall',
-        summary: 'Get a call',
-        parameters: [idParameter],
-        responses: keyedAnswers({ 200: jsonAnswer('The call.', Call) }, ['not_found']),
+    .get(
+      '/:id',
+      async ({ caller, params }) =>
+        toCallResponse(outbox.bodyOf(await calls.get(caller.projectId, params.id))),
+      {
+        detail: {
+          tags,
+          security,
+          operationId: 'getCall',
+          summary: 'Get a call',
+          parameters: [idParameter],
+          responses: keyedAnswers({ 200: jsonAnswer('The call.', Call) }, ['not_found']),
+        },
       },
-    })
+    )
     .delete('/:id', ({ caller, params }) => calls.remove(caller.projectId, params.id, byKey(caller)), {
       detail: {
         tags,
@@ -67,7 +73,7 @@ export function callRoutes(calls: Calls) {
 }
 
 /** A stored document is the answer, byte for byte. */
-export function toCallResponse(document: string | JsonBytes, status = 200): Response {
+export function toCallResponse(document: string | JsonBytes | ReadableStream, status = 200): Response {
   return new Response(document, { status, headers: jsonHeaders })
 }
 

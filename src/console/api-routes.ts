@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Keys } from '../auth/keys.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Overview } from '../calls/overview.ts'
+import type { Outbox } from '../http/outbox.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import type { KnowledgeStatus } from '../knowledge/status.ts'
@@ -38,17 +39,26 @@ interface ConsoleApiOptions {
   knowledge: Knowledge
   knowledgeStatus: KnowledgeStatus
   search: Search
+  outbox: Outbox
   publicUrl: string | null
 }
 
 /** The console's own interface. A cookie opens it, never a key; and it opens nothing under /v1. */
-export function consoleApi({ console, keys, calls, overview, publicUrl, ...parts }: ConsoleApiOptions) {
+export function consoleApi({
+  console,
+  keys,
+  calls,
+  overview,
+  outbox,
+  publicUrl,
+  ...parts
+}: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
     .use(sessionRoutes(console.sessions, console.links))
     .use(projectRoutes(console.projects))
     .use(keyRoutes(keys))
     .use(peopleRoutes({ ...console, publicUrl }))
-    .use(consoleCallRoutes({ calls, overview, knowledge: parts.knowledge }))
+    .use(consoleCallRoutes({ calls, overview, knowledge: parts.knowledge, outbox }))
     .use(consoleKnowledgeRoutes(parts))
 }
 

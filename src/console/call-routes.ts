@@ -5,6 +5,7 @@ import type { Overview } from '../calls/overview.ts'
 import type { Call } from '../calls/schemas.ts'
 import { consoleContext } from '../http/console-context.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
+import type { Outbox } from '../http/outbox.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
 import { byPerson } from './audit.ts'
@@ -18,17 +19,22 @@ interface CallRoutesOptions {
   calls: Calls
   overview: Overview
   knowledge: Knowledge
+  outbox: Outbox
 }
 
 /** /console/api/projects/:project/calls and /overview: what the agents did. */
-export function consoleCallRoutes({ calls, overview, knowledge }: CallRoutesOptions) {
+export function consoleCallRoutes({ calls, overview, knowledge, outbox }: CallRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project' })
     .use(consoleContext())
     .get('/calls', ({ member, query }) => calls.find(member.projectId, query), filters)
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId), { detail })
-    .get('/calls/:id', async ({ member, params }) => answerOf(await calls.get(member.projectId, params.id)), {
-      detail,
-    })
+    .get(
+      '/calls/:id',
+      async ({ member, params }) => answerOf(outbox.bodyOf(await calls.get(member.projectId, params.id))),
+      {
+        detail,
+      },
+    )
     .delete(
       '/calls/:id',
       ({ member, person, address, params }) =>
@@ -43,6 +49,6 @@ export function consoleCallRoutes({ calls, overview, knowledge }: CallRoutesOpti
 }
 
 /** The stored document is the answer, byte for byte: a call, as whoever reads it will see. */
-function answerOf(document: JsonBytes): Call {
+function answerOf(document: JsonBytes | ReadableStream): Call {
   return new Response(document, { headers: jsonHeaders }) as unknown as Call
 }

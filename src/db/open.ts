@@ -13,7 +13,13 @@ import { openReader, openReaderAt, type ReadDatabase, type Reader } from './read
 import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
 import { SideReader } from './side-reader.ts'
 import type { StoreOf } from './store.ts'
-import { openRemoteWriter, openWriter, type WriteDatabase, type Writer } from './writer.ts'
+import {
+  openRemoteWriter,
+  openWriter,
+  type WriteDatabase,
+  type Writer,
+  type WriterOptions,
+} from './writer.ts'
 
 export interface OpenDatabase {
   readonly read: ReadDatabase
@@ -51,6 +57,8 @@ export interface OpenDatabaseOptions {
   now?: () => number
   /** Told when the worker that writes failed; it is started again. */
   onWriterFailure?: (error: Error) => void
+  /** Told when the disk refuses what is written, and with null when it takes it again. */
+  onDisk?: (problem: Error | null) => void
   /** Told when a replica can no longer be brought up to date, and with null when it can again. */
   onReplication?: (problem: string | null) => void
 }
@@ -65,11 +73,12 @@ export async function openDatabase(
     ownsFolder = true,
     now = Date.now,
     onWriterFailure = () => undefined,
+    onDisk = () => undefined,
     onReplication = () => undefined,
   }: OpenDatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
-  if (location.kind === 'file') return await openFile(location.file, onWriterFailure)
+  if (location.kind === 'file') return await openFile(location.file, { onFailure: onWriterFailure, onDisk })
   if (location.kind === 'remote') return await openRemote(location, onWriterFailure)
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -80,14 +89,14 @@ export async function openDatabase(
 
 type OnFailure = (error: Error) => void
 
-async function openFile(file: string, onFailure: OnFailure): Promise<OpenDatabase> {
+async function openFile(file: string, watching: WriterOptions): Promise<OpenDatabase> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   if (isReplica(file)) {
     throw new Error(
       `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
     )
   }
-  const writer = openWriter(`file:${file}`, { onFailure })
+  const writer = openWriter(`file:${file}`, watching)
   try {
     await migrate(writer.db, dirname(file))
     return toDatabase({ kind: 'file', file }, openReader(file), writer, null)
@@ -116,7 +125,7 @@ async function openReplica(
   replica: Replica,
   onFailure: OnFailure,
 ): Promise<OpenDatabase> {
-  const writer = openRemoteWriter(location.primary, { afterWrite: () => replica.sync(), onFailure })
+  const writer = openRemoteWriter(location.primary, { afterWrite: () => replica.syncWrite(), onFailure })
   let reader: Reader | null = null
   try {
     const failure = await replica.trySync().then(

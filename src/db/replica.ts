@@ -3,7 +3,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { ReplicaLocation } from './location.ts'
 import { OwnerLine, OwnerSocket } from './owner-socket.ts'
-import type { SyncReply } from './sync-worker.ts'
+import type { SyncReply, SyncRequest } from './sync-worker.ts'
 
 const askAgainMs = 50
 const askWithinMs = 3_000
@@ -77,6 +77,22 @@ export class Replica {
   /** Resolves when the file has everything that the primary had when this was called. */
   sync(): Promise<void> {
     return this.#worker ? this.#syncOnce({ probes: false }) : this.#askOwner('sync')
+  }
+
+  /**
+   * The same after a write that the primary has committed, as often as it takes while the write's answer is waited for:
+   * a primary that is just putting its log away has for a moment nothing to give ("snapshot not found").
+   */
+  async syncWrite(): Promise<void> {
+    const deadline = performance.now() + askWithinMs
+    for (;;) {
+      try {
+        return await this.sync()
+      } catch (error) {
+        if (this.#isClosed || performance.now() > deadline) throw error
+        await new Promise((resolve) => setTimeout(resolve, askAgainMs))
+      }
+    }
   }
 
   /** The same, for when the primary may be away: fails within about a second. */
@@ -198,14 +214,17 @@ class SyncThread {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, (error) => (error === null ? resolve() : reject(new Error(error))))
-      this.#worker.postMessage({ id, probes })
+      this.#worker.postMessage({ id, probes } satisfies SyncRequest)
     })
   }
 
-  /** A native call that waits for the primary ends with the process. */
+  /**
+   * Asks it to end: a native call that fails in a thread that was terminated takes the process down. One that waits for
+   * the primary ends with the process.
+   */
   async close(): Promise<void> {
     const ended = once(this.#worker, 'exit')
-    void this.#worker.terminate()
+    this.#worker.postMessage('close' satisfies SyncRequest)
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, closeWithinMs).unref())])
   }
 

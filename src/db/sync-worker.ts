@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
+import { endWorker } from '../end-worker.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
 
 /** Brings a replica up to date: native calls that block this thread for as long as the primary keeps them waiting. */
 
-export interface SyncRequest {
-  id: number
-  /** Ask first whether the primary is there: unless it has just answered. */
-  probes: boolean
-}
+export type SyncRequest =
+  | {
+      id: number
+      /** Ask first whether the primary is there: unless it has just answered. */
+      probes: boolean
+    }
+  | 'close'
 
 export type SyncReply = { id: number; error: string | null }
 
@@ -26,9 +29,10 @@ let logEmptiedAt = 0
 let hasLog = true
 let queue: Promise<void> = Promise.resolve()
 
-port.on('message', ({ id, probes }: SyncRequest) => {
+port.on('message', (request: SyncRequest) => {
   queue = queue.then(async () => {
-    port.postMessage({ id, error: await sync(probes) } satisfies SyncReply)
+    if (request === 'close') return close()
+    port.postMessage({ id: request.id, error: await sync(request.probes) } satisfies SyncReply)
   })
 })
 
@@ -46,6 +50,11 @@ async function sync(probes: boolean): Promise<string | null> {
     connection = null
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+function close(): void {
+  connection?.close()
+  if (port) endWorker(port)
 }
 
 async function probe(): Promise<void> {

@@ -45,6 +45,11 @@ export function meansLock(code: string): boolean {
   return code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')
 }
 
+/** Whether the code of a failed call says that the disk did not take it: read-only, broken, or gone. */
+export function meansRefusal(code: string): boolean {
+  return /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(code)
+}
+
 /** A ResultSet as arrays: its rows have hidden index properties, which a message would lose. */
 export interface PlainResult {
   columns: string[]

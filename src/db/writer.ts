@@ -15,6 +15,7 @@ import { primaryAwayCode, writeUnanswered } from './remote-client.ts'
 import {
   fromPlainResult,
   meansLock,
+  meansRefusal,
   type PlainResult,
   type WriterCall,
   type WriterReply,
@@ -32,6 +33,8 @@ const requestDeadlineMs = 2_500
 const readingPattern = /^\s*(select|pragma)\b/i
 /** Writes waiting or running; beyond it a write is refused at once instead of growing memory. */
 const writesQueuedMax = 2_000
+/** A disk that refuses waits for somebody who sees to it. */
+const refusedRetrySeconds = 5
 
 /** Drizzle whose every statement runs in the writer's worker. Write with `batch`: it is one transaction. */
 export type WriteDatabase = LibSQLDatabase
@@ -51,9 +54,11 @@ export interface Writer {
   close(): Promise<void>
 }
 
-interface WriterOptions {
+export interface WriterOptions {
   /** Told when the worker failed; it is started again. */
   onFailure?: (error: Error) => void
+  /** Told when the disk refuses what is written, such as a read-only one, and with null when it takes it again. */
+  onDisk?: (problem: Error | null) => void
 }
 
 interface RemoteWriterOptions extends WriterOptions {
@@ -62,17 +67,20 @@ interface RemoteWriterOptions extends WriterOptions {
 }
 
 /** Starts the worker that owns the only connection that writes to the database at `url` (`file:…`). */
-export function openWriter(url: string, { onFailure = () => undefined }: WriterOptions = {}): Writer {
-  return toWriter(new WriterWorker({ kind: 'file', url }, { onFailure, afterWrite: null }))
+export function openWriter(
+  url: string,
+  { onFailure = () => undefined, onDisk = () => undefined }: WriterOptions = {},
+): Writer {
+  return toWriter(new WriterWorker({ kind: 'file', url }, { onFailure, onDisk, afterWrite: null }))
 }
 
 /** The same for a libSQL server; each call has a deadline of its own. */
 export function openRemoteWriter(
   location: RemoteLocation,
-  { onFailure = () => undefined, afterWrite }: RemoteWriterOptions,
+  { onFailure = () => undefined, onDisk = () => undefined, afterWrite }: RemoteWriterOptions,
 ): Writer {
   const target = { kind: 'remote', location, deadlineMs: requestDeadlineMs } as const
-  return toWriter(new WriterWorker(target, { onFailure, afterWrite }))
+  return toWriter(new WriterWorker(target, { onFailure, onDisk, afterWrite }))
 }
 
 function toWriter(worker: WriterWorker): Writer {
@@ -92,12 +100,15 @@ function toWriter(worker: WriterWorker): Writer {
 }
 
 interface Waiting {
+  /** Whether the call writes anything, if it succeeds. */
+  changes: boolean
   resolve(value: WriterValue): void
   reject(error: Error): void
 }
 
 interface WorkerOptions {
   onFailure: (error: Error) => void
+  onDisk: (problem: Error | null) => void
   /** Null for a file of our own. */
   afterWrite: (() => Promise<void>) | null
 }
@@ -107,19 +118,22 @@ class WriterWorker {
   isClosed = false
   readonly #target: WriterTarget
   readonly #onFailure: (error: Error) => void
+  readonly #onDisk: (problem: Error | null) => void
   readonly #afterWrite: (() => Promise<void>) | null
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | null
   /** What cannot be opened at all fails at once; what has worked before is started again. */
   #hasWorked = false
   #keepsReserve = false
+  #isRefused = false
   #restart: ReturnType<typeof setTimeout> | undefined
   #restartDelayMs = restartDelayMsMin
   #lastId = 0
 
-  constructor(target: WriterTarget, { onFailure, afterWrite }: WorkerOptions) {
+  constructor(target: WriterTarget, { onFailure, onDisk, afterWrite }: WorkerOptions) {
     this.#target = target
     this.#onFailure = onFailure
+    this.#onDisk = onDisk
     this.#afterWrite = afterWrite
     this.#worker = this.#start()
   }
@@ -165,7 +179,7 @@ class WriterWorker {
   #post(worker: Worker, call: WriterCall, frees: boolean): Promise<WriterValue> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
+      this.#waiting.set(id, { changes: changesRows(call), resolve, reject })
       worker.postMessage({ id, call, frees } satisfies WriterRequest)
     })
   }
@@ -176,8 +190,17 @@ class WriterWorker {
     const waiting = this.#waiting.get(reply.id)
     if (!waiting) return
     this.#waiting.delete(reply.id)
+    this.#watchDisk(reply, waiting.changes)
     if (reply.ok) waiting.resolve(reply.value)
     else waiting.reject(toError(reply.error))
+  }
+
+  /** Told once, not with every write. */
+  #watchDisk(reply: WriterReply, changes: boolean): void {
+    const isRefused = !reply.ok && meansRefusal(reply.error.code)
+    if (isRefused === this.#isRefused || (!isRefused && !(reply.ok && changes))) return
+    this.#isRefused = isRefused
+    this.#onDisk(reply.ok ? null : new LibsqlError(reply.error.message, reply.error.code))
   }
 
   #fail(worker: Worker, error: Error): void {
@@ -289,6 +312,13 @@ function toError({ message, code }: { message: string; code: string }): Error {
   if (code === 'SQLITE_FULL') {
     return new AppError('insufficient_storage', 'Insufficient storage', {
       detail: 'The disk that holds the database is full; nothing was written.',
+      cause: new LibsqlError(message, code),
+    })
+  }
+  if (meansRefusal(code)) {
+    return new AppError('unavailable', 'Service unavailable', {
+      detail: 'The disk refuses to write the database; this may have been written or not.',
+      retryAfterSeconds: refusedRetrySeconds,
       cause: new LibsqlError(message, code),
     })
   }

@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
-import { streamOf } from '../http/stream.ts'
+import type { Outbox } from '../http/outbox.ts'
 import { bodyOf } from '../validation.ts'
 import type { IdempotentCreates } from './idempotent-creates.ts'
 import type { Knowledge } from './knowledge.ts'
@@ -29,13 +29,14 @@ interface KnowledgeRoutesOptions {
   knowledge: Knowledge
   idempotentCreates: IdempotentCreates
   search: Search
+  outbox: Outbox
 }
 
 /** /v1/knowledge: what agents know, and how they find it. */
-export function knowledgeRoutes({ knowledge, idempotentCreates, search }: KnowledgeRoutesOptions) {
+export function knowledgeRoutes({ knowledge, idempotentCreates, search, outbox }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
-    .get('', ({ caller }) => toListResponse(knowledge.list(caller.projectId)), {
+    .get('', ({ caller }) => toListResponse(knowledge.list(caller.projectId), outbox), {
       detail: {
         tags,
         security,
@@ -175,13 +176,14 @@ function toServerTiming(shares: TimeShares): string {
     .join(', ')
 }
 
-/** The first slice is read before the answer begins, so that a failure is still a problem answer. */
-async function toListResponse(slices: AsyncGenerator<string>): Promise<Response> {
-  const first = await slices.next()
-  const body = streamOf(first.done ? '[' : `[${first.value}`, afterCommas(slices), ']')
-  return new Response(body, { headers: jsonHeaders })
+async function toListResponse(slices: AsyncIterable<string>, outbox: Outbox): Promise<Response> {
+  return new Response(await outbox.streamOf('[', withCommas(slices), ']'), { headers: jsonHeaders })
 }
 
-async function* afterCommas(slices: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const slice of slices) yield `,${slice}`
+async function* withCommas(slices: AsyncIterable<string>): AsyncGenerator<string> {
+  let comma = ''
+  for await (const slice of slices) {
+    yield comma + slice
+    comma = ','
+  }
 }

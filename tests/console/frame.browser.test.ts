@@ -1,22 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
+import { findings } from '../support/accessibility.ts'
 import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 setDefaultTimeout(90_000)
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 describe.if(browserPath !== null)('the frame of all pages, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let opened: TestBrowser
   let project: TestProject
-  const tabs: ConsolePage[] = []
+  let tabs: ConsoleTabs
 
   beforeAll(async () => {
     await buildPage()
@@ -25,38 +22,22 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     project = await set.mintProject()
     await project.send('PUT', '/ingest/calls/call-1042', { status: 'completed', summary: 'Moved a booking.' })
     opened = await openBrowser()
+    tabs = new ConsoleTabs(opened, service)
   })
-  afterEach(async () => {
-    for (const { context, complaints } of tabs.splice(0)) {
-      await context.close()
-      expect(complaints).toEqual([])
-    }
-  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
   afterAll(async () => {
     await opened.close()
     await service.stop()
   })
 
-  async function openTab(path: string, options: Parameters<typeof openConsolePage>[2] = {}): Promise<Page> {
-    const tab = await openConsolePage(opened, service, { person: set.owner, ...options })
-    tabs.push(tab)
+  async function openTab(path: string, options: OpenOptions = {}): Promise<Page> {
+    const tab = await tabs.open({ person: set.owner, ...options })
     await tab.open(path)
     return tab.page
   }
 
   function heading(page: Page, name: string) {
     return page.getByRole('heading', { level: 1, name, exact: true })
-  }
-
-  /** What axe-core finds that keeps people out, as `rule: element`. */
-  async function findings(page: Page): Promise<string[]> {
-    await page.evaluate(axe)
-    const { violations } = await page.evaluate<AxeResults>(
-      'axe.run(document, { resultTypes: ["violations"] })',
-    )
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
   }
 
   test('keys lead to every page, and the palette to a call by its id', async () => {
@@ -179,8 +160,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
   test.each(['/sign-in', '/setup#none', '/join#none', '/reset#none'])(
     'keeps nobody out of %s',
     async (path) => {
-      const tab = await openConsolePage(opened, service, { width: 375 })
-      tabs.push(tab)
+      const tab = await tabs.open({ width: 375 })
       await tab.open(path)
       await tab.page.getByRole('heading', { level: 1 }).waitFor()
       await tab.page.waitForLoadState('networkidle')

@@ -3,6 +3,7 @@ import type { CreatedKey, KeyRow } from '../../src/console/answers.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 let service: TestService
@@ -42,7 +43,8 @@ describe('a key made in the console', () => {
     })
     expect((await list())[0]).toEqual(row)
     expect(await statusWith(key)).toBe(200)
-    await service.services.database.write.all('select 1')
+    // Noted beside the request, which does not wait for it.
+    await until(async () => (await list())[0]?.lastUsedAt !== null)
     expect((await list())[0]).toMatchObject({ lastUsedAt: expect.any(String), lastUsedIp: '127.0.0.1' })
     const revoked = await set.owner.send('DELETE', `${path()}/${row.id}`)
     expect([revoked.status, await revoked.json()]).toEqual([200, { id: row.id, revoked: true }])

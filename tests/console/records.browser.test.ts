@@ -1,17 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
+import { findings } from '../support/accessibility.ts'
 import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 setDefaultTimeout(90_000)
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const realCalls = fileURLToPath(new URL('../../../shared/data/calls.jsonl', import.meta.url))
 const callsMax = 2_000
 
@@ -44,7 +42,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
   let set: TestConsole
   let opened: TestBrowser
   let project: TestProject
-  const tabs: ConsolePage[] = []
+  let tabs: ConsoleTabs
 
   beforeAll(async () => {
     await buildPage()
@@ -54,21 +52,16 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     const results = await service.services.ingest.putAll(project.projectId, readCalls())
     expect(results.filter((result) => result instanceof Error)).toEqual([])
     opened = await openBrowser()
+    tabs = new ConsoleTabs(opened, service)
   })
-  afterEach(async () => {
-    for (const { context, complaints } of tabs.splice(0)) {
-      await context.close()
-      expect(complaints).toEqual([])
-    }
-  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
   afterAll(async () => {
     await opened.close()
     await service.stop()
   })
 
-  async function openTab(path: string, options: Parameters<typeof openConsolePage>[2] = {}): Promise<Page> {
-    const tab = await openConsolePage(opened, service, { person: set.owner, ...options })
-    tabs.push(tab)
+  async function openTab(path: string, options: OpenOptions = {}): Promise<Page> {
+    const tab = await tabs.open({ person: set.owner, ...options })
     await tab.open(`/p/${project.id}/${path}`)
     return tab.page
   }
@@ -186,8 +179,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
       description: script,
       text: `# ${script}\n\n${script}\n\n[link](javascript:alert(1)) ![image](https://evil.example/x.png)\n\n<svg onload=alert(1)>`,
     })
-    const tab = await openConsolePage(opened, service, { person: set.owner })
-    tabs.push(tab)
+    const tab = await tabs.open({ person: set.owner })
     const paths = [
       'overview',
       'calls?text=alert',
@@ -237,12 +229,3 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     }
   })
 })
-
-/** What axe-core finds that keeps people out, as `rule: element`. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })')
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
-}

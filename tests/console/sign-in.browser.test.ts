@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { bootstrap } from '../../src/bootstrap.ts'
 import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { buildPage, type ConsolePage, ConsoleTabs } from '../support/console-page.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
@@ -10,7 +10,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
   let service: TestService
   let opened: TestBrowser
   let setupToken: string
-  const tabs: ConsolePage[] = []
+  let tabs: ConsoleTabs
   const email = 'ada@example.com'
   const password = 'correct horse battery'
 
@@ -19,21 +19,16 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
     service = await startService()
     setupToken = (await bootstrap(service.services)).setupToken ?? ''
     opened = await openBrowser()
+    tabs = new ConsoleTabs(opened, service)
   })
-  afterEach(async () => {
-    for (const { context, complaints } of tabs.splice(0)) {
-      await context.close()
-      expect(complaints).toEqual([])
-    }
-  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
   afterAll(async () => {
     await opened.close()
     await service.stop()
   })
 
   async function openTab(): Promise<ConsolePage> {
-    const tab = await openConsolePage(opened, service)
-    tabs.push(tab)
+    const tab = await tabs.open()
     return tab
   }
 

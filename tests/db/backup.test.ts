@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { addMarkedCall, addMarkedItem } from '../support/marked.ts'
 import { repository } from '../support/process.ts'
 import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject } from '../support/service.ts'
+import { findTraces } from '../support/traces.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(120_000)
 const folders: { remove(): void }[] = []
@@ -165,6 +168,25 @@ describe('a backup', () => {
     expect(statSync(backup).mode & 0o777).toBe(0o700)
     expect(readdirSync(backup).sort()).toEqual(['callbook.db', 'manifest.json'])
     for (const name of readdirSync(backup)) expect(statSync(join(backup, name)).mode & 0o777).toBe(0o600)
+  })
+
+  test("keeps what is deleted after it, for the operator to delete; the service's folder does not", async () => {
+    const dataDir = newFolder()
+    const service = await startService({ dataDir, env: { ERASE_WITHIN_MS: '1000' } })
+    const project = await service.mintProject()
+    const records = [await addMarkedItem(project), await addMarkedCall(project)]
+    const traces = records.flatMap((record) => record.traces)
+    const backup = join(newFolder(), 'backup')
+    expect(await callbook(dataDir, 'backup', backup)).toMatchObject({ code: 0 })
+
+    for (const { path } of records) expect((await project.fetch(path, { method: 'DELETE' })).status).toBe(200)
+    const isErased = async ({ id }: { id: string }) =>
+      (await (await project.fetch(`/v1/erasures/${id}`)).json()).status === 'done'
+    await until(async () => (await Promise.all(records.map(isErased))).every(Boolean), 'Erasing')
+    expect(await findTraces(dataDir, traces)).toEqual([])
+    const kept = await findTraces(backup, traces)
+    for (const { name } of traces) expect(kept.some((line) => line.startsWith(name))).toBe(true)
+    await service.stop()
   })
 
   test('goes into no folder that holds something or is inside the data', async () => {

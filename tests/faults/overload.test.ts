@@ -100,7 +100,7 @@ describe('beyond what is taken on at once', () => {
   test('requests are 503 with Retry-After, but for those that ask how the service is', async () => {
     const lock = runScript(
       `import Database from 'libsql'
-       const db = new Database(process.argv.at(-1))
+       const db = new Database(process.argv.at(-1), { timeout: 10_000 })
        db.exec('begin immediate')
        console.log('holding')
        await Bun.sleep(60000)`,

@@ -90,7 +90,7 @@ test('a database that cannot be opened at all fails the start at once', async ()
 test('a database that another process has locked answers 503 and goes on when it is let go', async () => {
   const lock = runScript(
     `import Database from 'libsql'
-     const db = new Database(process.argv.at(-1))
+     const db = new Database(process.argv.at(-1), { timeout: 10_000 })
      db.exec('begin immediate')
      console.log('holding')
      process.on('SIGTERM', () => { db.exec('rollback'); db.close(); process.exit(0) })

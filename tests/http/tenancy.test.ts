@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer } from '../../src/server.ts'
+import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
 // Made from the routes that there are: a new one is judged without anybody thinking of it, or fails here until
 // somebody has said which key it takes.
 
 const service = await startService()
-const routes = createServer(service.services, () => null)
-  .routes.filter(({ path }) => !path.startsWith('/console'))
-  .map(({ method, path }) => ({ method, path }))
+const served = createServer(service.services, () => null).routes.map(({ method, path }) => ({ method, path }))
+const routes = served.filter(({ path }) => !path.startsWith('/console'))
+const consoleRoutes = served
+  .filter(({ path }) => path.startsWith('/console/api/'))
+  .map(({ method, path }) => ({ method, path: path.slice('/console/api'.length) }))
 const kinds: [RegExp, 'live' | 'ingest' | 'open'][] = [
   [/^\/(v1|mcp|integrations)(\/|$)/, 'live'],
   [/^\/ingest(\/|$)/, 'ingest'],
@@ -48,6 +51,16 @@ async function ask(method: string, path: string, authorization: string | null, b
     headers: { 'content-type': 'application/json', ...(authorization === null ? {} : { authorization }) },
     ...(method === 'GET' || method === 'ALL' ? {} : { body: JSON.stringify(body ?? {}) }),
   })
+  return await factsOf(answer)
+}
+
+interface Facts {
+  status: number
+  headers: string
+  body: string
+}
+
+async function factsOf(answer: Response): Promise<Facts> {
   const headers = [...answer.headers].filter(
     ([name]) => !/^(date|x-request-id|server-timing|content-length)$/.test(name),
   )
@@ -55,7 +68,7 @@ async function ask(method: string, path: string, authorization: string | null, b
 }
 
 /** An answer without what differs from request to request. */
-function comparable({ status, headers, body }: Awaited<ReturnType<typeof ask>>, id: string): string {
+function comparable({ status, headers, body }: Facts, id: string): string {
   const text = `${status}\n${headers}\n${body}`
   return text
     .replaceAll(id, 'ID')
@@ -184,5 +197,125 @@ describe('ids in bodies', () => {
     expect(foreign).not.toContain('Their zanzibar')
     const own = await ask('POST', path, `Bearer ${theirs.key}`, bodyOf(theirItem, theirs.id))
     expect(own.body).toContain('zanzibar')
+  })
+})
+
+describe('the console', () => {
+  const inProjects = consoleRoutes.filter(({ path }) => path.includes(':project'))
+  const ofRecords = consoleRoutes.filter(({ path }) => path.includes(':id'))
+  /** Every field that a body of the console has, so that no request is refused for what it lacks. */
+  const body = JSON.stringify({
+    ...{
+      name: 'Taken over',
+      role: 'member',
+      confirm: 'Theirs',
+      kind: 'live',
+      allowedIps: [],
+      expiresAt: null,
+    },
+    ...{ text: 'Written by strangers.', query: 'zanzibar' },
+  })
+  let set: TestConsole
+  let ours: TestProject
+  let others: TestProject
+  let othersOwner: TestPerson
+  /** Who may ask, by what they are in our project; none of them is anything in the other. */
+  let roles: Record<string, Pick<TestPerson, 'fetch'>>
+  /** Of the other project's records and people. */
+  let ids: string[]
+  let seenBefore: string
+
+  beforeAll(async () => {
+    set = await startConsole(service)
+    ours = await set.mintProject()
+    others = await set.mintProject()
+    othersOwner = await set.join(others, 'owner')
+    const othersMember = await set.join(others, 'member')
+    roles = {
+      nobody: set.nobody,
+      member: await set.join(ours, 'member'),
+      owner: await set.join(ours, 'owner'),
+    }
+    await others.send('PUT', '/ingest/calls/their-console-call', { summary: 'zanzibar' })
+    const item = await others.send('POST', '/v1/knowledge', { name: 'Theirs', text: 'Their zanzibar words.' })
+    const send = {
+      method: 'POST',
+      body: '{"role":"member"}',
+      headers: { 'content-type': 'application/json' },
+    }
+    const invited = await othersOwner.fetch(`/projects/${others.id}/invitations`, send)
+    const sessions: { data: { id: string }[] } = await (await othersOwner.fetch('/sessions')).json()
+    ids = [
+      'their-console-call',
+      ...[await item.json(), await invited.json(), ...sessions.data].map(({ id }) => id),
+      ...[others.keyId, others.id, othersOwner.personId, othersMember.personId],
+    ]
+    expect(ids.filter((id) => typeof id !== 'string')).toEqual([])
+    seenBefore = await everythingSeen()
+  })
+
+  async function everythingSeen(): Promise<string> {
+    const parts = ['calls', 'knowledge', 'keys', 'people'].map((part) => `/projects/${others.id}/${part}`)
+    const answers = await Promise.all([...parts, '/sessions'].map((path) => othersOwner.fetch(path)))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const texts = await Promise.all(answers.map((answer) => answer.text()))
+    return texts.join('\n').replace(/"last(Used|Seen|Active)\w*":("[^"]*"|null)/g, '')
+  }
+
+  async function askAs(role: string, method: string, path: string): Promise<Facts> {
+    const content = method === 'GET' ? {} : { body, headers: { 'content-type': 'application/json' } }
+    const answer = await roles[role]?.fetch(path, { method, ...content })
+    if (!answer) throw new Error(`There is nobody who is ${role}`)
+    return await factsOf(answer)
+  }
+
+  test('names projects and records as this test expects', () => {
+    const parameters = consoleRoutes.flatMap(({ path }) => path.match(/:\w+/g) ?? [])
+    expect([...new Set(parameters)].sort()).toEqual([':id', ':project'])
+    expect(inProjects.length).toBeGreaterThanOrEqual(28)
+    expect(ofRecords.length).toBeGreaterThanOrEqual(9)
+  })
+
+  describe.each(['nobody', 'member', 'owner'])('%s', (role) => {
+    test.each(inProjects)("$method $path tells nothing of others' projects", async ({ method, path }) => {
+      for (const id of ids) {
+        const missing = `${others.id.slice(0, -4)}zzzz`
+        const at = (project: string) => path.replace(':project', project).replace(':id', id)
+        const foreign = await askAs(role, method, at(others.id))
+        const none = await askAs(role, method, at(missing))
+        expect(foreign.status).toBe(role === 'nobody' ? 401 : 404)
+        expect(comparable(foreign, others.id)).toBe(comparable(none, missing))
+        if (!path.includes(':id')) break
+      }
+    })
+
+    test.each(ofRecords)("$method $path tells nothing of others' records", async ({ method, path }) => {
+      for (const id of ids) {
+        const missing = `${id.slice(0, -4)}zzzz`
+        const at = (record: string) => path.replace(':project', ours.id).replace(':id', record)
+        const [foreign, none] = [await askAs(role, method, at(id)), await askAs(role, method, at(missing))]
+        expect(foreign.status).toBeGreaterThanOrEqual(400)
+        expect(comparable(foreign, id)).toBe(comparable(none, missing))
+      }
+    })
+  })
+
+  test("finds nothing among others' items, whoever names them", async () => {
+    const answerTo = async (itemId: string | undefined) => {
+      const request = { query: 'zanzibar words', itemIds: [itemId], timeoutMs: 10_000 }
+      const answer = await roles.member?.fetch(`/projects/${ours.id}/knowledge/search`, {
+        method: 'POST',
+        body: JSON.stringify(request),
+        headers: { 'content-type': 'application/json' },
+      })
+      return answer ? await factsOf(answer) : null
+    }
+    const foreign = await answerTo(ids[1])
+    expect(foreign?.status).toBe(200)
+    expect(foreign?.body).not.toContain('zanzibar words.')
+  })
+
+  test('has changed nothing of all that was asked for', async () => {
+    expect(await everythingSeen()).toBe(seenBefore)
   })
 })

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { chunks, erasures, knowledgeItems } from '../../src/db/schema.ts'
+import { chunks, erasures } from '../../src/db/schema.ts'
+import { addMarkedItem, type Marked } from '../support/marked.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
-import { findTraces, newWord, type Trace, tracesOfVector, tracesOfWord } from '../support/traces.ts'
-
-interface MarkedItem {
-  id: string
-  words: string[]
-  traces: Trace[]
-}
+import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
+import { until } from '../support/until.ts'
 
 let service: TestService
 
@@ -144,7 +140,7 @@ describe('a deleted item', () => {
     async () => {
       const project = await service.mintProject()
       for (let n = 0; n < 60; n++) await addFiller(project, n)
-      const gone: MarkedItem[] = []
+      const gone: Marked[] = []
       for (let n = 0; n < 10; n++) gone.push(await addMarked(project))
       const statuses: number[] = []
       let isDone = false
@@ -190,8 +186,8 @@ describe.skipIf(ofFilesOnly)('kill -9', () => {
     const { dataDir } = running
     try {
       const project = projectOf(running)
-      const kept = await addMarkedByHttp(project)
-      const gone = await addMarkedByHttp(project)
+      const kept = await addMarked(project)
+      const gone = await addMarked(project)
       await Bun.sleep(2_500)
       expect((await project.fetch(`/v1/knowledge/${gone.id}`, { method: 'DELETE' })).status).toBe(200)
       running.kill('SIGKILL')
@@ -217,10 +213,10 @@ describe.skipIf(ofFilesOnly)('kill -9', () => {
     const { dataDir } = running
     const { key } = projectOf(running)
     try {
-      const kept = await addMarkedByHttp(projectOf(running, key))
+      const kept = await addMarked(projectOf(running, key))
       for (const waitMs of [90, 105, 120, 140]) {
         const project = projectOf(running, key)
-        const gone = [await addMarkedByHttp(project), await addMarkedByHttp(project)]
+        const gone = [await addMarked(project), await addMarked(project)]
         for (const { id } of gone) await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
         await Bun.sleep(waitMs)
         running.kill('SIGKILL')
@@ -244,35 +240,10 @@ describe.skipIf(ofFilesOnly)('kill -9', () => {
 
 type Sender = Pick<TestProject, 'fetch' | 'send'>
 
-/** An item with words that are nowhere else, in each of its fields and in headings. */
-async function addMarkedByHttp(project: Sender): Promise<MarkedItem> {
-  const words = Array.from({ length: 6 }, newWord)
-  const [name, description, opening, heading, deep, last] = words
-  const filler = Array.from({ length: 40 }, () => newWord().slice(0, 7)).join(' ')
-  const answer = await project.send('POST', '/v1/knowledge', {
-    name: `The ${name} handbook`,
-    description: `About ${description}`,
-    text: `${opening} comes first.\n\n## On ${heading?.toUpperCase()}s\n\n${filler}\n\n### ${deep}\n\n${filler}\n\nIt ends with ${last}ing.`,
-  })
-  expect(answer.status).toBe(201)
-  expect(answer.headers.get('callbook-index')).toBe('ready')
-  const { id }: { id: string } = await answer.json()
-  const traces = [{ name: 'id', bytes: Buffer.from(id) }, ...words.flatMap(tracesOfWord)]
-  return { id, words: words.filter((word) => word !== description), traces }
-}
-
-async function addMarked(project: TestProject): Promise<MarkedItem> {
-  const item = await addMarkedByHttp(project)
-  const rows = await service.services.database.read
-    .select({ label: chunks.label, embedding: chunks.embedding })
-    .from(chunks)
-    .innerJoin(knowledgeItems, eq(knowledgeItems.seq, chunks.itemSeq))
-    .where(and(eq(chunks.projectId, project.projectId), eq(knowledgeItems.id, item.id)))
-  const vectors = rows.flatMap(({ label, embedding }) =>
-    tracesOfVector(`vector ${label}`, new Uint8Array(embedding ?? [])),
-  )
-  expect(vectors.length).toBeGreaterThan(0)
-  return { ...item, traces: [...item.traces, ...vectors] }
+async function addMarked(project: Sender): Promise<Marked> {
+  const item = await addMarkedItem(project)
+  await until(async () => (await foundBy(project, item)).length === 2, 'Finding it by word and by vector')
+  return item
 }
 
 function addFiller(project: Sender, n: number): Promise<Response> {
@@ -285,7 +256,7 @@ function search(project: Sender, query: string, mode: string): Promise<Response>
 }
 
 /** The modes in which an item is the first hit. */
-async function foundBy(project: Sender, { id, words }: MarkedItem): Promise<string[]> {
+async function foundBy(project: Sender, { id, words }: Marked): Promise<string[]> {
   const modes = []
   for (const mode of ['keyword', 'vector']) {
     const answer = await search(project, words.join(' '), mode)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { at, foundByVector, type Reached } from '../support/node.ts'
 import { startPrimary } from '../support/primary.ts'
-import { type ServiceProcess, spawnService } from '../support/process.ts'
+import { childrenOf, spawnService } from '../support/process.ts'
 import { freshFolder } from '../support/script.ts'
 import { until } from '../support/until.ts'
 
@@ -69,11 +69,6 @@ async function untilAllFind(project: Reached, name: string): Promise<void> {
     )
     return found.every((names) => names?.[0] === name)
   }, `Finding ${name}`)
-}
-
-function childrenOf({ pid }: ServiceProcess): number[] {
-  const { stdout } = Bun.spawnSync(['ps', '-o', 'pid=', '--ppid', String(pid), '--sort', 'start_time'])
-  return stdout.toString().trim().split(/\s+/).filter(Boolean).map(Number)
 }
 
 function isAlive(pid: number): boolean {

@@ -14,7 +14,7 @@ export interface ConsolePage {
   open(path: string): Promise<void>
 }
 
-interface OpenOptions {
+export interface OpenOptions {
   /** Whose cookie the browser has; nobody's without. */
   person?: Pick<TestPerson, 'cookie'>
   width?: number
@@ -71,5 +71,30 @@ export async function openConsolePage(
     open: async (path) => {
       await page.goto(`${service.url}/console${path}`)
     },
+  }
+}
+
+/** The tabs of a test, each in a browser of its own. */
+export class ConsoleTabs {
+  readonly #opened: TestBrowser
+  readonly #service: TestService
+  readonly #tabs: ConsolePage[] = []
+
+  constructor(opened: TestBrowser, service: TestService) {
+    this.#opened = opened
+    this.#service = service
+  }
+
+  async open(options: OpenOptions = {}): Promise<ConsolePage> {
+    const tab = await openConsolePage(this.#opened, this.#service, options)
+    this.#tabs.push(tab)
+    return tab
+  }
+
+  /** Gives what went wrong in them. */
+  async close(): Promise<string[]> {
+    const tabs = this.#tabs.splice(0)
+    for (const { context } of tabs) await context.close()
+    return tabs.flatMap(({ complaints }) => complaints)
   }
 }

@@ -42,6 +42,12 @@ export async function spawnService(
   }
 }
 
+/** The processes that it has started, the oldest first. */
+export function childrenOf({ pid }: ServiceProcess): number[] {
+  const { stdout } = Bun.spawnSync(['ps', '-o', 'pid=', '--ppid', String(pid), '--sort', 'start_time'])
+  return stdout.toString().trim().split(/\s+/).filter(Boolean).map(Number)
+}
+
 async function readUntil(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   let text = ''
   const decoder = new TextDecoder()

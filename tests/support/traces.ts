@@ -14,6 +14,14 @@ export interface Trace {
  * of its own looks: one that opens and closes a database file loses its locks on it.
  */
 export async function findTraces(folder: string, traces: Trace[]): Promise<string[]> {
+  return (await searchTraces(folder, traces)).found
+}
+
+/** The same, and how many bytes were searched. */
+export async function searchTraces(
+  folder: string,
+  traces: Trace[],
+): Promise<{ found: string[]; bytes: number }> {
   const list = join(tmpdir(), `traces-${crypto.randomUUID()}.json`)
   writeFileSync(
     list,
@@ -25,6 +33,7 @@ export async function findTraces(folder: string, traces: Trace[]): Promise<strin
        const [folder, list] = process.argv.slice(-2)
        const traces = JSON.parse(readFileSync(list, 'utf8')).map(([name, hex]) => [name, Buffer.from(hex, 'hex')])
        const found = []
+       let total = 0
        for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
          if (!entry.isFile()) continue
          let bytes
@@ -33,11 +42,12 @@ export async function findTraces(folder: string, traces: Trace[]): Promise<strin
          } catch {
            continue
          }
+         total += bytes.length
          const lower = Buffer.from(bytes.toString('latin1').toLowerCase(), 'latin1')
          for (const [name, trace] of traces)
            if (bytes.includes(trace) || lower.includes(trace)) found.push(name + ' in ' + entry.name)
        }
-       console.log(JSON.stringify(found))`,
+       console.log(JSON.stringify({ found, bytes: total }))`,
       folder,
       list,
     )

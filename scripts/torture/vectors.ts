@@ -1,0 +1,14 @@
+import { embeddedText, splitIntoChunks } from '../../src/knowledge/chunks.ts'
+import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
+import type { ItemState } from './model.ts'
+
+const embedder = createBuiltinEmbedder()
+
+export const vectorBytes = (embedder.dimensions ?? 0) * Float32Array.BYTES_PER_ELEMENT
+
+/** The bytes of the vectors that the service makes of an item, chunk by chunk, made here as well. */
+export async function vectorsOf({ name, text }: ItemState): Promise<Buffer[]> {
+  const texts = splitIntoChunks(text).map((chunk) => embeddedText(name, chunk))
+  const vectors = await embedder.embed(texts, 'document', new AbortController().signal)
+  return vectors.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength))
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { addMarkedCall, addMarkedItem } from '../support/marked.ts'
+import { expectProblem } from '../support/problem.ts'
+import { canSetReadOnly, setReadOnly } from '../support/read-only.ts'
+import { freshFolder } from '../support/script.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { findTraces } from '../support/traces.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+const isPossible = canSetReadOnly()
+if (!isPossible) console.info('No file can be made immutable here: a disk turned read-only is not tested')
+
+const { folder, remove } = freshFolder()
+let service: TestService
+let project: TestProject
+
+beforeAll(async () => {
+  service = await startService({ dataDir: folder, env: { ERASE_WITHIN_MS: '1000' } })
+  project = await service.mintProject()
+})
+
+afterAll(async () => {
+  setReadOnly(folder, false)
+  await service.stop()
+  remove()
+})
+
+describe.skipIf(!isPossible || ofFilesOnly)('while the disk is read-only', () => {
+  test('writes are 503, reads and searches go on, and when it is writable everything goes on by itself', async () => {
+    const kept = await addMarkedItem(project)
+    const gone = [await addMarkedCall(project), await addMarkedItem(project)]
+    for (const { path } of gone) expect((await project.fetch(path, { method: 'DELETE' })).status).toBe(200)
+    setReadOnly(folder, true)
+
+    const writes = () => [
+      project.send('PUT', '/ingest/calls/refused', { summary: 'refused' }),
+      project.send('POST', '/v1/knowledge', { name: 'Refused', text: 'Refused.' }),
+      project.fetch(kept.path, { method: 'DELETE' }),
+    ]
+    for (const answer of await Promise.all([...writes(), ...writes()])) {
+      expect(answer.headers.get('retry-after')).toBe('5')
+      await expectProblem(answer, 'unavailable', 'Service unavailable')
+    }
+    const { keys } = service.services
+    expect(await keys.revoke(project.projectId, project.keyId).catch(String)).toContain('refuses to write')
+    for (const path of [kept.path, '/v1/calls', '/v1/knowledge', `/v1/erasures/${gone[0]?.id}`])
+      expect((await project.fetch(path)).status).toBe(200)
+    const request = { query: kept.words.join(' '), timeoutMs: 10_000 }
+    const found = await (await project.send('POST', '/v1/knowledge/search', request)).json()
+    expect(found.data[0].itemId).toBe(kept.id)
+    for (const path of ['/health', '/ready', '/metrics'])
+      expect((await fetch(service.url + path)).status).toBe(200)
+    const messages = () => service.logs.map(({ msg }) => msg)
+    expect(messages().filter((msg) => String(msg).startsWith('The disk refuses'))).toHaveLength(1)
+    expect(messages()).not.toContain('internal')
+
+    setReadOnly(folder, false)
+    await until(async () => (await Promise.all(writes().slice(0, 2))).every(({ ok }) => ok), 'Writing again')
+    expect(messages()).toContain('The disk takes writes again')
+    for (const { id } of gone)
+      await until(async () => (await (await project.fetch(`/v1/erasures/${id}`)).json()).status === 'done')
+    expect(
+      await findTraces(
+        folder,
+        gone.flatMap(({ traces }) => traces),
+      ),
+    ).toEqual([])
+    await keys.revoke(project.projectId, project.keyId)
+    expect((await project.fetch('/v1/calls')).status).toBe(401)
+  })
+})

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { mintBeside, type ProjectBeside } from '../support/beside.ts'
+import { at, type Reached } from '../support/node.ts'
+import { type ServiceProcess, spawnService } from '../support/process.ts'
+import { head } from '../support/raw-http.ts'
+import { freshFolder } from '../support/script.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(120_000)
+const clients = 150
+const callsOnPage = 1_000
+/** A page is 8 MB, a large call 12 MB: more than sockets take. For all these clients that is more than a gigabyte. */
+const summaryChars = 7_500
+const largeChars = 12_000_000
+const moreMbMax = 300
+/** Of large calls that are refused too, until what was read of them is collected. */
+const moreMbOfLargeMax = 700
+
+const { folder, remove } = freshFolder()
+let service: ServiceProcess
+let key: ProjectBeside
+let project: Reached
+
+beforeAll(async () => {
+  service = await spawnService({ DATA_DIR: folder })
+  key = await mintBeside(folder)
+  project = at(service, key)
+  const summary = 'x'.repeat(summaryChars)
+  for (let n = 0; n < callsOnPage; n += 50) {
+    const some = Array.from({ length: 50 }, (_, i) => n + i)
+    await Promise.all(some.map((id) => project.send('PUT', `/ingest/calls/call-${id}`, { summary })))
+  }
+  const large = { summary: 'y'.repeat(largeChars), createdAt: '2020-01-01T00:00:00Z' }
+  const made = await project.send('PUT', '/ingest/calls/large', large)
+  expect([made.status, await made.text()]).toEqual([201, expect.any(String)])
+  for (let n = 0; n < 3; n++) await (await project.fetch('/v1/calls?limit=1000')).arrayBuffer()
+})
+
+afterAll(async () => {
+  service.kill('SIGTERM')
+  await service.exited
+  remove()
+})
+
+describe.skipIf(ofFilesOnly || process.platform !== 'linux')(
+  'answers that clients ask for and do not read',
+  () => {
+    test('take bounded memory and keep nobody waiting, if they are pages', async () => {
+      const before = residentMb()
+      const unread = Array.from({ length: clients }, () => askAndNotRead('/v1/calls?limit=1000'))
+      for (let n = 0; n < 20; n++) {
+        await isAnswering()
+        expect(residentMb() - before).toBeLessThan(moreMbMax)
+        await Bun.sleep(50)
+      }
+      const page = await project.fetch('/v1/calls?limit=1000')
+      expect(((await page.json()) as { data: unknown[] }).data).toHaveLength(callsOnPage)
+      for (const socket of unread) socket.destroy()
+    })
+
+    test('are 503 beyond that, if they are large calls, and given again when the clients have left', async () => {
+      const before = residentMb()
+      const unread = Array.from({ length: clients }, () => askAndNotRead('/v1/calls/large'))
+      for (let n = 0; n < 20; n++) {
+        await isAnswering()
+        expect(residentMb() - before).toBeLessThan(moreMbOfLargeMax)
+        await Bun.sleep(50)
+      }
+      const lines = await Promise.all(unread.map(firstLine))
+      expect([...new Set(lines)].sort()).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 503 Service Unavailable'])
+      await until(async () => {
+        const answer = await project.fetch('/v1/calls/large')
+        return answer.ok && ((await answer.json()) as { summary: string }).summary.length === largeChars
+      }, 'Giving a large call')
+    })
+  },
+)
+
+/** The beginning of the answer that waits; what is left of it is not taken. */
+function firstLine(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    socket.once('data', (bytes) => {
+      socket.destroy()
+      resolve(bytes.toString('latin1').split('\r\n')[0] ?? '')
+    })
+    socket.resume()
+  })
+}
+
+async function isAnswering(): Promise<void> {
+  expect((await project.fetch('/v1/calls/call-1')).status).toBe(200)
+  expect((await project.send('PUT', '/ingest/calls/call-1', { isEngaged: true })).status).toBe(200)
+  expect((await fetch(`${service.url}/ready`)).status).toBe(200)
+}
+
+function askAndNotRead(path: string): Socket {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined)
+  socket.pause()
+  socket.write(head(`GET ${path} HTTP/1.1`, { Authorization: `Bearer ${key.key}` }))
+  return socket
+}
+
+function residentMb(): number {
+  const status = readFileSync(`/proc/${service.pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024
+}

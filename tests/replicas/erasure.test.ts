@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { addMarkedCall, addMarkedItem, type Marked } from '../support/marked.ts'
+import { at, type Reached, startNode } from '../support/node.ts'
+import { type Primary, startPrimary } from '../support/primary.ts'
+import { freshFolder } from '../support/script.ts'
+import type { TestProject, TestService } from '../support/service.ts'
+import { findTraces, searchTraces } from '../support/traces.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+const records = 6
+const env = { ERASE_WITHIN_MS: '1000' }
+const home = freshFolder()
+
+let primary: Primary
+let nodes: TestService[]
+let project: TestProject
+let reached: Reached[]
+
+beforeAll(async () => {
+  primary = await startPrimary({ folder: home.folder })
+  nodes = await Promise.all([startNode(primary, { env }), startNode(primary, { env })])
+  const [first] = nodes
+  if (!first) throw new Error('No node')
+  project = await first.mintProject()
+  reached = nodes.map((node) => at(node, project))
+})
+
+afterAll(async () => {
+  for (const node of nodes) await node.stop()
+  await primary.stop()
+  home.remove()
+})
+
+test('what one node deletes is unreachable there at once, soon at the other, and its vectors are in no index file', async () => {
+  const [first = project, second = project] = reached
+  const [kept, ...gone] = await addAll(first, records + 1)
+  const calls = await Promise.all(gone.map(() => addMarkedCall(first)))
+  const all = [...gone, ...calls]
+  await until(async () => (await statusesAt(second, all)).every((status) => status === 200))
+  for (const node of reached) await until(async () => (await foundAt(node, gone)).length === records)
+  const vectors = tracesOf(gone).filter(({ name }) => name.startsWith('vector'))
+  for (const node of nodes) {
+    await until(async () => {
+      await node.services.index.scrub(project.projectId)
+      const found = await findTraces(indexesOf(node), vectors)
+      return vectors.every(({ name }) => found.some((line) => line.startsWith(name)))
+    }, 'Saving the vectors')
+  }
+
+  for (const { path } of all) {
+    expect((await first.fetch(path, { method: 'DELETE' })).status).toBe(200)
+    expect((await first.fetch(path)).status).toBe(404)
+  }
+  expect(await foundAt(first, gone)).toEqual([])
+  const from = performance.now()
+  await until(async () => (await statusesAt(second, all)).every((status) => status === 404))
+  const goneMs = Math.round(performance.now() - from)
+  expect(await foundAt(second, gone)).toEqual([])
+
+  for (const node of nodes)
+    await until(async () => (await findTraces(indexesOf(node), vectors)).length === 0, 'Scrubbing the index')
+  for (const { id } of all) {
+    await until(async () => (await (await first.fetch(`/v1/erasures/${id}`)).json()).status === 'done')
+    expect((await second.fetch(`/v1/erasures/${id}`)).status).toBe(200)
+  }
+  for (const node of reached) expect(await statusesAt(node, kept ? [kept] : [])).toEqual([200])
+
+  // Nobody promises these: pages of a server's database, and of its copies, are the server's to clear.
+  const traces = tracesOf(all)
+  const left = []
+  for (const folder of [...nodes.map(({ dataDir }) => dataDir), home.folder]) {
+    const { found, bytes } = await searchTraces(folder, traces)
+    const names = new Set(found.map((line) => line.slice(0, line.lastIndexOf(' in '))))
+    expect(found.filter((line) => /\.hnsw(\.tmp)?$/.test(line))).toEqual([])
+    left.push(`${names.size} of ${traces.length} traces in ${bytes} bytes`)
+  }
+  console.info(
+    `Gone at the other node after ${goneMs} ms. Left in free pages: ${left.join(', ')} (the last is the primary)`,
+  )
+})
+
+async function addAll(sender: Reached, count: number): Promise<Marked[]> {
+  const made: Marked[] = []
+  for (let n = 0; n < count; n++) made.push(await addMarkedItem(sender))
+  return made
+}
+
+function statusesAt(node: Reached, all: Marked[]): Promise<number[]> {
+  return Promise.all(all.map(async ({ path }) => (await node.fetch(path)).status))
+}
+
+/** Which of the items a search finds, by word or by vector. */
+async function foundAt(node: Reached, items: Marked[]): Promise<string[]> {
+  const ids = new Set<string>()
+  for (const { words } of items) {
+    for (const mode of ['keyword', 'vector']) {
+      const request = { query: words.join(' '), mode, limit: 50, timeoutMs: 5_000 }
+      const answer = await node.send('POST', '/v1/knowledge/search', request)
+      const { data }: { data: { itemId: string }[] } = await answer.json()
+      for (const { itemId } of data) ids.add(itemId)
+    }
+  }
+  return items.map(({ id }) => id).filter((id) => ids.has(id))
+}
+
+function indexesOf({ dataDir }: TestService): string {
+  return join(dataDir, 'indexes')
+}
+
+function tracesOf(all: Marked[]) {
+  return all.flatMap(({ traces }) => traces)
+}

@@ -1,0 +1,29 @@
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * Makes everything under a folder refuse to be written, also through files that are open already, as a disk does that
+ * was made read-only; and takes that back.
+ */
+export function setReadOnly(folder: string, isReadOnly: boolean): void {
+  Bun.spawnSync(['chattr', '-R', isReadOnly ? '+i' : '-i', folder])
+}
+
+/** Whether that can be done here: by root, on a file system that knows immutable files. */
+export function canSetReadOnly(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'callbook-'))
+  const file = openSync(join(folder, 'open'), 'w')
+  try {
+    setReadOnly(folder, true)
+    writeSync(file, 'refused')
+    return false
+  } catch {
+    // What was to be shown.
+    return true
+  } finally {
+    closeSync(file)
+    setReadOnly(folder, false)
+    rmSync(folder, { recursive: true })
+  }
+}
