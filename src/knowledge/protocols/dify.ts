@@ -3,6 +3,7 @@ import { embeddedText } from '../chunks.ts'
 import { type SearchHit, searchLimitMax } from '../schemas.ts'
 import type { DifyError, DifyRecord, DifyRequest } from './dify-schemas.ts'
 import { errorSentence } from './error-sentence.ts'
+import { modelText } from './model-text.ts'
 
 /** Nothing of this name in the key's project, whether it is another project's or nobody's. */
 export class UnknownKnowledge extends AppError {
@@ -37,7 +38,7 @@ export function toRecords(
 /** Only `content` reaches the model, so it says where it stands; Dify 1.13 fails without a `document_id`. */
 function toRecord(hit: SearchHit): DifyRecord {
   return {
-    content: embeddedText(hit.name, hit),
+    content: embeddedText(hit.name, { ...hit, text: modelText(hit) }),
     score: hit.score,
     title: hit.name,
     metadata: { document_id: hit.itemId, heading: hit.heading ?? '', position: hit.position },

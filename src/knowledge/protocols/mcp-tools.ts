@@ -14,6 +14,7 @@ import {
 } from '../schemas.ts'
 import type { Search } from '../search/search.ts'
 import { toJsonSchema } from './json-schema.ts'
+import { modelText } from './model-text.ts'
 import { sliceOf } from './text-slice.ts'
 
 export interface McpTool {
@@ -148,8 +149,9 @@ function toSentence({ title, errors }: AppError): string {
   return `Invalid arguments: ${errors.map(({ field, message }) => `${field} ${message}`).join('; ')}`
 }
 
-function passage({ itemId, name, heading, text }: SearchHit): string {
-  return `${name}${heading === null ? '' : ` › ${heading}`} (item ${itemId})\n\n${text}`
+function passage(hit: SearchHit): string {
+  const { itemId, name, heading } = hit
+  return `${name}${heading === null ? '' : ` › ${heading}`} (item ${itemId})\n\n${modelText(hit)}`
 }
 
 function summary({ id, name, description, textBytes }: ItemSummary): string {

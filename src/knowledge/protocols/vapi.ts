@@ -3,6 +3,7 @@ import { compileCheck } from '../../validation.ts'
 import { contextLine, embeddedText } from '../chunks.ts'
 import type { SearchHit } from '../schemas.ts'
 import { faultsSentence } from './error-sentence.ts'
+import { modelText } from './model-text.ts'
 import {
   ToolParameters,
   type VapiDocument,
@@ -46,7 +47,7 @@ export function queryOf({ message }: VapiKnowledgeRequest): string | null {
 /** A passage as a document, headed by where it stands, so that the model knows what it is about. */
 export function toDocument(hit: SearchHit): VapiDocument {
   return {
-    content: embeddedText(hit.name, hit),
+    content: embeddedText(hit.name, { ...hit, text: modelText(hit) }),
     similarity: hit.score,
     uuid: `${hit.itemId}:${hit.position}`,
   }
@@ -74,7 +75,9 @@ export function parametersOf({ parameters }: ToolCall): ToolParameters {
 
 /** Vapi cannot read a result of several lines: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
 export function toResult({ id, name }: ToolCall, hits: SearchHit[]): VapiToolResult {
-  const passages = hits.map((hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${hit.text}`)
+  const passages = hits.map(
+    (hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${modelText(hit)}`,
+  )
   return { name, toolCallId: id, result: inOneLine(passages.join(' ')) || 'Nothing was found.' }
 }
 
