@@ -14,6 +14,7 @@ import type { RemoteLocation } from './location.ts'
 import { primaryAwayCode, writeUnanswered } from './remote-client.ts'
 import {
   fromPlainResult,
+  meansConflict,
   meansLock,
   meansRefusal,
   type PlainResult,
@@ -285,10 +286,17 @@ async function inTime(
   answered: Promise<WriterValue>,
   afterWrite: () => Promise<void>,
 ): Promise<WriterValue> {
-  const visible = answered.then(async (value) => {
-    if (changesRows(call)) await afterWrite()
-    return value
-  })
+  const visible = answered.then(
+    async (value) => {
+      if (changesRows(call)) await afterWrite()
+      return value
+    },
+    async (error: unknown) => {
+      // Who was refused because of a row that somebody else has written looks for it here.
+      if (meansConflict(error)) await afterWrite()
+      throw error
+    },
+  )
   if (call.method === 'migrate' || call.method === 'executeMultiple') return await visible
   return await withinTime(deadlineMs, visible)
 }

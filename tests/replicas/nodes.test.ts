@@ -84,6 +84,32 @@ describe('two nodes of one primary', () => {
     expect((await index.verify(project.projectId)).labelsWithoutRow).toEqual([])
   })
 
+  test('make one item of a request that was sent to both under one Idempotency-Key', async () => {
+    const project = await first.mintProject()
+    const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
+    try {
+      const there = at(lagging, project)
+      const post = (node: typeof there, key: string, name: string) =>
+        node.fetch('/v1/knowledge', {
+          method: 'POST',
+          body: JSON.stringify({ name, text: 'Sent twice.' }),
+          headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        })
+      const one = await post(project, 'one after the other', 'Once')
+      const again = await post(there, 'one after the other', 'Once')
+      expect([one.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true'])
+      expect(await again.json()).toEqual(await one.json())
+      const both = await Promise.all([project, there].map((node) => post(node, 'at once', 'Twice')))
+      expect(both.map(({ status }) => status)).toEqual([201, 201])
+      expect(await both[1]?.json()).toEqual(await both[0]?.json())
+      expect((await post(project, 'of another body', 'Third')).status).toBe(201)
+      expect((await post(there, 'of another body', 'Fourth')).status).toBe(422)
+      expect(await first.services.knowledge.heads(project.projectId)).toHaveLength(3)
+    } finally {
+      await lagging.stop()
+    }
+  })
+
   test('index the words of a long call once, whichever comes to it first', async () => {
     const { projectId } = await first.mintProject()
     await putCalls(first.services, projectId, [
