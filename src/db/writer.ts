@@ -10,8 +10,10 @@ import {
 } from '@libsql/client'
 import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
 import { AppError } from '../errors.ts'
+import { lacksProject } from './constraint.ts'
 import type { RemoteLocation } from './location.ts'
 import { primaryAwayCode, writeUnanswered } from './remote-client.ts'
+import { projectWasDeleted } from './store.ts'
 import {
   fromPlainResult,
   meansConflict,
@@ -334,6 +336,8 @@ function toError({ message, code }: { message: string; code: string }): Error {
   if (meansLock(code)) {
     return busy('Another process is holding the database; nothing was written.')
   }
+  // By another node, and this one has not heard of it yet.
+  if (lacksProject(message)) return projectWasDeleted(new LibsqlError(message, code))
   return new LibsqlError(message, code)
 }
 

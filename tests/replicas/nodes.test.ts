@@ -110,6 +110,39 @@ describe('two nodes of one primary', () => {
     }
   })
 
+  test('refuse writes to a project that the other has removed, before they have heard of it', async () => {
+    const project = await first.mintProject()
+    const { projectId } = project
+    const send = (node: Pick<typeof project, 'send'>, id: string) =>
+      node.send('PUT', `/ingest/calls/${id}`, { summary: `Words of ${performance.now()}` })
+    await send(project, 'deleted')
+    await send(project, 'changed')
+    const item = await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'Behind the house.' })
+    const { id }: { id: string } = await item.json()
+    const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
+    try {
+      const there = at(lagging, project)
+      await first.services.projects.remove(projectId)
+      await until(async () => {
+        const rows = await first.services.database.write.all(
+          sql`select 1 from project_erasures where project_id = ${projectId} and done_at is null`,
+        )
+        return rows.length === 0
+      }, 'Removing the project')
+      const answers = [
+        await send(there, 'new'),
+        await send(there, 'changed'),
+        await there.send('POST', '/v1/knowledge', { name: 'Late', text: 'Too late.' }),
+        await there.fetch('/v1/calls/deleted', { method: 'DELETE' }),
+        await there.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503])
+      expect(await answers[0]?.json()).toMatchObject({ detail: 'The project has just been deleted.' })
+    } finally {
+      await lagging.stop()
+    }
+  })
+
   test('index the words of a long call once, whichever comes to it first', async () => {
     const { projectId } = await first.mintProject()
     await putCalls(first.services, projectId, [
