@@ -12,7 +12,7 @@ import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
 import { AppError } from '../errors.ts'
 import { lacksProject } from './constraint.ts'
 import type { RemoteLocation } from './location.ts'
-import { primaryAwayCode, writeUnanswered } from './remote-client.ts'
+import { primaryAwayCode, tokenRefused, tokenRefusedCode, writeUnanswered } from './remote-client.ts'
 import { projectWasDeleted } from './store.ts'
 import {
   fromPlainResult,
@@ -333,6 +333,7 @@ function toError({ message, code }: { message: string; code: string }): Error {
     })
   }
   if (code === primaryAwayCode) return writeUnanswered(new LibsqlError(message, code))
+  if (code === tokenRefusedCode) return tokenRefused(new LibsqlError(message, code))
   if (meansLock(code)) {
     return busy('Another process is holding the database; nothing was written.')
   }

@@ -187,9 +187,7 @@ export class Projects {
 
   /** The greatest that a project ever had: ids are never used twice. */
   async #lastId(db: Pick<ReadDatabase, 'all'> = this.#write): Promise<number> {
-    const [last] = await db.all<{ seq: number }>(
-      sql`select seq from sqlite_sequence where name = 'projects'`,
-    )
+    const [last] = await db.all<{ seq: number }>(sql`select seq from sqlite_sequence where name = 'projects'`)
     return last?.seq ?? 0
   }
 }
