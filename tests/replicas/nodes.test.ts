@@ -150,6 +150,9 @@ describe('two nodes of one primary', () => {
       { id: 'short', ...said('a short call') },
     ])
     const nodes = [first, second]
+    await until(async () =>
+      (await second.services.projects.list()).some((one) => one.projectId === projectId),
+    )
     await until(async () => (await second.services.calls.find(projectId, { text: 'short' })).total === 1)
     await Promise.all(nodes.map(({ services }) => services.wordBacklog.finish()))
     for (const { services } of nodes) {
