@@ -1,6 +1,6 @@
 import { createLinkToken, hashLinkToken } from './console/people/link-token.ts'
 import { findConsoleOwner, setupHashName } from './console/people/set-up.ts'
-import { setMetaOnce } from './db/meta.ts'
+import { readMeta, setMetaOnce } from './db/meta.ts'
 import type { Services } from './services.ts'
 
 /** What a start makes on a database that does not have it yet, shown once. */
@@ -27,6 +27,7 @@ export async function bootstrap({ projects, keys, database }: Services): Promise
 
 async function createSetupLink({ read, write }: Services['database']): Promise<string | null> {
   if ((await findConsoleOwner(read)) !== null) return null
+  if ((await readMeta(read, setupHashName)).has(setupHashName)) return null
   const token = createLinkToken()
   return (await setMetaOnce(write, setupHashName, hashLinkToken(token))) ? token : null
 }

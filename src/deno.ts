@@ -1,4 +1,4 @@
-import { type Listener, type ListenOptions, start } from './start.ts'
+import { type Listener, type ListenOptions, refuseArguments, start } from './start.ts'
 
 // Starts the service on Deno: `deno run -A src/deno.ts`.
 
@@ -12,6 +12,7 @@ interface DenoHttp {
 
 const peers = new WeakMap<Request, string>()
 
+refuseArguments()
 await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
 
 async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {

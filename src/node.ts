@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Server } from 'node:http'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
-import { type Listener, type ListenOptions, start } from './start.ts'
+import { type Listener, type ListenOptions, refuseArguments, start } from './start.ts'
 
 // Starts the service on Node, from what `bun run build:node` makes of it.
 
@@ -11,6 +11,7 @@ const closeIdleEveryMs = 50
 const unknownHost = 'unknown.invalid'
 const peers = new WeakMap<Request, string>()
 
+refuseArguments()
 await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
 
 async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {

@@ -37,7 +37,7 @@ export class Supervisor {
     this.#options = options
   }
 
-  /** Resolves when all have started; with the exit code when the first could not. */
+  /** Resolves when all have started, or were stopped before; with the exit code when the first could not. */
   async start(): Promise<number | null> {
     const first = this.#spawn(0)
     const code = await new Promise<number | null>((resolve) => {
@@ -47,6 +47,7 @@ export class Supervisor {
       })
       first.once('exit', (exitCode) => resolve(exitCode ?? 1))
     })
+    if (this.#isStopping) return null
     if (code !== null) return code
     this.#watch(0, first)
     for (let worker = 1; worker < this.#options.workers; worker++) this.#watch(worker, this.#spawn(worker))

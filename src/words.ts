@@ -6,7 +6,7 @@ import { stemmer } from 'stemmer'
  * sensibly, but another one in a query than in the text would find nothing.
  */
 export function toIndexedWords(text: string): string {
-  const finite = withoutEndlessMarks(text)
+  const finite = withoutExcess(text)
   if (isPlain(finite)) return finite
   return compose(finite).replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
 }
@@ -15,7 +15,7 @@ export function toIndexedWords(text: string): string {
 export function foldText(text: string): string {
   // Dashes and curly quotation marks, which many texts have, separate words like any others.
   if (!/[^\x00-\x7f\u2010-\u205e]/.test(text)) return text.toLowerCase()
-  return withoutEndlessMarks(text).toLowerCase().normalize('NFKD').replace(diacritics, '').normalize('NFC')
+  return withoutExcess(text).toLowerCase().normalize('NFKD').replace(diacritics, '').normalize('NFC')
 }
 
 /** Porter's stem (https://tartarus.org/martin/PorterStemmer), as keyword indexes use it, of a folded word. */
@@ -34,7 +34,7 @@ export interface Word {
 /** The words of a query in their order. */
 export function wordsOf(query: string): Word[] {
   const words: Word[] = []
-  for (const [run] of compose(withoutEndlessMarks(query)).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+  for (const [run] of compose(withoutExcess(query)).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     for (const part of run.split(splitAtUnspaced)) {
       if (part === '') continue
       if (!startsUnspaced.test(part)) {
@@ -82,10 +82,12 @@ export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => {
  * No language puts more than 30 marks on a letter, and normalising puts those of a letter in their order, in time
  * quadratic in their number: https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
  */
-function withoutEndlessMarks(text: string): string {
-  return text.replace(endlessMarks, '$1')
+function withoutExcess(text: string): string {
+  return text.replace(unseenInWords, '').replace(endlessMarks, '$1')
 }
 
+/** Soft hyphens, which say where a word may be divided, and what keeps one together: it is the same word without. */
+const unseenInWords = /[\u00ad\u2060\ufeff]+/g
 const endlessMarks = /(\p{M}{30})\p{M}+/gu
 
 function compose(text: string): string {

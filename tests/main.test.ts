@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { once } from 'node:events'
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -61,6 +61,19 @@ describe('the first start', () => {
     expect(second.stdout()).toContain(`Console     ${second.url}/console\n`)
     expect((await get(second, '/v1/calls', first.key)).status).toBe(200)
     await second.stop()
+  })
+
+  test('takes a folder whatever is in its name, and leaves one that has a like name alone', async () => {
+    const parent = folder()
+    mkdirSync(join(parent, '100 % a b'))
+    const dataDir = join(parent, '100 % a%20b', '#1?x=ü')
+    const service = await start(dataDir)
+    await ready(service)
+    expect((await get(service, '/v1/calls')).status).toBe(200)
+    await service.stop()
+    expect(statSync(join(dataDir, 'callbook.db')).size).toBeGreaterThan(0)
+    expect(readdirSync(parent)).toEqual(expect.arrayContaining(['100 % a b', '100 % a%20b']))
+    expect([readdirSync(parent).length, readdirSync(join(parent, '100 % a b'))]).toEqual([2, []])
   })
 
   test('keeps everything it writes to its own user', async () => {

@@ -110,6 +110,12 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     expect((await send('GET', '/v1/calls')).status).toBe(200)
   })
 
+  test('does not start with an option that there is not', async () => {
+    const refused = await spawnService({}, [...command, '--worker', '2'])
+    expect([await refused.ended, refused.url]).toEqual([1, ''])
+    expect(refused.stderr()).toContain('--worker')
+  })
+
   test('/health, /ready and /metrics answer', async () => {
     const health = await send('GET', '/health')
     expect(await health.json()).toEqual({ status: 'ok' })

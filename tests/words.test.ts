@@ -26,6 +26,7 @@ describe('what the keyword index takes', () => {
     ['Hebrew and Arabic lose their points', 'שָׁלוֹם يومًا', 'שלום يوما'],
     ['half-width katakana becomes full-width pairs', 'ﾃﾞｰﾀ', ' デー ータ タ '],
     ['marks stay with the Thai letters they mark', 'ที่นี่', ' ที่นี่ นี่ '],
+    ['soft hyphens and word joiners are not there', 'Rück\u00ader\u00adstattung\u2060s', 'Rückerstattungs'],
     ['what stands between stays', '请联系support团队', ' 请联 联系 系 support 团队 队 '],
   ] as const) {
     test(name, () => expect(toIndexedWords(text)).toBe(indexed))
@@ -99,6 +100,7 @@ describe('folding', () => {
     ['“Refund” – now…', '“refund” – now…'],
     ['Ｃafé', 'cafe'],
     ['CAFE\u0301', 'cafe'],
+    ['Rück\u00ader\u00adstattung', 'ruckerstattung'],
     ['ÀÉÎÕÜ', 'aeiou'],
     ['ﾃﾞｰﾀ', 'データ'],
     ['χρημάτων', 'χρηματων'],
@@ -130,6 +132,7 @@ describe('marks without end on one letter', () => {
       expect(texts(word)).toEqual([toIndexedWords(word).trim()])
       const few = `x${marks.repeat(15)}`
       expect(foldText(few)).toBe(foldText(word))
+      expect(foldText(`x${`${marks.repeat(15)}\u00ad`.repeat(50)}`)).toBe(foldText(word))
     })
   }
 })

@@ -5,3 +5,11 @@ export function isTaken(error: unknown, column: string): boolean {
   }
   return false
 }
+
+/** Whether a write failed because its project has been removed: there is no row to count it in, or no table for its words. */
+export function lacksProject(message: string): boolean {
+  return noProjectPattern.test(message)
+}
+
+const noProjectPattern =
+  /NOT NULL constraint failed: (calls\.change_seq|chunks\.item_seq)|no such table: (main\.)?(chunk|call)_words_\d/

@@ -42,7 +42,7 @@ class FileSession implements WriterSession {
 
   constructor(url: string) {
     this.#client = createClient({ url, concurrency: 1, intMode: 'number', timeout: busyTimeoutMs })
-    this.#reserve = new Reserve(url.replace(/^file:/, ''))
+    this.#reserve = new Reserve(decodeURIComponent(url.replace(/^file:/, '')))
   }
 
   arrived(id: number): void {

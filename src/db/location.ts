@@ -29,6 +29,11 @@ export function toReadLocation(location: DatabaseLocation): ReadLocation {
   return location.kind === 'replica' ? { kind: 'file', file: location.file } : location
 }
 
+/** As libSQL's client takes a path, which may hold what means something else in a URL. */
+export function fileUrl(path: string): string {
+  return `file:${path.replace(/[%?#]/g, encodeURIComponent)}`
+}
+
 /** The address that requests go to: `libsql:` is HTTPS, unless it says `tls=0`. */
 export function httpUrl(url: string): string {
   const { protocol, host, pathname, searchParams } = new URL(url)

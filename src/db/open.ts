@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
 import {
   type DatabaseLocation,
+  fileUrl,
   type ReadLocation,
   type RemoteLocation,
   type ReplicaLocation,
@@ -96,7 +97,7 @@ async function openFile(file: string, watching: WriterOptions): Promise<OpenData
       `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
     )
   }
-  const writer = openWriter(`file:${file}`, watching)
+  const writer = openWriter(fileUrl(file), watching)
   try {
     await migrate(writer.db, dirname(file))
     return toDatabase({ kind: 'file', file }, openReader(file), writer, null)

@@ -4,7 +4,11 @@ import { httpUrl, type RemoteLocation } from './location.ts'
 
 /** The code of a failure on the way to the server, after which nobody knows whether it was asked. */
 export const primaryAwayCode = 'PRIMARY_AWAY'
+/** The code of a call that the server would not carry out for us. */
+export const tokenRefusedCode = 'TOKEN_REFUSED'
 const retryAfterSeconds = 2
+const unauthorized = 401
+const forbidden = 403
 const tooManyRequests = 429
 const serverErrorMin = 500
 
@@ -42,15 +46,19 @@ async function fetchWhole(request: Request, deadlineMs: number): Promise<Respons
   if (answer.status === tooManyRequests || answer.status >= serverErrorMin) {
     throw new LibsqlError(`The primary answered ${answer.status}`, primaryAwayCode)
   }
+  if (answer.status === unauthorized || answer.status === forbidden) {
+    throw new LibsqlError(`The primary answered ${answer.status}: see DATABASE_AUTH_TOKEN`, tokenRefusedCode)
+  }
   return new Response(body, { status: answer.status, headers: answer.headers })
 }
 
-/** Whether a failed call never got an answer from the server. */
-export function meansAway(error: unknown): boolean {
+/** Which of these codes a failed call has, if it never got to the database; else null. */
+export function unservedCode(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof LibsqlError && cause.code === primaryAwayCode) return true
+    if (!(cause instanceof LibsqlError)) continue
+    if (cause.code === primaryAwayCode || cause.code === tokenRefusedCode) return cause.code
   }
-  return false
+  return null
 }
 
 /** For a write whose fate is open. */
@@ -58,6 +66,14 @@ export function writeUnanswered(cause?: unknown): AppError {
   return new AppError('unavailable', 'Service unavailable', {
     detail:
       'The primary database did not answer in time. The write is whole or absent, and may still arrive.',
+    retryAfterSeconds,
+    cause,
+  })
+}
+
+export function tokenRefused(cause: unknown): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'The primary database refuses DATABASE_AUTH_TOKEN.',
     retryAfterSeconds,
     cause,
   })

@@ -2,7 +2,14 @@ import type { Client, InStatement, ResultSet, Row } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql'
 import type { RemoteLocation } from './location.ts'
 import type { ReadDatabase, Reader } from './reader.ts'
-import { meansAway, openRemoteClient, readUnanswered } from './remote-client.ts'
+import {
+  openRemoteClient,
+  primaryAwayCode,
+  readUnanswered,
+  tokenRefused,
+  tokenRefusedCode,
+  unservedCode,
+} from './remote-client.ts'
 
 const deadlineMs = 2_900
 const readsAtOnce = 32
@@ -32,9 +39,15 @@ class ReadingClient {
       const result = await this.#client.execute(statement)
       return { ...result, rows: result.rows.map(withBytes), toJSON: () => result.toJSON() }
     } catch (error) {
-      throw meansAway(error) ? readUnanswered(error) : error
+      throw toReadFailure(error)
     }
   }
+}
+
+function toReadFailure(error: unknown): unknown {
+  const code = unservedCode(error)
+  if (code === tokenRefusedCode) return tokenRefused(error)
+  return code === primaryAwayCode ? readUnanswered(error) : error
 }
 
 /** A local database answers bytes as a view, this client as a bare buffer. */

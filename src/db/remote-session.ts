@@ -1,5 +1,5 @@
 import { LibsqlError } from '@libsql/client'
-import { meansAway, openRemoteClient, primaryAwayCode } from './remote-client.ts'
+import { openRemoteClient, unservedCode } from './remote-client.ts'
 import {
   meansLock,
   toFailure,
@@ -58,8 +58,7 @@ export function openRemoteSession({
 }
 
 function codeOf(error: unknown): string {
-  if (meansAway(error)) return primaryAwayCode
-  return error instanceof LibsqlError ? error.code : 'UNKNOWN'
+  return unservedCode(error) ?? (error instanceof LibsqlError ? error.code : 'UNKNOWN')
 }
 
 /** A server answers at once that another write is under way; nothing of this one is done then. */

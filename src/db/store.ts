@@ -44,10 +44,11 @@ export class Gate {
 }
 
 /** For requests that had begun before: the next one of the same kind finds neither key nor project. */
-export function projectWasDeleted(): AppError {
+export function projectWasDeleted(cause?: unknown): AppError {
   return new AppError('unavailable', 'Service unavailable', {
     detail: 'The project has just been deleted.',
     retryAfterSeconds: 1,
+    cause,
   })
 }
 

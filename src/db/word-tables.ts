@@ -24,7 +24,7 @@ export function chunkWordsMeta(projectId: number): string {
 }
 
 /** To be raised by whoever changes the tokenizer or what words a text is cut into: see knowledge/word-filling.ts. */
-export const chunkWordsVersion = '3'
+export const chunkWordsVersion = '4'
 
 export function createWordTables(projectId: number): SQL[] {
   return [

@@ -1,4 +1,4 @@
-import type { InStatement, InValue, ResultSet, Row } from '@libsql/client'
+import { type InStatement, type InValue, LibsqlError, type ResultSet, type Row } from '@libsql/client'
 import type { RemoteLocation } from './location.ts'
 
 /** Where the writer's worker writes. */
@@ -48,6 +48,11 @@ export function meansLock(code: string): boolean {
 /** Whether the code of a failed call says that the disk did not take it: read-only, broken, or gone. */
 export function meansRefusal(code: string): boolean {
   return /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(code)
+}
+
+/** Whether a write failed because of a row that is there already. */
+export function meansConflict(error: unknown): boolean {
+  return error instanceof LibsqlError && error.code.startsWith('SQLITE_CONSTRAINT')
 }
 
 /** A ResultSet as arrays: its rows have hidden index properties, which a message would lose. */

@@ -10,10 +10,13 @@ import {
 } from '@libsql/client'
 import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
 import { AppError } from '../errors.ts'
+import { lacksProject } from './constraint.ts'
 import type { RemoteLocation } from './location.ts'
-import { primaryAwayCode, writeUnanswered } from './remote-client.ts'
+import { primaryAwayCode, tokenRefused, tokenRefusedCode, writeUnanswered } from './remote-client.ts'
+import { projectWasDeleted } from './store.ts'
 import {
   fromPlainResult,
+  meansConflict,
   meansLock,
   meansRefusal,
   type PlainResult,
@@ -285,10 +288,17 @@ async function inTime(
   answered: Promise<WriterValue>,
   afterWrite: () => Promise<void>,
 ): Promise<WriterValue> {
-  const visible = answered.then(async (value) => {
-    if (changesRows(call)) await afterWrite()
-    return value
-  })
+  const visible = answered.then(
+    async (value) => {
+      if (changesRows(call)) await afterWrite()
+      return value
+    },
+    async (error: unknown) => {
+      // Who was refused because of a row that somebody else has written looks for it here.
+      if (meansConflict(error)) await afterWrite()
+      throw error
+    },
+  )
   if (call.method === 'migrate' || call.method === 'executeMultiple') return await visible
   return await withinTime(deadlineMs, visible)
 }
@@ -323,9 +333,12 @@ function toError({ message, code }: { message: string; code: string }): Error {
     })
   }
   if (code === primaryAwayCode) return writeUnanswered(new LibsqlError(message, code))
+  if (code === tokenRefusedCode) return tokenRefused(new LibsqlError(message, code))
   if (meansLock(code)) {
     return busy('Another process is holding the database; nothing was written.')
   }
+  // By another node, and this one has not heard of it yet.
+  if (lacksProject(message)) return projectWasDeleted(new LibsqlError(message, code))
   return new LibsqlError(message, code)
 }
 

@@ -38,8 +38,8 @@ export class TextThread {
       workerData: { niceness: this.#niceness },
     })
     worker.on('message', (reply: TextReply) => this.#settle(reply))
-    worker.on('error', (error) => this.#fail(error))
-    worker.on('exit', () => this.#fail(new Error('The worker for texts has ended')))
+    worker.on('error', (error) => this.#fail(worker, error))
+    worker.on('exit', () => this.#fail(worker, new Error('The worker for texts has ended')))
     this.#worker = worker
     return worker
   }
@@ -52,8 +52,9 @@ export class TextThread {
     else waiting?.resolve(reply.value as never)
   }
 
-  /** The next text starts another worker. */
-  #fail(error: Error): void {
+  /** The next text starts another worker, which the end of this one is not to take down. */
+  #fail(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return
     this.#worker = undefined
     for (const waiting of this.#waiting.values()) waiting.reject(error)
     this.#waiting.clear()

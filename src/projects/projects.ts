@@ -71,7 +71,8 @@ export class Projects {
 
   /** The project `name` on a database that never had one; null when it had, or another process was first. */
   async createFirst(name: string): Promise<Project | null> {
-    if ((await this.#lastId()) > 0) return null
+    // What a replica knows it need not ask its primary, which may be away.
+    if ((await this.#lastId(this.#read)) > 0 || (await this.#lastId()) > 0) return null
     const outcome = await this.#insert(name, {})
     return typeof outcome === 'string' ? null : outcome
   }
@@ -185,10 +186,8 @@ export class Projects {
   }
 
   /** The greatest that a project ever had: ids are never used twice. */
-  async #lastId(): Promise<number> {
-    const [last] = await this.#write.all<{ seq: number }>(
-      sql`select seq from sqlite_sequence where name = 'projects'`,
-    )
+  async #lastId(db: Pick<ReadDatabase, 'all'> = this.#write): Promise<number> {
+    const [last] = await db.all<{ seq: number }>(sql`select seq from sqlite_sequence where name = 'projects'`)
     return last?.seq ?? 0
   }
 }

@@ -84,6 +84,65 @@ describe('two nodes of one primary', () => {
     expect((await index.verify(project.projectId)).labelsWithoutRow).toEqual([])
   })
 
+  test('make one item of a request that was sent to both under one Idempotency-Key', async () => {
+    const project = await first.mintProject()
+    const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
+    try {
+      const there = at(lagging, project)
+      const post = (node: typeof there, key: string, name: string) =>
+        node.fetch('/v1/knowledge', {
+          method: 'POST',
+          body: JSON.stringify({ name, text: 'Sent twice.' }),
+          headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        })
+      const one = await post(project, 'one after the other', 'Once')
+      const again = await post(there, 'one after the other', 'Once')
+      expect([one.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true'])
+      expect(await again.json()).toEqual(await one.json())
+      const both = await Promise.all([project, there].map((node) => post(node, 'at once', 'Twice')))
+      expect(both.map(({ status }) => status)).toEqual([201, 201])
+      expect(await both[1]?.json()).toEqual(await both[0]?.json())
+      expect((await post(project, 'of another body', 'Third')).status).toBe(201)
+      expect((await post(there, 'of another body', 'Fourth')).status).toBe(422)
+      expect(await first.services.knowledge.heads(project.projectId)).toHaveLength(3)
+    } finally {
+      await lagging.stop()
+    }
+  })
+
+  test('refuse writes to a project that the other has removed, before they have heard of it', async () => {
+    const project = await first.mintProject()
+    const { projectId } = project
+    const send = (node: Pick<typeof project, 'send'>, id: string) =>
+      node.send('PUT', `/ingest/calls/${id}`, { summary: `Words of ${performance.now()}` })
+    await send(project, 'deleted')
+    await send(project, 'changed')
+    const item = await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'Behind the house.' })
+    const { id }: { id: string } = await item.json()
+    const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
+    try {
+      const there = at(lagging, project)
+      await first.services.projects.remove(projectId)
+      await until(async () => {
+        const rows = await first.services.database.write.all(
+          sql`select 1 from project_erasures where project_id = ${projectId} and done_at is null`,
+        )
+        return rows.length === 0
+      }, 'Removing the project')
+      const answers = [
+        await send(there, 'new'),
+        await send(there, 'changed'),
+        await there.send('POST', '/v1/knowledge', { name: 'Late', text: 'Too late.' }),
+        await there.fetch('/v1/calls/deleted', { method: 'DELETE' }),
+        await there.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503])
+      expect(await answers[0]?.json()).toMatchObject({ detail: 'The project has just been deleted.' })
+    } finally {
+      await lagging.stop()
+    }
+  })
+
   test('index the words of a long call once, whichever comes to it first', async () => {
     const { projectId } = await first.mintProject()
     await putCalls(first.services, projectId, [
@@ -91,6 +150,9 @@ describe('two nodes of one primary', () => {
       { id: 'short', ...said('a short call') },
     ])
     const nodes = [first, second]
+    await until(async () =>
+      (await second.services.projects.list()).some((one) => one.projectId === projectId),
+    )
     await until(async () => (await second.services.calls.find(projectId, { text: 'short' })).total === 1)
     await Promise.all(nodes.map(({ services }) => services.wordBacklog.finish()))
     for (const { services } of nodes) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { bootstrap } from '../../src/bootstrap.ts'
 import { foundByVector, startNode } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
 import { freshFolder } from '../support/script.ts'
@@ -76,9 +77,11 @@ for (const [way, { leave, back }] of Object.entries(ways)) {
 test('a node that starts without its primary serves what it has', async () => {
   const { folder, remove } = freshFolder()
   let alone = await startNode(primary, { dataDir: folder })
+  await bootstrap(alone.services)
   await alone.stop()
   await primary.signal('SIGKILL')
   alone = await startNode(primary, { dataDir: folder })
+  expect(await bootstrap(alone.services)).toEqual({ firstKey: null, setupToken: null })
   const answer = await fetch(`${alone.url}/v1/calls/after-killed`, {
     headers: { authorization: `Bearer ${project.key}` },
   })

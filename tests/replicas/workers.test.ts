@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { at, foundByVector, type Reached } from '../support/node.ts'
 import { startPrimary } from '../support/primary.ts'
-import { childrenOf, spawnService } from '../support/process.ts'
+import { childrenOf, repository, spawnService } from '../support/process.ts'
 import { freshFolder } from '../support/script.ts'
 import { until } from '../support/until.ts'
 
@@ -43,6 +43,23 @@ for (const mode of ['a file', 'a replica'] as const) {
     }, 60_000)
   })
 }
+
+test('workers that are stopped while the first is still starting end as they should, and none is left', async () => {
+  const { folder, remove } = freshFolder()
+  const env = { ...process.env, PORT: '0', LOG_FORMAT: 'json', DATA_DIR: folder }
+  const service = Bun.spawn(['bun', 'src/main.ts', '--workers', String(workers)], {
+    cwd: repository,
+    env,
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  await until(() => childrenOf(service).length > 0)
+  const children = childrenOf(service)
+  service.kill('SIGTERM')
+  expect(await service.exited).toBe(0)
+  for (const pid of children) expect(isAlive(pid)).toBe(false)
+  remove()
+})
 
 /** A connection stays with the worker that took it. */
 function onNewConnections({ fetch, send }: Reached): Reached {

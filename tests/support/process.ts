@@ -43,7 +43,7 @@ export async function spawnService(
 }
 
 /** The processes that it has started, the oldest first. */
-export function childrenOf({ pid }: ServiceProcess): number[] {
+export function childrenOf({ pid }: Pick<ServiceProcess, 'pid'>): number[] {
   const { stdout } = Bun.spawnSync(['ps', '-o', 'pid=', '--ppid', String(pid), '--sort', 'start_time'])
   return stdout.toString().trim().split(/\s+/).filter(Boolean).map(Number)
 }

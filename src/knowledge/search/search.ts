@@ -15,6 +15,8 @@ import { QueryVectors } from './query-vectors.ts'
 const limitDefault = 5
 /** Searches under way; beyond it one is refused at once, since it would come too late anyway. */
 const underWayMax = 256
+/** What a query needs one of to say anything: a letter, a digit or a symbol. */
+const sayingPattern = /[\p{L}\p{N}\p{S}]/u
 const timeoutMsDefault = 300
 /** Share of its time after which a search that has not begun, since many came at once, looks at less. */
 const hurriedShare = 0.1
@@ -169,6 +171,8 @@ export class Search {
   ): Promise<{ labels: number[]; embeddingMs: number; tookMs: number } | null> {
     const { index, now, onDegraded } = this.#options
     const startedAt = now()
+    // Every vector is as near to that of nothing as any other.
+    if (!sayingPattern.test(query)) return { labels: [], embeddingMs: 0, tookMs: 0 }
     try {
       const vector = await this.#queryVectors.of(query)
       const embeddingMs = now() - startedAt

@@ -16,6 +16,7 @@ const documents = {
   Greek: 'Επιστρέφουμε τα χρήματα σε τριάντα ημέρες.',
   French: 'Remboursement sous trente jours ; crème brûlée offerte à Noël.',
   German: 'Rückerstattung innerhalb von dreißig Tagen, Größe egal.',
+  'German from a page': 'Die Ver\u00adsand\u00adkosten trägt der Kunde.',
   Vietnamese: 'Hoàn tiền trong vòng ba mươi ngày, gọi điện thoại.',
   Mixed: 'Callbookの料金はＡＢＣ１２プランで決まります。',
 }
@@ -46,6 +47,8 @@ const queries: [query: string, name: keyof typeof documents][] = [
   ['NOEL', 'French'],
   ['ruckerstattung', 'German'],
   ['grosse größe', 'German'],
+  ['Versandkosten', 'German from a page'],
+  ['Ver\u00adsandkosten', 'German from a page'],
   ['dien thoai', 'Vietnamese'],
   ['料金', 'Mixed'],
   ['abc12', 'Mixed'],

@@ -97,6 +97,11 @@ describe('POST /v1/knowledge/search', () => {
     }
   })
 
+  test.each(['?!', '…', '\u200b', ' - '])('finds nothing by a query that says nothing: %j', async (query) => {
+    for (const mode of ['hybrid', 'vector', 'keyword'])
+      expect((await search({ query, mode })).data).toEqual([])
+  })
+
   test("finds nothing of another project, by any mode or by its items' ids", async () => {
     const other = await service.mintProject()
     const own = await create(other, { name: 'Own', text: 'The refund desk is closed.' })
