@@ -7,7 +7,7 @@ import { AppError, invalidRequest } from '../errors.ts'
 import { CallWords } from './call-words.ts'
 import { toDocument } from './document.ts'
 import { headText } from './head-text.ts'
-import { mergeCall, type StoredCall } from './merge.ts'
+import { checkChange, mergeCall, type StoredCall } from './merge.ts'
 import { type CallChange, callIdPattern, type Turn } from './schemas.ts'
 import { Turns } from './turns.ts'
 
@@ -147,7 +147,11 @@ export class Ingest {
     for (const { id, change, position } of inputs) {
       try {
         checkId(id)
-        if (deleted.has(id)) throw callWasDeleted()
+        if (deleted.has(id)) {
+          // What is wrong with a request is wrong whatever is stored.
+          checkChange(id, change)
+          throw callWasDeleted()
+        }
         const row = stored.get(id)
         const before = writes.get(id)?.after ?? row?.stored ?? null
         const after = mergeCall(before, id, change, this.#options.now())

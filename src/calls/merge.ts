@@ -91,8 +91,11 @@ function newCall(id: string, createdAt: number): StoredCall {
   }
 }
 
-/** What the schema cannot say: fields that must fit each other, sizes, days that exist. */
-function checkChange(id: string, change: CallChange) {
+/**
+ * What the schema cannot say: fields that must fit each other, sizes, days that exist.
+ * @throws invalid_request
+ */
+export function checkChange(id: string, change: CallChange) {
   const errors: FieldError[] = []
   if (change.id !== undefined && change.id !== id) {
     errors.push({ field: 'id', message: 'must equal the id in the path' })

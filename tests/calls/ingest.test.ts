@@ -287,6 +287,15 @@ describe('a transcript', () => {
 })
 
 describe('a deleted id', () => {
+  test('takes no more of what is wrong than any other: 400 before 410', async () => {
+    const project = await service.mintProject()
+    await put(project, 'call-1', {})
+    await project.fetch('/v1/calls/call-1', { method: 'DELETE' })
+    const turns = [{ role: 'user', content: 'hi' }]
+    const body = { transcript: turns, appendTranscript: { at: 0, turns } }
+    await expectProblem(await put(project, 'call-1', body), 'invalid_request', 'Invalid request')
+  })
+
   test('stays deleted: every PUT is 410 and writes nothing, metadata included', async () => {
     const project = await service.mintProject()
     await putCall(project, 'call-1', { summary: 'x', metadata: { a: 1 } })
