@@ -36,7 +36,7 @@ export function bearerToken(header: string | null): string | null {
 
 function afterScheme(header: string): number | null {
   const scheme = /^[ \t]*bearer[ \t]+/i.exec(header)
-  return scheme && scheme[0].length
+  return scheme?.[0].length ?? null
 }
 
 /** Whether the token looks like a key of that kind; says nothing about whether such a key exists. */

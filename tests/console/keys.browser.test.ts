@@ -89,6 +89,22 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     expect(JSON.stringify(service.logs)).not.toContain(key)
   })
 
+  test.each([375, 800, 1280])('a name of ten letters is shown whole, %i px wide', async (width) => {
+    const { page, open } = tab
+    await service.services.keys.create(project.projectId, {
+      name: 'Production',
+      kind: 'live',
+      allowedIps: [],
+      expiresAt: null,
+    })
+    await page.setViewportSize({ width, height: 800 })
+    await open(`/p/${project.id}/settings/keys`)
+    const name = page.locator('.cb-key-name > .cb-truncate', { hasText: 'Production' }).first()
+    await name.waitFor()
+    expect(await name.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true)
+    await page.setViewportSize({ width: 1440, height: 900 })
+  })
+
   test('a key for another address is refused, and a bad entry is told as it is typed', async () => {
     const { page } = tab
     const key = await createKey('Office', ['203.0.113.7', '2001:db8::/32'])

@@ -40,6 +40,10 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
 
   test('the set-up link makes the owner, who is then in the project', async () => {
     const { page, open } = await openTab()
+    const refused: string[] = []
+    page.on('response', (response) => {
+      if (!response.ok()) refused.push(`${response.status()} ${response.url()}`)
+    })
     await open(`/setup#${setupToken}`)
     await page.getByLabel('Name').fill('Ada')
     await page.getByLabel('E-mail address').fill(email)
@@ -48,6 +52,8 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     expect(page.url()).not.toContain(setupToken)
     await page.getByRole('button', { name: /^Project default/ }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(refused).toEqual([])
   })
 
   test('the set-up link is dead afterwards, and says so', async () => {

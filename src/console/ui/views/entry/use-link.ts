@@ -4,6 +4,9 @@ import { useState } from 'react'
 import type { LinkAnswer } from '../../../answers.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 
+/** First part of the key of what a link opens. */
+export const linkKey = 'link'
+
 interface OpenedLink {
   /** Of the address' fragment, which no log of any server sees. */
   token: string
@@ -19,7 +22,7 @@ export function useLink(kind: LinkAnswer['kind']): OpenedLink {
   // Kept: the address loses it when the link has been used.
   const [token] = useState(() => decoded(hash))
   const { data, error, refetch } = useQuery({
-    queryKey: ['link', token],
+    queryKey: [linkKey, token],
     queryFn: async () => {
       if (!token) throw wrongLink('The address lacks its last part, from # on. Open the whole link.')
       const answer = await unwrap(api.links.check.post({ token }))
