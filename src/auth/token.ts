@@ -6,7 +6,6 @@ export type KeyKind = 'live' | 'ingest'
 const prefixes: Readonly<Record<KeyKind, string>> = { live: 'ck_live_', ingest: 'ck_ingest_' }
 const secretBytes = 30
 const hintChars = 4
-const usualScheme = 'Bearer '
 
 /** A new key: its kind's prefix and 60 lowercase hex characters, 240 bits from the system's generator. */
 export function generateKey(kind: KeyKind): string {
@@ -29,14 +28,8 @@ export function keyHint(key: string): string {
 /** The token of `Authorization: Bearer <token>`, or null for no header, another scheme or no token. */
 export function bearerToken(header: string | null): string | null {
   if (header === null) return null
-  // As nearly everybody writes it: the pattern costs a seventh of a request.
-  const start = header.startsWith(usualScheme) ? usualScheme.length : afterScheme(header)
-  return start === null ? null : header.slice(start).trim() || null
-}
-
-function afterScheme(header: string): number | null {
   const scheme = /^[ \t]*bearer[ \t]+/i.exec(header)
-  return scheme?.[0].length ?? null
+  return scheme === null ? null : header.slice(scheme[0].length).trim() || null
 }
 
 /** Whether the token looks like a key of that kind; says nothing about whether such a key exists. */
