@@ -6,7 +6,8 @@ export const ErasureReceipt = Type.Object({
   status: Type.Unsafe<'pending' | 'done'>({
     type: 'string',
     enum: ['pending', 'done'],
-    description: '`done` when no byte of it is left in any file.',
+    description:
+      '`done` when no byte of it is left in any file of the service; what a database server keeps is its own to clear.',
   }),
   requestedAt: Type.String({ description: 'When it was deleted.', example: '2026-01-31T09:30:00.000Z' }),
   doneAt: Type.Unsafe<string | null>({
