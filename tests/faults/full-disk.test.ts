@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
-import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { fillDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 
 setDefaultTimeout(120_000)
 const megabytes = 24
@@ -79,9 +79,8 @@ describe.skipIf(!disk)('on a full disk', () => {
   test('a key can be revoked when others have filled the disk, and their leaving makes everything work again', async () => {
     const { service, project, folder } = await onSmallDisk()
     await project.send('PUT', '/ingest/calls/one', { summary: 'one' })
-    const { bavail, bsize } = statfsSync(folder)
     const filler = join(folder, 'filler')
-    writeFileSync(filler, Buffer.alloc(bavail * bsize - 4_096, 1))
+    fillDisk(filler)
     const stored = await fill(project, 'b')
     await service.services.keys.revoke(project.projectId, project.keyId)
     expect((await project.fetch('/v1/calls')).status).toBe(401)

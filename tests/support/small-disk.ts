@@ -1,3 +1,4 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { freshFolder } from './script.ts'
 
 export interface SmallDisk {
@@ -21,5 +22,18 @@ export function mountSmallDisk(megabytes: number): SmallDisk | null {
       Bun.spawnSync(['umount', '--lazy', folder])
       remove()
     },
+  }
+}
+
+/** Writes a file until nothing more fits, whatever others write or free meanwhile. */
+export function fillDisk(path: string): void {
+  const block = Buffer.alloc(4_096, 1)
+  const file = openSync(path, 'w')
+  try {
+    for (;;) writeSync(file, block)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+  } finally {
+    closeSync(file)
   }
 }
