@@ -34,13 +34,16 @@ async function supervise(workers: number): Promise<void> {
   const supervisor = new Supervisor({ program: import.meta.path, workers, env: process.env, log })
   const stop = async () => {
     await supervisor.stop()
-    closeLog()
+    await closeLog()
     process.exit(0)
   }
   process.once('SIGTERM', () => void stop())
   process.once('SIGINT', () => void stop())
   const failure = await supervisor.start()
-  if (failure !== null) process.exit(failure)
+  if (failure !== null) {
+    await closeLog()
+    process.exit(failure)
+  }
 }
 
 /** @param worker its number, when a supervisor has started it */

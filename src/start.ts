@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { bootstrap } from './bootstrap.ts'
-import { ConfigError, loadConfig } from './config.ts'
+import { type Config, ConfigError, loadConfig } from './config.ts'
 import { AppError } from './errors.ts'
 import type { PeerAddress } from './http/client-address.ts'
-import { openLog } from './observability/log.ts'
+import { type OpenLog, openLog } from './observability/log.ts'
 import { createServer } from './server.ts'
 import { openServices } from './services.ts'
 import { startBanner } from './start-banner.ts'
@@ -42,7 +42,13 @@ export interface Runtime {
 /** Runs the service until a signal ends it. @param worker its number, when a supervisor has started it */
 export async function start(runtime: Runtime, worker: number | null = null): Promise<void> {
   try {
-    await run(runtime, worker)
+    process.umask(0o077)
+    const config = loadConfig(process.env, process.stdout.isTTY === true)
+    const opened = openLog({ level: config.logLevel, format: config.logFormat })
+    await run(runtime, { config, worker, opened }).catch(async (error) => {
+      await opened.close()
+      throw error
+    })
   } catch (error) {
     fail(error)
   }
@@ -62,21 +68,17 @@ export function fail(error: unknown): never {
   process.exit(1)
 }
 
-async function run({ listen, peerAddress }: Runtime, worker: number | null): Promise<void> {
-  process.umask(0o077)
-  const config = loadConfig(process.env, process.stdout.isTTY === true)
-  const {
-    log,
-    recordRequest,
-    close: closeLog,
-  } = openLog({
-    level: config.logLevel,
-    format: config.logFormat,
-  })
+interface RunOptions {
+  config: Config
+  worker: number | null
+  opened: OpenLog
+}
+
+async function run({ listen, peerAddress }: Runtime, { config, worker, opened }: RunOptions): Promise<void> {
+  const { log, recordRequest, close: closeLog } = opened
   const die = (error: unknown) => {
     log.fatal({ error }, 'Unexpected; the process ends')
-    closeLog()
-    process.exit(1)
+    void closeLog().finally(() => process.exit(1))
   }
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
@@ -108,7 +110,7 @@ async function run({ listen, peerAddress }: Runtime, worker: number | null): Pro
     await server.close()
     await services.close()
     log.info({ signal }, 'closed')
-    closeLog()
+    await closeLog()
     process.exit(0)
   }
   process.once('SIGTERM', () => void stop('SIGTERM'))

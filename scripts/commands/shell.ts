@@ -55,7 +55,7 @@ export class Shell {
         await services.close()
       }
     } finally {
-      closeLog()
+      await closeLog()
     }
   }
 

@@ -1,9 +1,14 @@
-import { write, writeSync } from 'node:fs'
+import { write } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 
 const flushEveryMs = 100
+const retryAfterMs = 10
 const flushAtChars = 65_536
 /** Beyond it lines are dropped and counted: a log that nobody reads must not fill the memory. */
 const waitingCharsMax = 16_777_216
+
+/** How long the end of the process waits for whoever reads the log. */
+const closeWithinMs = 2_000
 
 /**
  * Gathers log lines and writes them together: pino's own buffered destination costs 2 us a line, most of it
@@ -15,7 +20,9 @@ export class LineWriter {
   #lines: string[] = []
   #chars = 0
   #dropped = 0
-  #isWriting = false
+  /** Ends when what was handed over is written, or cannot be. */
+  #writing: Promise<void> | null = null
+  #isClosed = false
 
   constructor(fd: number) {
     this.#fd = fd
@@ -33,25 +40,37 @@ export class LineWriter {
     if (this.#chars > flushAtChars) this.#flush()
   }
 
-  /** Writes out everything at once; for the end of the process. */
-  close(): void {
+  /** Ends when everything is written, or somewhat later when nobody reads it; for the end of the process. */
+  async close(): Promise<void> {
     clearInterval(this.#timer)
-    const text = this.#take()
-    if (text !== '') writeSync(this.#fd, text)
+    await Promise.race([this.#finish(), setTimeout(closeWithinMs)])
+    this.#isClosed = true
+  }
+
+  async #finish(): Promise<void> {
+    while (this.#writing || this.#lines.length > 0) {
+      this.#flush()
+      await this.#writing
+    }
   }
 
   #flush(): void {
-    if (this.#isWriting || this.#lines.length === 0) return
-    this.#isWriting = true
-    this.#writeAll(Buffer.from(this.#take()))
+    if (this.#writing || this.#lines.length === 0) return
+    this.#writing = this.#writeAll(Buffer.from(this.#take())).finally(() => {
+      this.#writing = null
+    })
   }
 
-  /** A pipe may take a part only. When writing fails nobody reads the log any more, and there is nowhere to say so. */
-  #writeAll(bytes: Buffer): void {
-    write(this.#fd, bytes, (error, written) => {
-      if (!error && written < bytes.length) return this.#writeAll(bytes.subarray(written))
-      this.#isWriting = false
-    })
+  /** When writing fails nobody reads the log any more, and there is nowhere to say so. */
+  async #writeAll(bytes: Buffer): Promise<void> {
+    let at = 0
+    while (at < bytes.length && !this.#isClosed) {
+      const { error, written } = await writeSome(this.#fd, bytes.subarray(at))
+      // A pipe that does not block, and is full: whoever reads it is slow.
+      if (error?.code === 'EAGAIN') await setTimeout(retryAfterMs, undefined, { ref: false })
+      else if (error) return
+      at += written
+    }
   }
 
   #take(): string {
@@ -66,4 +85,16 @@ export class LineWriter {
     this.#chars = 0
     return text
   }
+}
+
+interface WriteResult {
+  error: NodeJS.ErrnoException | null
+  /** Bytes: a pipe may take a part only. */
+  written: number
+}
+
+function writeSome(fd: number, bytes: Buffer): Promise<WriteResult> {
+  return new Promise((resolve) => {
+    write(fd, bytes, (error, written = 0) => resolve({ error, written }))
+  })
 }

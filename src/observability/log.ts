@@ -11,8 +11,8 @@ export interface OpenLog {
   readonly log: Log
   /** Writes the line of a request: `log.info(record, 'request')`, without pino's work on it where it shows. */
   recordRequest(record: RequestRecord): void
-  /** Writes out what is buffered. */
-  close(): void
+  /** Writes out what is buffered; for the end of the process. */
+  close(): Promise<void>
 }
 
 /**
@@ -29,7 +29,7 @@ export function openLog({ level, format }: { level: string; format: 'json' | 'pr
   }
   if (format === 'pretty') {
     const log = pino(options, pretty({ destination: stderr, sync: true }))
-    return { log, recordRequest: (record) => log.info(record, 'request'), close: () => undefined }
+    return { log, recordRequest: (record) => log.info(record, 'request'), close: async () => undefined }
   }
   const lines = new LineWriter(stderr)
   const log = pino(options, lines)
