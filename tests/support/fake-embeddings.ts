@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 export interface Misbehaviour {
   /** Wait before anything else. */
   delayMs?: number
+  /** Wait so long for each text, one request after the other, as a model on a slow CPU does. */
+  msPerText?: number
   /** Close the connection without an answer, or in the middle of it; or send half of it and no more. */
   cut?: 'before' | 'middle' | 'stall'
   status?: number
@@ -64,6 +66,7 @@ export async function startFakeEmbeddings(options: FakeEmbeddingsOptions = {}): 
   const queue: (Misbehaviour | null)[] = []
   const atOnce = { now: 0, max: 0 }
   let standing: Misbehaviour | null = null
+  let lastTurn = Promise.resolve()
 
   const server = createServer(async (request, response) => {
     atOnce.now++
@@ -83,6 +86,11 @@ export async function startFakeEmbeddings(options: FakeEmbeddingsOptions = {}): 
     requests.push(recorded)
     const misbehaviour = (queue.length > 0 ? queue.shift() : standing) ?? {}
     if (misbehaviour.delayMs) await new Promise((resolve) => setTimeout(resolve, misbehaviour.delayMs))
+    if (misbehaviour.msPerText) {
+      const ms = misbehaviour.msPerText * texts.length
+      lastTurn = lastTurn.then(() => new Promise((resolve) => setTimeout(resolve, response.closed ? 0 : ms)))
+      await lastTurn
+    }
     if (misbehaviour.cut === 'before') {
       request.socket.destroy()
       return

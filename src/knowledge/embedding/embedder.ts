@@ -17,7 +17,7 @@ export interface Embedder {
   readonly rankWeight: number
   /** For people: where texts are sent, e.g. `this process (builtin)` or `https://router.huggingface.co/…`. */
   readonly destination: string
-  /** How many texts one call takes at most. */
+  /** How many texts are worth handing over at once; less while the provider is slow. */
   readonly batchTextsMax: number
   /** How many calls for documents are worth having under way: one where this process does the work itself. */
   readonly batchesAtOnce: number

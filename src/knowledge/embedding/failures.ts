@@ -25,7 +25,7 @@ export class RequestFailure extends EmbeddingError {
 
   /** Whether half of the texts may work where all of them did not. */
   get isBatchAtFault(): boolean {
-    return ['tooLarge', 'tooLong', 'padded'].includes(this.kind)
+    return ['tooLarge', 'tooLong', 'padded', 'timeout'].includes(this.kind)
   }
 }
 

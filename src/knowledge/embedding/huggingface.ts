@@ -1,4 +1,5 @@
 import { chunkerVersion } from '../chunks.ts'
+import { BatchSize } from './batch-size.ts'
 import { Circuit } from './circuit.ts'
 import type { Embedder, EmbeddingKind } from './embedder.ts'
 import { RequestFailure, toEmbeddingError } from './failures.ts'
@@ -30,6 +31,7 @@ export interface HuggingFaceOptions {
 }
 
 const batchTextsMax = 32
+const requestTimeoutMs = 15_000
 /** With MiniLM's vectors, more of it lost first hits by words: `bun run bench:retrieval`. */
 const rankWeight = 0.3
 
@@ -44,18 +46,18 @@ export function createHuggingFaceEmbedder(options: HuggingFaceOptions): Embedder
 class HuggingFaceEmbedder implements Embedder {
   readonly space: string
   readonly destination: string
-  readonly batchTextsMax = batchTextsMax
   readonly batchesAtOnce = 4
   readonly rankWeight = rankWeight
   private readonly traits: ModelTraits
   private readonly extraction: FeatureExtraction
   private readonly circuit: Circuit
+  private readonly batchSize: BatchSize
   private readonly retryDelayMsMin: number
   private readonly observe: NonNullable<HuggingFaceOptions['observe']>
   private learntDimensions: number | null
 
   constructor(options: HuggingFaceOptions) {
-    const { model, endpoint, token } = options
+    const { model, endpoint, token, timeoutMs = requestTimeoutMs } = options
     this.traits = traitsOf(model)
     this.space = spaceOf(model, this.traits)
     this.extraction = new FeatureExtraction({
@@ -63,8 +65,9 @@ class HuggingFaceEmbedder implements Embedder {
       endpoint,
       token,
       fetch: options.fetch ?? fetch,
-      timeoutMs: options.timeoutMs ?? 15_000,
+      timeoutMs,
     })
+    this.batchSize = new BatchSize({ max: batchTextsMax, timeoutMs })
     this.destination = this.extraction.destination
     this.circuit = new Circuit({ concurrency: options.concurrency ?? 4, restMs: options.restMs ?? 10_000 })
     this.retryDelayMsMin = options.retryDelayMsMin ?? 250
@@ -76,12 +79,15 @@ class HuggingFaceEmbedder implements Embedder {
     return this.learntDimensions
   }
 
+  get batchTextsMax(): number {
+    return this.batchSize.texts
+  }
+
   async embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
     const inputs = texts.map((text) => prepareInput(text, kind, this.traits))
     const batches: string[][] = []
-    for (let from = 0; from < inputs.length; from += batchTextsMax) {
-      batches.push(inputs.slice(from, from + batchTextsMax))
-    }
+    const { batchTextsMax: size } = this
+    for (let from = 0; from < inputs.length; from += size) batches.push(inputs.slice(from, from + size))
     // The first failure makes the answer, so what else is under way for this call is ended.
     const failed = new AbortController()
     const either = AbortSignal.any([signal, failed.signal])
@@ -101,11 +107,16 @@ class HuggingFaceEmbedder implements Embedder {
   ): Promise<Float32Array[]> {
     try {
       const request = () => this.circuit.run(kind, signal, () => this.request(inputs, signal))
-      return await withRetries(request, { kind, signal, delayMsMin: this.retryDelayMsMin })
+      const options = { kind, signal, delayMsMin: this.retryDelayMsMin, texts: inputs.length }
+      const startedAt = performance.now()
+      const vectors = await withRetries(request, options)
+      if (kind === 'document') this.batchSize.answered(inputs.length, performance.now() - startedAt)
+      return vectors
     } catch (error) {
       if (!(error instanceof RequestFailure) || !error.isBatchAtFault || inputs.length === 1) throw error
+      if (error.kind === 'timeout') this.batchSize.timedOut(inputs.length)
     }
-    // The server takes fewer or shorter texts at a time than we send by default.
+    // The server takes fewer or shorter texts at a time than were sent.
     const half = Math.ceil(inputs.length / 2)
     const first = await this.embedBatch(inputs.slice(0, half), kind, signal)
     return first.concat(await this.embedBatch(inputs.slice(half), kind, signal))

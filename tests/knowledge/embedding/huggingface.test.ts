@@ -385,6 +385,25 @@ describe('time', () => {
     expect(error.message).toContain('in time')
   })
 
+  test('a slow provider is sent fewer texts at a time, and more again when it is quick', async () => {
+    const embedder = embedderWith({ timeoutMs: 1_000 })
+    const texts = Array.from({ length: 32 }, (_, n) => `text ${n}`)
+    fake.always({ msPerText: 50 })
+    const vectors = await embedder.embed(texts, 'document', never())
+    for (const [n, text] of texts.entries()) expectNear(vectors[n], fakeVector(text))
+    const size = embedder.batchTextsMax
+    expect(size).toBeLessThanOrEqual(16)
+
+    const before = fake.requests.length
+    await embedder.embed(texts.slice(0, size), 'document', never())
+    expect(fake.requests[before]?.texts).toHaveLength(size)
+
+    fake.always(null)
+    for (let count = 0; embedder.batchTextsMax < 32 && count < 100; count++)
+      await embedder.embed(texts, 'document', never())
+    expect(embedder.batchTextsMax).toBe(32)
+  })
+
   test('a caller that gives up is answered at once, whatever is under way', async () => {
     fake.always({ delayMs: 5_000 })
     const embedder = embedderWith({ concurrency: 1 })
