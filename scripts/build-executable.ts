@@ -18,7 +18,7 @@ const scalarScript = 'standalone.js'
 /** Without a command it is the service, with one the command line. Workers are started with a path. */
 const entry = `
 const [first = ''] = process.argv.slice(2)
-await (/^([a-z]|-h|--help)/.test(first) ? import('./scripts/callbook.ts') : import('./src/main.ts'))`
+await (/^([a-z]|-[hv]|--help|--version)/.test(first) ? import('./scripts/callbook.ts') : import('./src/main.ts'))`
 
 if (import.meta.main) {
   const outfile = join(root, 'dist', 'callbook')

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import packageJson from '../package.json' with { type: 'json' }
 import { addBackupCommands } from './commands/backup.ts'
 import { addCallsCommands } from './commands/calls.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
@@ -20,6 +21,7 @@ process.exit(exitCode)
 async function run(args: string[], shell: Shell): Promise<0 | 1> {
   const program = new Command('callbook')
     .description("Callbook's command line. It may be used while the service runs.")
+    .version(packageJson.version, '-v, --version')
     .exitOverride()
     .showHelpAfterError('Add --help to see how the command is used.')
   addProjectCommands(program, shell)

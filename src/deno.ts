@@ -1,4 +1,5 @@
-import { type Listener, type ListenOptions, refuseArguments, start } from './start.ts'
+import { readArguments } from './arguments.ts'
+import { fail, type Listener, type ListenOptions, start } from './start.ts'
 
 // Starts the service on Deno: `deno run -A src/deno.ts`.
 
@@ -12,8 +13,12 @@ interface DenoHttp {
 
 const peers = new WeakMap<Request, string>()
 
-refuseArguments()
-await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
+try {
+  readArguments()
+  await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
+} catch (error) {
+  fail(error)
+}
 
 async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
   const { Deno } = globalThis as unknown as { Deno: DenoHttp }

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
-import { ConfigError, loadConfig } from './config.ts'
+import { readArguments } from './arguments.ts'
+import { loadConfig } from './config.ts'
 import { openLog } from './observability/log.ts'
 import { fail, type Listener, type ListenOptions, start } from './start.ts'
 import { Supervisor, workerVariable } from './supervisor.ts'
@@ -8,23 +8,15 @@ import { Supervisor, workerVariable } from './supervisor.ts'
 
 const idleTimeoutSeconds = 30
 const workersMax = 64
-const options = { workers: { type: 'string' } } as const
 
 try {
   const worker = process.env[workerVariable]
   // A worker is given no options, but that of an executable the name of its program.
-  const workers = worker === undefined ? readWorkers() : 1
+  const workers = worker === undefined ? readArguments({ workersMax }).workers : 1
   if (workers > 1) await supervise(workers)
   else await startOnBun(worker === undefined ? null : Number(worker))
 } catch (error) {
   fail(error)
-}
-
-function readWorkers(): number {
-  const { values } = parseArgs({ options })
-  const count = Number(values.workers ?? '1')
-  if (Number.isInteger(count) && count >= 1 && count <= workersMax) return count
-  throw new ConfigError([`--workers must be a number from 1 to ${workersMax}`])
 }
 
 /** Several processes that share the port and the folder. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { Server } from 'node:http'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
-import { type Listener, type ListenOptions, refuseArguments, start } from './start.ts'
+import { readArguments } from './arguments.ts'
+import { fail, type Listener, type ListenOptions, start } from './start.ts'
 
 // Starts the service on Node, from what `bun run build:node` makes of it.
 
@@ -11,8 +12,12 @@ const closeIdleEveryMs = 50
 const unknownHost = 'unknown.invalid'
 const peers = new WeakMap<Request, string>()
 
-refuseArguments()
-await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
+try {
+  readArguments()
+  await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
+} catch (error) {
+  fail(error)
+}
 
 async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
   const server = createAdaptorServer({

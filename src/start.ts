@@ -54,13 +54,6 @@ export async function start(runtime: Runtime, worker: number | null = null): Pro
   }
 }
 
-/** Where one process is all there can be, nothing is to be said on the command line. */
-export function refuseArguments(): void {
-  const [argument] = process.argv.slice(2)
-  if (argument === undefined) return
-  fail(new ConfigError([`${argument} is not known: settings are environment variables; --workers needs Bun`]))
-}
-
 /** Says why there is no service, and ends the process. */
 export function fail(error: unknown): never {
   const message = error instanceof ConfigError ? error.message : `Callbook cannot start: ${messageOf(error)}`

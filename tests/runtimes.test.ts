@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import packageJson from '../package.json' with { type: 'json' }
 import { buildConsole } from '../scripts/build-console.ts'
 import { expectProblem } from './support/problem.ts'
 import { repository } from './support/process.ts'
@@ -114,6 +115,15 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     const refused = await spawnService({}, [...command, '--worker', '2'])
     expect([await refused.ended, refused.url]).toEqual([1, ''])
     expect(refused.stderr()).toContain('--worker')
+  })
+
+  test.each([
+    ['--help', 'Usage: '],
+    ['--version', packageJson.version],
+  ])('%s is answered without a start', async (option, expected) => {
+    const asked = await spawnService({}, [...command, option])
+    expect([await asked.ended, asked.stderr()]).toEqual([0, ''])
+    expect(asked.stdout()).toStartWith(expected)
   })
 
   test('/health, /ready and /metrics answer', async () => {
