@@ -27,6 +27,7 @@ export class BatchSize {
 
   answered(sent: number, durationMs: number): void {
     const isFull = sent >= this.#texts
-    if (isFull && durationMs < this.#timeoutMs * quickShare) this.#texts = Math.min(this.#max, this.#texts * 2)
+    if (isFull && durationMs < this.#timeoutMs * quickShare)
+      this.#texts = Math.min(this.#max, this.#texts * 2)
   }
 }
