@@ -9,27 +9,17 @@ import { WordBacklog } from './calls/word-backlog.ts'
 import type { Config } from './config.ts'
 import type { ConsoleParts } from './console/api-routes.ts'
 import { AuditTrail } from './console/audit.ts'
-import { createAuth } from './console/people/auth.ts'
-import { Invitations } from './console/people/invitations.ts'
-import { Links } from './console/people/links.ts'
-import { Members } from './console/people/members.ts'
-import { People } from './console/people/people.ts'
-import { Sessions } from './console/people/sessions.ts'
-import { SignInLimits } from './console/people/sign-in-limits.ts'
-import { ConsoleProjects } from './console/projects.ts'
+import { createConsole } from './create-console.ts'
+import { createEmbedder } from './create-embedder.ts'
 import { Erasure } from './db/erasure.ts'
 import { FolderOwner } from './db/folder-owner.ts'
-import type { DatabaseLocation } from './db/location.ts'
 import { readSecrets } from './db/meta.ts'
-import { type OpenDatabase, type OpenDatabaseOptions, openDatabase } from './db/open.ts'
+import type { OpenDatabase } from './db/open.ts'
 import { createRecordHash } from './db/record-hash.ts'
-import { refuseDamaged } from './db/soundness.ts'
 import { Gate } from './db/store.ts'
 import { Sweeper } from './db/sweeper.ts'
 import { ErasureReceipts } from './erasures/receipts.ts'
-import { createBuiltinEmbedder } from './knowledge/embedding/builtin.ts'
 import type { Embedder } from './knowledge/embedding/embedder.ts'
-import { createHuggingFaceEmbedder } from './knowledge/embedding/huggingface.ts'
 import { Follower } from './knowledge/follower.ts'
 import { IdempotentCreates } from './knowledge/idempotent-creates.ts'
 import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-index.ts'
@@ -41,6 +31,7 @@ import { TextWork } from './knowledge/text-work.ts'
 import { refillWords } from './knowledge/word-filling.ts'
 import type { Log } from './observability/log.ts'
 import { Metrics } from './observability/metrics.ts'
+import { openConfigured } from './open-configured.ts'
 import { type Project, Projects } from './projects/projects.ts'
 import { Removals } from './projects/removals.ts'
 
@@ -113,8 +104,9 @@ export async function openServices({
   keepToOwner(config.dataDir)
   const owner = new FolderOwner(config.dataDir)
   if (takesFolder) await owner.take(ownerWaitMs)
-  const location = locate(config, role)
-  const database = await open(location, {
+  const database = await openConfigured({
+    config,
+    role,
     ownsFolder: owner.isOwner,
     onDamage,
     now,
@@ -408,20 +400,6 @@ export async function openServices({
   }
 }
 
-interface OpeningOptions extends OpenDatabaseOptions {
-  ownsFolder: boolean
-  onDamage: (error: Error) => void
-}
-
-async function open(
-  location: DatabaseLocation,
-  { onDamage, ...options }: OpeningOptions,
-): Promise<OpenDatabase> {
-  // The process that owns the folder looks at the file first.
-  if (options.ownsFolder && location.kind === 'file') await refuseDamaged(location.file, onDamage)
-  return await openDatabase(location, options)
-}
-
 /** The folder holds secrets and people's words; one that was there before may be open to others. */
 function keepToOwner(folder: string): void {
   try {
@@ -429,114 +407,6 @@ function keepToOwner(folder: string): void {
   } catch {
     // Somebody else's folder, such as a mounted volume: its owner decides, and our files are 0600 all the same.
   }
-}
-
-/**
- * Where the configuration says that the rows are. A command does not share a running service's replica, which one
- * process alone may bring up to date: it talks to the primary.
- */
-function locate(config: Config, role: ServicesOptions['role']): DatabaseLocation {
-  const { databaseFile, databaseUrl, databaseAuthToken, databaseSyncUrl, databaseSyncIntervalMs } = config
-  const remote = (url: string) => ({ kind: 'remote', url, authToken: databaseAuthToken }) as const
-  if (databaseFile === null) return remote(databaseUrl)
-  if (databaseSyncUrl === null) return { kind: 'file', file: databaseFile }
-  const primary = remote(databaseSyncUrl)
-  if (role === 'command') return primary
-  return { kind: 'replica', file: databaseFile, primary, syncIntervalMs: databaseSyncIntervalMs }
-}
-
-interface ConsoleSources {
-  config: Config
-  log: Log
-  database: OpenDatabase
-  audit: AuditTrail
-  projects: Projects
-  sessionSecret: string
-  now: () => number
-}
-
-async function createConsole({
-  config,
-  log,
-  database,
-  audit,
-  projects,
-  sessionSecret,
-  now,
-}: ConsoleSources): Promise<ConsoleParts> {
-  const { read, write } = database
-  const limits = new SignInLimits({ write, now })
-  const auth = createAuth({
-    store: database,
-    secret: sessionSecret,
-    publicUrl: config.publicUrl,
-    limits,
-    onFailure: (error) => log.error({ error }, 'Signing in failed inside'),
-  })
-  const { password } = await auth.$context
-  const sessions = new Sessions({
-    auth,
-    limits,
-    read,
-    write,
-    audit,
-    now,
-    onNoteFailed: (error) => log.error({ error }, 'A failed sign-in was not noted in the audit trail'),
-  })
-  const people = new People(read)
-  const members = new Members({ read, write, audit, now })
-  return {
-    audit,
-    sessions,
-    members,
-    links: new Links({
-      read,
-      write,
-      audit,
-      hashPassword: (text) => password.hash(text),
-      signIn: (credentials, client) => sessions.open(credentials, client),
-      now,
-    }),
-    invitations: new Invitations({ read, write, audit, people, now }),
-    people,
-    projects: new ConsoleProjects({ projects, members, people }),
-  }
-}
-
-interface EmbedderParts {
-  config: Config
-  metrics: Metrics
-  database: OpenDatabase
-  textWork: TextWork
-}
-
-async function createEmbedder({
-  config: { embedding },
-  metrics,
-  database,
-  textWork,
-}: EmbedderParts): Promise<Embedder> {
-  if (embedding.provider === 'builtin') {
-    return createBuiltinEmbedder({ embedDocuments: (texts) => textWork.embed(texts) })
-  }
-  const create = (dimensions: number | null) =>
-    createHuggingFaceEmbedder({
-      model: embedding.model,
-      endpoint: embedding.endpoint,
-      token: embedding.token,
-      dimensions,
-      observe: (outcome) => metrics.observeEmbedding(outcome),
-    })
-  const embedder = create(null)
-  // What a model that is in no table of ours answers with is only known from the vectors it has given before.
-  return embedder.dimensions === null ? create(await dimensionsInRows(database, embedder.space)) : embedder
-}
-
-async function dimensionsInRows({ read }: OpenDatabase, space: string): Promise<number | null> {
-  const [row] = await read.all<{ n: number }>(sql`
-    select length(embedding) / ${Float32Array.BYTES_PER_ELEMENT} as n from chunks
-    where project_id in (select id from projects) and embedding_space = ${space} limit 1`)
-  return row?.n ?? null
 }
 
 async function countPending({ read }: OpenDatabase): Promise<number> {
