@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { buildConsole } from '../scripts/build-console.ts'
 import { browserPath, openBrowser, type TestBrowser } from './support/browser.ts'
 import { startService, type TestService } from './support/service.ts'
 
@@ -7,6 +8,7 @@ setDefaultTimeout(60_000)
 let service: TestService
 
 beforeAll(async () => {
+  await buildConsole()
   service = await startService()
 })
 afterAll(() => service.stop())
@@ -18,6 +20,13 @@ describe('the documentation, read as files', () => {
     const page = await answer.text()
     expect(page).toContain('<script src="/docs/scalar.js"')
     expect(page.match(/(src|href)="[^"]*"/g)?.filter((link) => /:\/\//.test(link)) ?? []).toEqual([])
+  })
+
+  test('it has an icon, which browsers ask for by themselves', async () => {
+    const icon = await fetch(`${service.url}/favicon.ico`)
+    expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+    expect(icon.headers.get('cache-control')).toBe('public, max-age=86400')
+    expect(await icon.text()).toStartWith('<svg')
   })
 
   test('the script is compressed for those who can read that, and the same for all', async () => {
@@ -48,8 +57,6 @@ describe.if(browserPath !== null)('the documentation, in a browser without inter
     page = await context.newPage()
     page.on('console', (message) => {
       const text = message.text()
-      // Browsers ask for an icon of their own accord.
-      if (message.location().url.endsWith('/favicon.ico')) return
       if (message.type() === 'error' || /security policy/i.test(text)) complaints.push(text)
     })
     page.on('pageerror', (error) => complaints.push(String(error)))

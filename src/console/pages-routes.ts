@@ -6,7 +6,9 @@ import { assetsPath, consolePage, notBuiltPage, pagePaths, pagePolicy } from './
 
 const detail = { hide: true }
 const nonceBytes = 16
-const secondsPerYear = 31_536_000
+const secondsPerDay = 86_400
+/** The names of these files change with what they hold. */
+const forEver = 'public, max-age=31536000, immutable'
 
 /** /console: the page, at every path it knows, and the files it is made of. */
 export function pagesRoutes(built: ConsoleAssets | null) {
@@ -14,6 +16,15 @@ export function pagesRoutes(built: ConsoleAssets | null) {
   routes.get(
     `${assetsPath}:name`,
     ({ params, request }) => toFile(params.name, assetOf(built, params.name), request.headers),
+    { detail },
+  )
+  // Browsers ask for it by themselves on pages that name none, such as those of /docs.
+  routes.get(
+    '/favicon.ico',
+    ({ request }) => {
+      const name = built?.entries.icon ?? 'favicon.ico'
+      return toFile(name, assetOf(built, name), request.headers, `public, max-age=${secondsPerDay}`)
+    },
     { detail },
   )
   for (const path of pagePaths) routes.get(path, () => toPage(built), { detail })
@@ -37,12 +48,12 @@ function assetOf(built: ConsoleAssets | null, name: string): Asset {
   throw new AppError('not_found', 'Not found', { detail: 'The console has no such file; reload the page.' })
 }
 
-function toFile(name: string, { type, bodies }: Asset, asked: Headers): Response {
+function toFile(name: string, { type, bodies }: Asset, asked: Headers, cacheControl = forEver): Response {
   const encoding = encodingFor(asked.get('accept-encoding'))
   const tag = `"${name}-${encoding}"`
   const headers: Record<string, string> = {
     'Content-Type': type,
-    'Cache-Control': `public, max-age=${secondsPerYear}, immutable`,
+    'Cache-Control': cacheControl,
     ETag: tag,
     Vary: 'Accept-Encoding',
   }

@@ -66,7 +66,7 @@ function* schemasIn(value: unknown): Generator<Record<string, unknown>> {
 }
 
 describe('the OpenAPI document', () => {
-  test("describes every route but pages, the console's own and protocols that describe themselves", () => {
+  test("describes every route but pages and their icon, the console's own and protocols that describe themselves", () => {
     const routes = createServer(service.services, () => null)
       .routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`)
       .filter((route) => !/^(GET \/($|docs)|[A-Z]+ \/console\b|POST \/mcp$)/.test(route))
