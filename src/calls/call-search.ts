@@ -5,14 +5,12 @@ import { readInstant } from './instant.ts'
 
 const limitDefault = 50
 const limitMax = 200
-/** What `evaluation` is asked for to get calls that have none. */
-const noEvaluation = 'none'
 
 /** Which calls are looked for: those of which all is true that is defined here. */
 export interface CallSearch {
   status: 'live' | 'completed' | undefined
-  /** Null for calls that are not evaluated. */
-  evaluation: string | null | undefined
+  evaluation: string | undefined
+  isEvaluated: boolean | undefined
   isEngaged: boolean | undefined
   endedReason: string | undefined
   /** Milliseconds since 1970: from (included), to (not included). */
@@ -51,7 +49,8 @@ export function readCallSearch(filters: CallFilters): CallSearch {
   const instant = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z'
   const search: CallSearch = {
     status: read('status', readStatus, 'must be live or completed'),
-    evaluation: filters.evaluation === noEvaluation ? null : filters.evaluation || undefined,
+    evaluation: filters.evaluation || undefined,
+    isEvaluated: read('evaluated', (text) => booleans.get(text) ?? null, 'must be true or false'),
     isEngaged: read('engaged', (text) => booleans.get(text) ?? null, 'must be true or false'),
     endedReason: filters.endedReason || undefined,
     from: read('from', readInstant, instant),

@@ -150,10 +150,11 @@ function conditionOf(projectId: number, search: CallSearch): SQL {
 }
 
 function filtersOf(search: CallSearch): SQL[] {
-  const { status, evaluation, isEngaged, endedReason, from, to, digits } = search
+  const { status, evaluation, isEvaluated, isEngaged, endedReason, from, to, digits } = search
   const filters: SQL[] = []
   if (status !== undefined) filters.push(sql`calls.status = ${status}`)
-  if (evaluation !== undefined) filters.push(sql`calls.evaluation is ${headText(evaluation)}`)
+  if (evaluation !== undefined) filters.push(sql`calls.evaluation = ${headText(evaluation)}`)
+  if (isEvaluated !== undefined) filters.push(sql`(calls.evaluation is not null) = ${isEvaluated ? 1 : 0}`)
   if (isEngaged !== undefined) filters.push(sql`calls.is_engaged = ${isEngaged ? 1 : 0}`)
   if (endedReason !== undefined) filters.push(sql`calls.ended_reason = ${headText(endedReason)}`)
   if (from !== undefined) filters.push(sql`calls.created_at >= ${from}`)

@@ -33,8 +33,8 @@ export function findMatch(
 
 function mentionsIn(text: string, query: WordQuery): Mention[] {
   const mentions: Mention[] = []
-  // Some signs, such as ㎏, are indexed as the letters that they stand for.
-  for (const { 0: run, index } of text.matchAll(/[\p{L}\p{N}\p{M}\p{So}]+/gu)) {
+  // Some signs, such as ㎏ and ₨, are indexed as the letters that they stand for.
+  for (const { 0: run, index } of text.matchAll(/[\p{L}\p{N}\p{M}[\p{S}--\p{ASCII}]]+/gv)) {
     if (/^[\x00-\x7f]*$/.test(run)) {
       const term = query.termOf(run.toLowerCase())
       if (term >= 0) mentions.push({ start: index, end: index + run.length, term })

@@ -51,8 +51,10 @@ const filter = Type.Optional(Type.String({ maxLength: 500 }))
 /** Filters of the list of calls; an empty one is none. */
 export const CallFilters = Type.Object({
   status: filter,
-  /** A value as ingested, or `none`. */
+  /** A value as ingested. */
   evaluation: filter,
+  /** `true` or `false`: whether there is a value at all. */
+  evaluated: filter,
   /** `true` or `false`. */
   engaged: filter,
   endedReason: filter,

@@ -203,7 +203,8 @@ describe('filters', () => {
     [{ status: 'live' }, ['live']],
     [{ status: 'completed' }, ['long', 'rubric', 'bad', 'good']],
     [{ evaluation: 'success' }, ['good']],
-    [{ evaluation: 'none' }, ['live']],
+    [{ evaluated: 'false' }, ['live']],
+    [{ evaluated: 'true' }, ['long', 'rubric', 'bad', 'good']],
     [{ evaluation: 'B+' }, ['rubric']],
     [{ evaluation: 'x'.repeat(300) }, ['long']],
     [{ evaluation: 'Success' }, []],
@@ -257,7 +258,9 @@ describe('filters', () => {
     const own = await projectWith([{ id: 'a', callerNumber: '111', evaluation: 'fail' }])
     await putCalls(service.services, own, [{ id: 'a', callerNumber: '+2-22', evaluation: null }])
     expect(await idsOf(own, { number: '111' })).toEqual([])
-    expect(await idsOf(own, { number: '222', evaluation: 'none' })).toEqual(['a'])
+    expect(await idsOf(own, { number: '222', evaluated: 'false' })).toEqual(['a'])
+    await putCalls(service.services, own, [{ id: 'none', evaluation: 'none' }])
+    expect(await idsOf(own, { evaluation: 'none' })).toEqual(['none'])
   })
 
   test('that cannot be read are each named', async () => {
@@ -365,6 +368,7 @@ describe('a text', () => {
     ['返金ポリシーを教えて', ['返金', 'ポリシー', 'ﾎﾟﾘｼｰ']],
     ['Заказ ещё не пришёл', ['заказ', 'пришел', 'еще не']],
     ['ｆｕｌｌ ｗｉｄｔｈ １２３', ['full', 'width', '123']],
+    ['50 ₨ or 3㎏', ['rs', '3kg']],
     [
       "Don't O'Brien-Smith co-op 555-0100 a@b.example",
       ["don't", 'obrien'.replace('ob', "o'b"), 'smith', '555 0100', 'b.exam'],

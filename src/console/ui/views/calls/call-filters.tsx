@@ -21,11 +21,14 @@ interface CallFiltersProps {
 export function CallFilters({ filters, onChange, onClear }: CallFiltersProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
-  const evaluations = facets?.evaluations.map(({ value, calls }) => ({
-    value,
-    label: evaluationLabel(value),
-    count: calls,
-  }))
+  const evaluations = [
+    ...(facets?.evaluations ?? []).map(({ value, calls }) => ({
+      value: given(value),
+      label: evaluationLabel(value),
+      count: calls,
+    })),
+    { value: notGiven, label: notEvaluated },
+  ]
   const reasons = facets?.endedReasons.map(({ value, calls }) => ({ value, label: value, count: calls }))
   return (
     <search className="cb-calls-filters" aria-label="Filter calls">
@@ -45,11 +48,21 @@ export function CallFilters({ filters, onChange, onClear }: CallFiltersProps) {
         />
         <ChoicePill
           label="Evaluation"
-          value={filters.evaluation}
-          chosen={filters.evaluation && evaluationLabel(filters.evaluation)}
-          options={withNone(evaluations ?? [])}
-          onChoose={(evaluation) => onChange({ evaluation })}
-          onClear={() => onChange({ evaluation: undefined })}
+          value={filters.evaluated === 'false' ? notGiven : filters.evaluation && given(filters.evaluation)}
+          chosen={
+            filters.evaluated === 'false'
+              ? notEvaluated
+              : filters.evaluation && evaluationLabel(filters.evaluation)
+          }
+          options={evaluations}
+          onChoose={(choice) =>
+            onChange(
+              choice === notGiven
+                ? { evaluation: undefined, evaluated: 'false' }
+                : { evaluation: choice.slice(given('').length), evaluated: undefined },
+            )
+          }
+          onClear={() => onChange({ evaluation: undefined, evaluated: undefined })}
         />
         <ChoicePill
           label="Engaged"
@@ -108,11 +121,12 @@ export function CallFilters({ filters, onChange, onClear }: CallFiltersProps) {
 
 const statusLabels = { live: 'Live', completed: 'Completed' }
 
-function withNone(options: { value: string; label: string; count?: number }[]) {
-  return [
-    ...options.filter(({ value }) => value !== 'none'),
-    { value: 'none', label: evaluationLabel('none') },
-  ]
+const notEvaluated = 'Not evaluated'
+const notGiven = 'none'
+
+/** A value as a choice, which is then none of our own words. */
+function given(value: string): string {
+  return `=${value}`
 }
 
 function NumberForm({ number, onApply }: { number: string; onApply: (number: string) => void }) {

@@ -3,8 +3,9 @@ import { textParam, wordParam } from '../../search-params.ts'
 /** What the list of calls is narrowed to, as the address holds it. */
 export interface CallsSearch {
   status?: 'live' | 'completed'
-  /** As ingested; `none` for calls without one. */
+  /** As ingested. */
   evaluation?: string
+  evaluated?: 'true' | 'false'
   engaged?: 'true' | 'false'
   endedReason?: string
   /** Instants, so that a shared link means the same calls in every time zone: from included, to not. */
@@ -19,6 +20,7 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   return withoutEmpty({
     status: wordParam(search.status, ['live', 'completed'] as const),
     evaluation: text(search.evaluation),
+    evaluated: wordParam(search.evaluated, ['true', 'false'] as const),
     engaged: wordParam(search.engaged, ['true', 'false'] as const),
     endedReason: text(search.endedReason),
     from: instant(search.from),

@@ -30,7 +30,7 @@ export function Evaluation({ value }: { value: string | null }) {
 
 /** The two usual words with a capital, every other verbatim. */
 export function evaluationLabel(value: string): string {
-  return { success: 'Success', fail: 'Fail', none: 'Not evaluated' }[value] ?? value
+  return { success: 'Success', fail: 'Fail' }[value] ?? value
 }
 
 /** That a call goes on right now. */
