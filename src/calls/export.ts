@@ -15,6 +15,11 @@ interface Head {
   chars: number
 }
 
+// Whole numbers: SQLite's own times with milliseconds go through a double.
+const occurredAtField = sql`coalesce(',"occurredAt":"' || strftime('%Y-%m-%dT%H:%M:%S', occurred_at / 1000, 'unixepoch')
+  || printf('.%03dZ"', occurred_at % 1000), '')`
+const metadataField = sql`coalesce(',"metadata":' || metadata, '')`
+
 const queries = preparedQueries((db) => ({
   heads: db
     .select({
@@ -32,15 +37,21 @@ const queries = preparedQueries((db) => ({
     .limit(headsMax)
     .prepare(),
   lines: db
-    .select({ lines: sql<string | null>`group_concat(document || char(10), '')` })
-    .from(sql`(select document from json_each(${sql.placeholder('seqs')})
-      cross join call_documents on seq = value)`)
+    .select({ lines: sql<string | null>`group_concat(line || char(10), '')` })
+    .from(sql`(
+      select case when occurred_at is null and metadata is null then document
+        else substr(document, 1, length(document) - 1) || ${occurredAtField} || ${metadataField} || '}' end as line
+      from json_each(${sql.placeholder('seqs')})
+      cross join calls on calls.seq = value
+      cross join call_documents on call_documents.seq = calls.seq
+      left join call_metadata on call_metadata.seq = calls.seq)`)
     .prepare(),
 }))
 
 /**
- * Every call of the project as lines of JSON, oldest first, each part with its line endings. Paged by the last
- * call's time and id, so that calls coming and going meanwhile neither repeat nor hide any other.
+ * Every call of the project as lines of JSON, oldest first, each part with its line endings: what is served of it,
+ * and what is not, `occurredAt` and `metadata`, so that importing the lines loses nothing. Paged by the last call's
+ * time and id, so that calls coming and going meanwhile neither repeat nor hide any other.
  */
 export async function* exportCalls(db: ReadDatabase, projectId: number): AsyncGenerator<string> {
   let last: Pick<Head, 'createdAt' | 'id'> = { createdAt: -1, id: '' }

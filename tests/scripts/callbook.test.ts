@@ -492,6 +492,32 @@ describe('calls', () => {
     expect(ran.value).toMatchObject({ imported: 2, failed: 1, errors: [{ line: 2 }] })
   })
 
+  test('what is not served is exported and imported, too: metadata, and the time of the newest event', async () => {
+    const line = new Line()
+    await line.project('A')
+    await line.project('B')
+    const call = {
+      id: 'one',
+      summary: 'newest',
+      metadata: { crm: 'SFDC-42', list: ['"', 1.5, null] },
+      occurredAt: '2026-06-02T00:00:00.007Z',
+    }
+    const sent = [call, { id: 'two', occurredAt: '1970-01-01T00:00:00.000Z' }, { id: 'three', metadata: {} }]
+    const file = fileOf(linesOf(sent))
+    await line.run(['calls', 'import', file, '--project', 'A'])
+    const exported = await line.json(['calls', 'export', '--project', 'A'])
+    const byId = new Map(exported.value.map((each: { id: string }) => [each.id, each]))
+    for (const each of sent) expect(byId.get(each.id)).toMatchObject(each)
+
+    const copy = fileOf((await line.run(['calls', 'export', '--project', 'A'])).out)
+    await line.run(['calls', 'import', copy, '--project', 'B'])
+    expect((await line.json(['calls', 'export', '--project', 'B'])).value).toEqual(exported.value)
+    const late = { id: 'one', summary: 'OLD', occurredAt: '2026-06-01T00:00:00Z' }
+    await line.run(['calls', 'import', fileOf(linesOf([late])), '--project', 'B'])
+    const after = (await line.json(['calls', 'export', '--project', 'B'])).value
+    expect(after.find(({ id }: { id: string }) => id === 'one').summary).toBe('newest')
+  })
+
   test('a line of 32 MiB is imported, and what is exported of it can be imported again', async () => {
     const line = new Line()
     await line.project('A')
