@@ -17,6 +17,9 @@ interface ServiceRoutesOptions {
 }
 
 const tags = ['Service']
+/** What proxies add to a request that they hand on, the widespread and those of large providers. */
+const forwardingHeader =
+  /^(forwarded|via|x-forwarded-.+|x-real-ip|x-client-ip|x-original-.+|true-client-ip|cf-connecting-ip|fly-client-ip)$/
 const Health = Type.Object({ status: Type.Unsafe<'ok'>({ type: 'string', enum: ['ok'] }) })
 const Replication = Type.Object({
   lagMs: Type.Unsafe<number | null>({ type: 'number', nullable: true }),
@@ -94,8 +97,13 @@ function toReadiness(reason: string | null, replication: Static<typeof Replicati
 function mayReadMetrics(request: Request, metricsToken: string | null, peerAddress: PeerAddress): boolean {
   if (metricsToken !== null)
     return isSame(bearerToken(request.headers.get('authorization')) ?? '', metricsToken)
-  const isForwarded = request.headers.has('x-forwarded-for') || request.headers.has('forwarded')
-  return !isForwarded && isLoopback(peerAddress(request))
+  return isLoopback(peerAddress(request)) && !isForwarded(request.headers)
+}
+
+/** Whether a proxy says so by any of the headers that proxies add. */
+function isForwarded(headers: Headers): boolean {
+  for (const name of headers.keys()) if (forwardingHeader.test(name)) return true
+  return false
 }
 
 function isSame(a: string, b: string): boolean {

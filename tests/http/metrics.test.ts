@@ -102,6 +102,10 @@ describe('who may read /metrics', () => {
       { 'x-forwarded-for': '127.0.0.1' },
       { 'x-forwarded-for': '' },
       { forwarded: 'for=127.0.0.1' },
+      { 'x-real-ip': '192.0.2.1' },
+      { 'X-Forwarded-Proto': 'https' },
+      { via: '1.1 proxy' },
+      { 'cf-connecting-ip': '192.0.2.1' },
     ]
     for (const headers of forwardings) {
       await expectProblem(await ask(service.url, headers), 'forbidden', 'Forbidden')
