@@ -81,8 +81,8 @@ export function deletedAnswer(description: string): Answer {
   return jsonAnswer(description, schema)
 }
 
-export function headerOf(description: string, example: string): OpenAPIV3.HeaderObject {
-  return { description, schema: { type: 'string' }, example }
+export function headerOf(description: string, example: string, required = true): OpenAPIV3.HeaderObject {
+  return { description, required, schema: { type: 'string' }, example }
 }
 
 /** A parameter in the path, documented only: what it may hold is the feature's to judge. */
@@ -167,9 +167,21 @@ function describe(status: number): string {
   return errorDescriptions[status] ?? 'Error'
 }
 
+const retryAfter: Answer['headers'] = {
+  'Retry-After': {
+    description: 'Seconds to wait before the next try.',
+    required: true,
+    schema: { type: 'integer' },
+    example: 1,
+  },
+}
+const errorHeaders: Record<number, Answer['headers']> = { 429: retryAfter, 503: retryAfter }
+
 function problemAnswer(status: number): Answer {
+  const headers = errorHeaders[status]
   return {
     description: describe(status),
+    ...(headers ? { headers } : {}),
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   }
 }

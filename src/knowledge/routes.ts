@@ -77,6 +77,11 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search, outbox }
                     '`ready` when vector search finds it too, else `pending`.',
                     'ready',
                   ),
+                  'Idempotent-Replayed': headerOf(
+                    '`true` when an earlier request with this `Idempotency-Key` made the item; else absent.',
+                    'true',
+                    false,
+                  ),
                 },
               }),
             },

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-const notBlank = { minLength: 1, pattern: '\\S', 'x-message': 'must not be blank' }
+export const notBlank = { minLength: 1, pattern: '\\S', 'x-message': 'must not be blank' }
 
 /** What a client sends to create an item. The size limit of `text` is in bytes and configured, so not here. */
 export const NewItem = Type.Object({

@@ -92,6 +92,11 @@ describe('beyond what is taken on at once', () => {
     while (refused.ok) refused = await send()
     expect(refused.headers.get('retry-after')).toBe('1')
     await expectProblem(refused, 'unavailable', 'Service unavailable')
+    const query = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { body } } })
+    const headers = { 'content-type': 'application/json' }
+    const byProtocol = await project.fetch('/mcp', { method: 'POST', headers, body: query })
+    expect([byProtocol.status, byProtocol.headers.get('retry-after')]).toEqual([503, '1'])
+    expect((await byProtocol.json()).error.code).toBe(-32_000)
     await isAnswering()
     for (const { socket } of held) socket.destroy()
     while (!(await send()).ok) await Bun.sleep(10)

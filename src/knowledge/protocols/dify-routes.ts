@@ -8,6 +8,7 @@ import type { Search } from '../search/search.ts'
 import { limitOf, toErrorBody, toRecords, UnknownKnowledge } from './dify.ts'
 import { itemFilterOf } from './dify-conditions.ts'
 import { DifyAnswer, DifyError, DifyRequest } from './dify-schemas.ts'
+import { toQuery } from './query-text.ts'
 
 interface DifyRoutesOptions {
   search: Pick<Search, 'search'>
@@ -52,7 +53,7 @@ async function retrieve(
   const itemIds = items?.filter(filter ?? (() => true)).map(({ id }) => id)
   const limit = limitOf(retrieval_setting)
   const { data } = await options.search.search(projectId, {
-    query,
+    query: toQuery(query),
     ...(limit ? { limit } : {}),
     ...(itemIds ? { itemIds } : {}),
   })

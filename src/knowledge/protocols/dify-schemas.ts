@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SearchRequest } from '../schemas.ts'
+import { notBlank } from '../schemas.ts'
 
 /** Of https://docs.dify.ai/en/self-host/use-dify/knowledge/external-knowledge-api, as are all schemas here. */
 export const comparisonOperators = [
@@ -52,7 +52,12 @@ export const DifyRequest = Type.Object({
     description: "The id or the name of the key's project, or the id of one of its items.",
     example: 'default',
   }),
-  query: Type.Index(SearchRequest, ['query']),
+  // Dify sends a user's message as it is, however long.
+  query: Type.String({
+    ...notBlank,
+    description: 'Of a text of more than 2,000 characters the last ones.',
+    example: 'How long do refunds take?',
+  }),
   retrieval_setting: Type.Object(
     {
       top_k: Type.Optional(

@@ -3,6 +3,8 @@ interface RpcErrorOptions {
   id?: string | number | null
   /** Of HTTP: 200 where the answer is to a well-made request. */
   status?: number
+  /** For the answer's `Retry-After`. */
+  retryAfterSeconds?: number | undefined
 }
 
 /** An error as JSON-RPC 2.0 has it: https://www.jsonrpc.org/specification#error_object. */
@@ -10,12 +12,18 @@ export class RpcError extends Error {
   readonly code: number
   readonly id: string | number | null
   readonly status: number
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: number, message: string, { id = null, status = 200 }: RpcErrorOptions = {}) {
+  constructor(
+    code: number,
+    message: string,
+    { id = null, status = 200, retryAfterSeconds }: RpcErrorOptions = {},
+  ) {
     super(message)
     this.name = 'RpcError'
     this.code = code
     this.id = id
     this.status = status
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }

@@ -4,6 +4,7 @@ import { contextLine, embeddedText } from '../chunks.ts'
 import type { SearchHit } from '../schemas.ts'
 import { faultsSentence } from './error-sentence.ts'
 import { modelText } from './model-text.ts'
+import { queryCharsMax, toQuery } from './query-text.ts'
 import {
   ToolParameters,
   type VapiDocument,
@@ -12,7 +13,6 @@ import {
   type VapiToolResult,
 } from './vapi-schemas.ts'
 
-const queryCharsMax = 2_000
 /** A shorter turn ("yes", "how much?") says too little alone, so the ones before it are added. */
 const queryWordsMin = 4
 const queryTurnsMax = 3
@@ -41,7 +41,7 @@ export function queryOf({ message }: VapiKnowledgeRequest): string | null {
     turns++
     if (!isShort(query)) break
   }
-  return query === '' ? null : lastCharacters(query, queryCharsMax)
+  return query === '' ? null : toQuery(query)
 }
 
 /** A passage as a document, headed by where it stands, so that the model knows what it is about. */
@@ -113,12 +113,6 @@ function isShort(text: string): boolean {
 
 // Also counts words of languages that put no spaces between them.
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' })
-
-/** The last code points of a well-formed text. */
-function lastCharacters(text: string, charsMax: number): string {
-  // A code point has at most two units, so this holds enough of them even without a half at its start.
-  return [...text.slice(-2 * charsMax)].slice(-charsMax).join('').trim()
-}
 
 /** `toolWithToolCallList` has each call inside its tool, whose own `parameters` are a schema. */
 function withoutTool(entry: unknown): unknown {
