@@ -9,14 +9,26 @@ const fieldErrorsMax = 50
  * Compiles a TypeBox schema, which is JSON Schema, into a check that returns the value or throws
  * `invalid_request` with one entry a field. Ajv rather than TypeBox's own checker: lengths count code
  * points, as JSON Schema says and OpenAPI readers expect.
+ * @param further what the schema cannot say; asked only of a value that fails, without its fields at fault, so that
+ * one answer names them all. Whoever takes the value asks it of the others.
  */
-export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
+export function compileCheck<S extends TSchema>(
+  schema: S,
+  further?: (value: Static<S>) => FieldError[],
+): (value: unknown) => Static<S> {
   let validate: ValidateFunction | undefined
   return (value) => {
     validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(withGuardedItems(schema))
     if (validate(value)) return value as Static<S>
-    throw invalidRequest(fieldErrors(validate.errors ?? []))
+    const errors = fieldErrors(validate.errors ?? [])
+    throw invalidRequest(further ? errors.concat(further(withoutFields(value, errors) as Static<S>)) : errors)
   }
+}
+
+function withoutFields(value: unknown, errors: readonly FieldError[]): object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
+  const atFault = new Set(errors.map(({ field }) => field.split('.', 1)[0]))
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !atFault.has(name)))
 }
 
 /** The entries of an array are judged only when it is not too long: each of millions would be an error. */
@@ -34,8 +46,11 @@ function withGuardedItems(schema: object): object {
  * A request body checked by `schema`, in the form Elysia takes validators in (https://standardschema.dev). The
  * validator is not enumerable, so that whoever copies the object for documentation gets the schema alone.
  */
-export function bodyOf<S extends TSchema>(schema: S): BodySchema<Static<S>> {
-  const check = compileCheck(schema)
+export function bodyOf<S extends TSchema>(
+  schema: S,
+  further?: (value: Static<S>) => FieldError[],
+): BodySchema<Static<S>> {
+  const check = compileCheck(schema, further)
   const standard = { version: 1, vendor: 'callbook', validate: (value: unknown) => ({ value: check(value) }) }
   return Object.defineProperty({ ...schema }, '~standard', { value: standard }) as unknown as BodySchema<
     Static<S>

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import type { Command } from 'commander'
+import { changeErrors } from '../../src/calls/merge.ts'
 import { CallChange } from '../../src/calls/schemas.ts'
 import { AppError, invalidRequest } from '../../src/errors.ts'
 import { parseJson } from '../../src/http/json-body.ts'
@@ -87,7 +88,7 @@ class Import {
   readonly #services: Services
   readonly #shell: Shell
   readonly #projectId: number
-  readonly #check = compileCheck(CallLine) as (value: unknown) => CallLine
+  readonly #check = compileCheck(CallLine, changeErrors) as (value: unknown) => CallLine
   readonly #summary: ImportSummary = { imported: 0, updated: 0, failed: 0, seconds: 0, errors: [] }
   #progress: { say(line: string): void } = { say: () => undefined }
 

@@ -3,6 +3,7 @@ import { callerContext } from '../http/caller.ts'
 import { jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import { bodyOf } from '../validation.ts'
 import type { Ingest } from './ingest.ts'
+import { changeErrors } from './merge.ts'
 import { toCallResponse } from './routes.ts'
 import { Call, CallChange } from './schemas.ts'
 
@@ -17,7 +18,7 @@ export function ingestRoutes(ingest: Ingest) {
     },
     {
       parse: 'json',
-      body: bodyOf(CallChange),
+      body: bodyOf(CallChange, changeErrors),
       detail: {
         tags: ['Ingest'],
         security: [{ ingestKey: [] }],

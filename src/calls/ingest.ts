@@ -312,7 +312,7 @@ function charsSaid(transcript: readonly Turn[]): number {
 /** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */
 function checkId(id: string | null): void {
   if (id !== null && callIdPattern.test(id)) return
-  const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'
+  const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'
   throw invalidRequest([{ field: 'id', message }])
 }
 

@@ -25,9 +25,9 @@ const mergedFields = [
 ] as const
 
 /**
- * The call after a change. Pure: the same change twice gives the same call, and events that carry `occurredAt`
- * give the same call in whatever order they arrive, unless older ones contradict each other where the newest
- * is silent: then the first to arrive fills the gap.
+ * The call after a change. Pure: the same change twice gives the same call. Of events that carry `occurredAt` the
+ * newest wins wherever it says something, in whatever order they arrive; where it is silent, the first of the older
+ * ones to arrive fills the gap, except `isEngaged`, of which false is not told from silence.
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
@@ -46,7 +46,7 @@ export function mergeCall(
 
   for (const field of mergedFields) {
     const value = change[field]
-    if (value === undefined || (isLate && !isEmpty(call[field]))) continue
+    if (value === undefined || (isLate && (isEmpty(value) || !isEmpty(call[field])))) continue
     assign(call, field, value)
   }
   // Completion is a fact that no order of events undoes, so a late event may still bring it.
@@ -96,10 +96,21 @@ function newCall(id: string, createdAt: number): StoredCall {
  * @throws invalid_request
  */
 export function checkChange(id: string, change: CallChange) {
-  const errors: FieldError[] = []
+  const { times, errors } = readChange(change)
   if (change.id !== undefined && change.id !== id) {
     errors.push({ field: 'id', message: 'must equal the id in the path' })
   }
+  if (errors.length > 0) throw invalidRequest(errors)
+  return times
+}
+
+/** What is wrong with a change of whatever call, beyond what the schema says. */
+export function changeErrors(change: CallChange): FieldError[] {
+  return readChange(change).errors
+}
+
+function readChange(change: CallChange) {
+  const errors: FieldError[] = []
   if (change.transcript && change.appendTranscript) {
     errors.push({ field: 'appendTranscript', message: 'cannot come together with transcript' })
   }
@@ -121,8 +132,7 @@ export function checkChange(id: string, change: CallChange) {
     updatedAt: read('updatedAt'),
     occurredAt: read('occurredAt'),
   }
-  if (errors.length > 0) throw invalidRequest(errors)
-  return times
+  return { times, errors }
 }
 
 /** Nothing is known yet: what a late event may still fill in. A duration of 0 says that nothing is known. */
@@ -164,7 +174,8 @@ function gap(detail: string): AppError {
 }
 
 function mergeMetadata(before: string | null, given: CallChange['metadata'], isLate: boolean): string | null {
-  if (given === undefined || (isLate && before !== null && before !== '{}')) return before
+  if (given === undefined || (isLate && (given === null || (before !== null && before !== '{}'))))
+    return before
   return given === null ? null : JSON.stringify(given)
 }
 

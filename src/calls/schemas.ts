@@ -4,8 +4,8 @@ import { instantPattern } from './instant.ts'
 export const transcriptTurnsMax = 10_000
 export const metadataBytesMax = 65_536
 
-/** A call's id, under `/ingest` and under `/v1`. */
-export const callIdPattern = /^[A-Za-z0-9._:-]{1,128}$/
+/** A call's id, under `/ingest` and under `/v1`. In a path `.` and `..` mean another one, so no call is reached by them. */
+export const callIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/
 
 // The schemas are JSON Schema as OpenAPI 3.0 writes it (`nullable`, `enum`): one text for checks and docs.
 

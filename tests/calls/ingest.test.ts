@@ -190,11 +190,10 @@ describe('PUT /ingest/calls/:id', () => {
 })
 
 describe('ids', () => {
-  const good = ['a', '0', '.', '..', '...', '-', ':', '_', 'null', '__proto__', 'A'.repeat(128), 'a:b-c_d.e']
-  // Clients fold `.` and `..` out of a path, so these two can only be written with the other characters.
-  const reachable = good.filter((id) => !/^\.{1,2}$/.test(id))
+  const idMessage = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'
+  const good = ['a', '0', '...', '.a', '-', ':', '_', 'null', '__proto__', 'A'.repeat(128), 'a:b-c_d.e']
 
-  test.each(reachable)('%s is an id', async (id) => {
+  test.each(good)('%s is an id', async (id) => {
     const project = await service.mintProject()
     expect((await putCall(project, encodeURIComponent(id), { id }, 201)).id).toBe(id)
     expect((await getCall(project, encodeURIComponent(id))).id).toBe(id)
@@ -221,13 +220,35 @@ describe('ids', () => {
   ])('%s is 400 under /ingest and the usual 404 under /v1', async (id) => {
     const project = await service.mintProject()
     const problem = await expectProblem(await put(project, id, {}), 'invalid_request', 'Invalid request')
-    expect(problem.errors).toEqual([
-      { field: 'id', message: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -' },
-    ])
+    expect(problem.errors).toEqual([{ field: 'id', message: idMessage }])
     expect(await rowsOf(project)).toBe(0)
     await expectProblem(await project.fetch(`/v1/calls/${id}`), 'not_found', 'Call not found')
     const removed = await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
     await expectProblem(removed, 'not_found', 'Call not found')
+  })
+
+  test.each(['.', '..'])(
+    '%s is none: in a path it means another one, so the call could not be reached',
+    async (id) => {
+      const { projectId } = await service.mintProject()
+      await expect(service.services.ingest.put(projectId, id, {})).rejects.toThrow(idMessage)
+    },
+  )
+
+  test('all that is wrong with a request is said at once', async () => {
+    const project = await service.mintProject()
+    const sent = {
+      duration: -1,
+      summary: 5,
+      createdAt: '2026-02-30T00:00:00Z',
+      metadata: { a: 'x'.repeat(65_536) },
+    }
+    const problem = await expectProblem(
+      await put(project, 'call-1', sent),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect(problem.errors?.map(({ field }) => field).sort()).toEqual(Object.keys(sent).sort())
   })
 
   test('an id in the body must be the one in the path', async () => {

@@ -329,6 +329,12 @@ describe('an event that is older than the newest one merged', () => {
     expect(merged(first, late)).toEqual(merged(first))
   })
 
+  test('leaves what is empty as it is when it has nothing to fill it with', () => {
+    const first: CallChange = { occurredAt: at(10), summary: '', callAnalysis: {}, metadata: {} }
+    const late: CallChange = { occurredAt: at(9), summary: null, callAnalysis: null, metadata: null }
+    expect(merged(first, late)).toEqual(merged(first))
+  })
+
   test('fills metadata only when there is none', () => {
     const late: CallChange = { occurredAt: at(1), metadata: { old: 1 } }
     expect(merged(newest, late).metadata).toBe('{"old":1}')
