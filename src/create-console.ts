@@ -52,7 +52,7 @@ export async function createConsole({
     now,
     onNoteFailed: (error) => log.error({ error }, 'A failed sign-in was not noted in the audit trail'),
   })
-  const people = new People(read)
+  const people = new People({ read, write, audit, now })
   const members = new Members({ read, write, audit, now })
   return {
     audit,

@@ -256,6 +256,7 @@ export type AuditAction =
   | 'invitation_accepted'
   | 'role_changed'
   | 'person_removed'
+  | 'person_renamed'
   | 'key_created'
   | 'key_revoked'
   | 'project_created'

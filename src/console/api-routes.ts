@@ -54,7 +54,7 @@ export function consoleApi({
   ...parts
 }: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
-    .use(sessionRoutes(console.sessions, console.links))
+    .use(sessionRoutes(console.sessions, console.links, console.people))
     .use(projectRoutes(console.projects))
     .use(keyRoutes(keys))
     .use(peopleRoutes({ ...console, publicUrl }))

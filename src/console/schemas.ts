@@ -26,6 +26,9 @@ export const ChangePassword = Type.Object({ currentPassword: Text(128), newPassw
 
 export const ProjectName = Type.Object({ name: Text(200) })
 
+/** What a person is called in the console. */
+export const PersonName = Type.Object({ name: Text(200) })
+
 /** The project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
 

@@ -3,14 +3,23 @@ import { consoleContext } from '../http/console-context.ts'
 import { bodyOf } from '../validation.ts'
 import type { Client } from './people/auth.ts'
 import type { Links } from './people/links.ts'
+import type { People } from './people/people.ts'
 import type { WithCookies } from './people/session-answer.ts'
 import type { Sessions } from './people/sessions.ts'
-import { AcceptInvitation, ChangePassword, LinkToken, ResetPassword, SetUp, SignIn } from './schemas.ts'
+import {
+  AcceptInvitation,
+  ChangePassword,
+  LinkToken,
+  PersonName,
+  ResetPassword,
+  SetUp,
+  SignIn,
+} from './schemas.ts'
 
 const detail = { hide: true }
 
 /** /console/api: signing in and out, one-time links, and what belongs to the person alone. */
-export function sessionRoutes(sessions: Sessions, links: Links) {
+export function sessionRoutes(sessions: Sessions, links: Links, people: People) {
   return new Elysia({ prefix: '/console/api' })
     .use(consoleContext())
     .get('/session', async (context) => answer(context, await sessions.current(clientOf(context))), {
@@ -37,6 +46,11 @@ export function sessionRoutes(sessions: Sessions, links: Links) {
       (context) => sessions.end(context.person, context.params.id, clientOf(context)),
       { detail },
     )
+    .patch('/person', ({ person, body, address }) => people.rename(person, body.name, address), {
+      parse: 'json',
+      body: bodyOf(PersonName),
+      detail,
+    })
     .post(
       '/password',
       async (context) =>

@@ -16,6 +16,7 @@ const levels: Record<string, Level> = {
   'GET /sessions': 'signedIn',
   'DELETE /sessions': 'signedIn',
   'DELETE /sessions/:id': 'signedIn',
+  'PATCH /person': 'signedIn',
   'POST /password': 'signedIn',
   'POST /links/check': 'everyone',
   'POST /links/setup': 'everyone',

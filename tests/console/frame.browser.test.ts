@@ -107,6 +107,19 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.getByText('There is nothing here').waitFor()
   })
 
+  test('a person takes another name, which the menu says at once', async () => {
+    const person = await set.join(project, 'member')
+    const page = await openTab(`/p/${project.id}/settings/account`, { person })
+    const save = page.getByRole('button', { name: 'Save' })
+    await page.getByLabel('Name', { exact: true }).fill(' ')
+    expect(await save.isDisabled()).toBe(true)
+    await page.getByLabel('Name', { exact: true }).fill('Grace Hopper')
+    await save.click()
+    await page.getByRole('button', { name: 'Signed in as Grace Hopper' }).waitFor()
+    await page.reload()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Grace Hopper')
+  })
+
   test('a session that ends leads to sign-in and back to where one was', async () => {
     const guest = await set.join(project, 'member')
     const page = await openTab(`/p/${project.id}/calls?status=completed`, { person: guest })

@@ -57,6 +57,31 @@ describe('the people of a project', () => {
     expect(await mayListKeys()).toBe(403)
   })
 
+  test('may call themselves otherwise, and are called so everywhere from then on', async () => {
+    const project = await set.mintProject()
+    const person = await set.join(project, 'member')
+    const answer = await person.send('PATCH', '/person', { name: '  Ada Łukasz ' })
+    const renamed = { id: person.personId, name: 'Ada Łukasz', email: person.email }
+    expect([answer.status, await answer.json()]).toEqual([200, renamed])
+    expect((await (await person.fetch('/session')).json()).person).toEqual(renamed)
+    expect((await membersOf(project)).at(-1)?.name).toBe('Ada Łukasz')
+    const { data } = await (await set.owner.fetch(`/projects/${project.id}/audit`)).json()
+    expect(data[0]).toMatchObject({ action: 'person_renamed', target: 'Ada Łukasz' })
+    expect(data[0].actor).toBe(`${person.name} (${person.email})`)
+  })
+
+  test.each([
+    [' ', 'must not be blank'],
+    ['x'.repeat(201), 'must be at most 200 characters'],
+  ])('are not called %j', async (name, message) => {
+    const project = await set.mintProject()
+    const person = await set.join(project, 'member')
+    const answer = await person.send('PATCH', '/person', { name })
+    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(problem.errors).toEqual([{ field: 'name', message }])
+    expect((await membersOf(project)).at(-1)?.name).toBe(person.name)
+  })
+
   test('lose everything when they are removed, and keep what they are elsewhere', async () => {
     const [project, other] = [await set.mintProject(), await set.mintProject()]
     const person = await set.join(project, 'owner')

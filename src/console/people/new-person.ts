@@ -27,8 +27,8 @@ export function normalizeEmail(email: string): string {
 export function checkNewPerson({ name, email, password }: NewPerson, path = ''): NewPerson {
   const problems: FieldError[] = []
   const refuse = (field: string, message: string) => problems.push({ field: path + field, message })
-  if (name.trim() === '') refuse('name', 'must not be blank')
-  if ([...name].length > nameCharsMax) refuse('name', `must be at most ${nameCharsMax} characters`)
+  const nameFault = nameProblem(name)
+  if (nameFault) refuse('name', nameFault)
   const normalized = normalizeEmail(email)
   if (normalized.length > emailCharsMax || !emailForm.test(normalized))
     refuse('email', 'must be an e-mail address, such as ada@example.com')
@@ -36,6 +36,11 @@ export function checkNewPerson({ name, email, password }: NewPerson, path = ''):
   if (problem) refuse('password', problem)
   if (problems.length > 0) throw invalidRequest(problems)
   return { name: name.trim(), email: normalized, password }
+}
+
+export function nameProblem(name: string): string | null {
+  if (name.trim() === '') return 'must not be blank'
+  return [...name].length > nameCharsMax ? `must be at most ${nameCharsMax} characters` : null
 }
 
 export function passwordProblem(password: string): string | null {

@@ -1,9 +1,12 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { members, people, projects } from '../../db/schema.ts'
-import { AppError } from '../../errors.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+import { AppError, invalidRequest } from '../../errors.ts'
+import type { SignedIn } from '../../http/console-context.ts'
 import type { Person, Role } from '../answers.ts'
-import { normalizeEmail } from './new-person.ts'
+import { type AuditTrail, byPerson } from '../audit.ts'
+import { nameProblem, normalizeEmail } from './new-person.ts'
 import { findConsoleOwner } from './set-up.ts'
 
 /** A person as whoever runs the service sees them. */
@@ -11,12 +14,35 @@ export interface PersonOverall extends Person {
   projects: { id: string; name: string; role: Role }[]
 }
 
+interface PeopleOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  audit: Pick<AuditTrail, 'entry'>
+  now: () => number
+}
+
 /** Everybody who may sign in, whatever they are in. */
 export class People {
+  readonly #options: PeopleOptions
   readonly #read: ReadDatabase
 
-  constructor(read: ReadDatabase) {
-    this.#read = read
+  constructor(options: PeopleOptions) {
+    this.#options = options
+    this.#read = options.read
+  }
+
+  /** @throws invalid_request when the name is blank or too long */
+  async rename(person: SignedIn, name: string, address: string | null): Promise<Person> {
+    const { write, audit, now } = this.#options
+    const problem = nameProblem(name)
+    if (problem) throw invalidRequest([{ field: 'name', message: problem }])
+    const renamed = { name: name.trim(), updatedAt: new Date(now()) }
+    const by = byPerson(person, address)
+    await write.batch([
+      write.update(people).set(renamed).where(eq(people.id, person.personId)),
+      write.run(audit.entry({ by, projectId: null, action: 'person_renamed', target: renamed.name })),
+    ])
+    return { id: person.personId, name: renamed.name, email: person.email }
   }
 
   /** In the order in which they came. */

@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput } from '@mantine/core'
+import { Button, Group, PasswordInput, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -14,7 +14,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { usePerson } from '../../session.ts'
+import { sessionQuery, usePerson } from '../../session.ts'
 import { NewPassword, passwordCharsMin } from '../entry/new-password.tsx'
 import { deviceOf } from './device.ts'
 
@@ -22,27 +22,60 @@ const sessionsKey = ['sessions']
 
 /** What belongs to the person alone, whatever project is open. */
 export function AccountView() {
-  const { name, email } = usePerson()
   return (
     <>
       <PageHeader title="Account" description="Yours alone, in every project." />
       <div className="cb-forms">
-        <Panel title="Person">
-          <dl className="cb-facts">
-            <div>
-              <dt>Name</dt>
-              <dd>{name}</dd>
-            </div>
-            <div>
-              <dt>E-mail address</dt>
-              <dd>{email}</dd>
-            </div>
-          </dl>
-        </Panel>
+        <Person />
         <Password />
         <Sessions />
       </div>
     </>
+  )
+}
+
+function Person() {
+  const { name: current, email } = usePerson()
+  const queryClient = useQueryClient()
+  const [name, setName] = useState(current)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => unwrap(api.person.patch({ name: name.trim() })),
+    onSuccess: async (person) => {
+      await queryClient.refetchQueries(sessionQuery)
+      setName(person.name)
+      notifications.show({ message: `You are called ${person.name} now.` })
+    },
+  })
+  const isChanged = name.trim() !== '' && name.trim() !== current
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isChanged && !isPending) mutate()
+  }
+  return (
+    <Panel title="Person">
+      <form onSubmit={submit} className="cb-stack">
+        <dl className="cb-facts">
+          <div>
+            <dt>E-mail address</dt>
+            <dd>{email}</dd>
+          </div>
+        </dl>
+        <TextInput
+          label="Name"
+          autoComplete="name"
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={fieldErrors(error).name}
+        />
+        {error && !isAboutFields(error, ['name']) && <Problem error={error} />}
+        <Group justify="flex-end">
+          <Button type="submit" disabled={!isChanged} loading={isPending}>
+            Save
+          </Button>
+        </Group>
+      </form>
+    </Panel>
   )
 }
 

@@ -16,6 +16,7 @@ export const actionWords: Record<AuditAction, string> = {
   invitation_accepted: 'Invitation accepted',
   role_changed: 'Role changed',
   person_removed: 'Person removed',
+  person_renamed: 'Person renamed',
   key_created: 'Key created',
   key_revoked: 'Key revoked',
   project_created: 'Project created',
