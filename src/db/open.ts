@@ -203,9 +203,10 @@ function toDatabase(
     own: () => replica?.own(),
     close: async () => {
       reader.close()
-      await side?.close()
       await writer.close()
       await replica?.close()
+      // Last: a query that runs is waited for, and nothing is lost with it.
+      await side?.close()
     },
   }
 }
