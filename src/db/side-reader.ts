@@ -78,8 +78,8 @@ export class SideReader {
       workerData: { file: this.#file, isClosing: this.#isClosing } satisfies SideReaderData,
     })
     worker.on('message', (reply: SideReply) => this.#settle(reply))
-    worker.on('error', (error) => this.#fail(error))
-    worker.on('exit', () => this.#fail(new Error('The reader has ended')))
+    worker.on('error', (error) => this.#fail(worker, error))
+    worker.on('exit', () => this.#fail(worker, new Error('The reader has ended')))
     this.#worker = worker
     return worker
   }
@@ -91,8 +91,9 @@ export class SideReader {
     else waiting?.resolve(reply.rows)
   }
 
-  /** The next query starts another thread. */
-  #fail(error: Error): void {
+  /** The next query starts another thread, which the end of this one is not to take down. */
+  #fail(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return
     this.#worker = undefined
     this.#rejectAll(error)
   }

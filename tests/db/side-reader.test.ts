@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { meta } from '../../src/db/schema.ts'
@@ -74,6 +75,16 @@ describe('the reader aside', () => {
     )
     expect(failure).toBeInstanceOf(Error)
     expect(await database.read.select().from(meta).where(sql`name = 'written'`)).toEqual([])
+  })
+
+  test('goes on after a thread that failed, whose end takes nothing down', async () => {
+    const file = join(folder.folder, 'later', 'callbook.db')
+    const reader = new SideReader(file)
+    expect(await failureOf(reader.db.all(sql`select 1`))).toBeInstanceOf(Error)
+    mkdirSync(dirname(file))
+    writeFileSync(file, '')
+    expect(await reader.db.all(sql`select 1`)).toEqual([[1]])
+    await reader.close()
   })
 
   test('lets nobody wait for an answer when it is closed', async () => {
