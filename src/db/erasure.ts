@@ -28,6 +28,8 @@ interface ErasureOptions {
   scrubIndex: (projectId: number) => Promise<void>
   /** Resolves when no page holds bytes of a cell that was moved away from it. */
   sweepPages: () => Promise<unknown>
+  /** See Writer.emptyLog. */
+  emptyLog: () => Promise<boolean>
   /** The promise: nothing is left this long after the answer to a DELETE. */
   eraseWithinMs: number
   now: () => number
@@ -96,10 +98,10 @@ export class Erasure {
       await this.#rewriteWords(callWords(projectId))
     }
     await this.#options.sweepPages()
-    await emptyWriteAheadLog(this.#options.write)
+    await emptyWriteAheadLog(this.#options.emptyLog, this.#rounds.signal)
   }
 
-  /** Finishes what is under way; what is open then is finished at the next start. */
+  /** Breaks off what waits for readers; what is open then is finished after the next start. */
   async close(): Promise<void> {
     await this.#rounds.close()
   }

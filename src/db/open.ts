@@ -43,6 +43,8 @@ export interface OpenDatabase {
   keepReserve(): Promise<void>
   /** See stale-cells.ts; only of a local database. */
   clearStalePages(pages: number[]): Promise<void>
+  /** See Writer.emptyLog; only of a local database. */
+  emptyLog(): Promise<boolean>
   /** Null where nothing is replicated. */
   replication(): ReplicationStatus | null
   /** Whether a replica is unusable until the next start fetches it anew. */
@@ -197,6 +199,7 @@ function toDatabase(
     takesWrites: writer.isUp,
     keepReserve: writer.keepReserve,
     clearStalePages: writer.clearStalePages,
+    emptyLog: writer.emptyLog,
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
     isDamaged: () => replica?.isDamaged ?? false,

@@ -28,6 +28,8 @@ interface RemovalsOptions {
   dropIndex: (projectId: number) => Promise<void>
   /** Resolves when no page holds bytes of a cell that was moved away from it. */
   sweepPages: () => Promise<unknown>
+  /** See Writer.emptyLog. */
+  emptyLog: () => Promise<boolean>
   /** How long a removal waits: other processes on the database need a moment to notice it. */
   delayMs: number
   /** Milliseconds since 1970. */
@@ -93,7 +95,7 @@ export class Removals {
     if (open.length === 0 || this.#rounds.isClosed) return
     if (this.#options.isLocal) {
       await this.#options.sweepPages()
-      await emptyWriteAheadLog(this.#options.write)
+      await emptyWriteAheadLog(this.#options.emptyLog, this.#rounds.signal)
     }
     await this.#markDone(open)
   }
