@@ -156,7 +156,7 @@ export async function openServices({
     read,
     write: freeing,
     scrubIndex: (projectId) => index.scrub(projectId),
-    sweepPages: () => sweeper.sweep(),
+    sweepPages: (signal) => sweeper.sweep(signal),
     emptyLog: database.emptyLog,
     eraseWithinMs: config.eraseWithinMs,
     now,
@@ -171,7 +171,7 @@ export async function openServices({
       await erasure.idle()
     },
     dropIndex: (projectId) => index.drop(projectId),
-    sweepPages: () => sweeper.sweep(),
+    sweepPages: (signal) => sweeper.sweep(signal),
     emptyLog: database.emptyLog,
     delayMs: removalDelayMs,
     now,
@@ -391,10 +391,9 @@ export async function openServices({
       metrics.close()
       await indexer.close()
       await textWork.close()
-      await removals.close()
       await wordBacklog.close()
-      await erasure.close()
-      await sweeper.close()
+      // They break off, and at once, since they wait for each other: there is to be time to save the index.
+      await Promise.all([removals.close(), erasure.close(), sweeper.close()])
       await index.close()
       await database.close()
       owner.release()

@@ -33,22 +33,25 @@ export class Sweeper {
   /**
    * One pass over the file. What was deleted before it is in no page after it: a cell that is gone is moved
    * nowhere any more, so pages that change behind the pass need no second look.
+   * @throws the reason of `signal` once that is aborted
    */
-  sweep(): Promise<void> {
-    const pass = this.#last.then(() => this.#pass())
+  sweep(signal?: AbortSignal): Promise<void> {
+    const pass = this.#last.then(() => this.#pass(signal))
     this.#last = pass.catch(() => undefined)
     return pass
   }
 
+  /** Breaks off the pass that is under way. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#last
     await this.#worker?.terminate()
   }
 
-  async #pass(): Promise<void> {
+  async #pass(signal?: AbortSignal): Promise<void> {
     for (let from: number | null = 1; from !== null; ) {
       // What waits for the pass must not take it for done.
+      signal?.throwIfAborted()
       if (this.#isClosed) throw new Error('The sweep was broken off')
       const { stale, next }: SweepReply = await this.#ask(from)
       for (let start = 0; start < stale.length; start += pagesPerGo) {

@@ -27,7 +27,7 @@ interface RemovalsOptions {
   leave: (projectId: number) => Promise<void>
   dropIndex: (projectId: number) => Promise<void>
   /** Resolves when no page holds bytes of a cell that was moved away from it. */
-  sweepPages: () => Promise<unknown>
+  sweepPages: (signal: AbortSignal) => Promise<unknown>
   /** See Writer.emptyLog. */
   emptyLog: () => Promise<boolean>
   /** How long a removal waits: other processes on the database need a moment to notice it. */
@@ -94,7 +94,7 @@ export class Removals {
     for (const projectId of open) await this.#remove(projectId)
     if (open.length === 0 || this.#rounds.isClosed) return
     if (this.#options.isLocal) {
-      await this.#options.sweepPages()
+      await this.#options.sweepPages(this.#rounds.signal)
       await emptyWriteAheadLog(this.#options.emptyLog, this.#rounds.signal)
     }
     await this.#markDone(open)

@@ -6,6 +6,9 @@ import { Sweeper } from '../../src/db/sweeper.ts'
 import { failureOf } from '../support/failure.ts'
 import { freshFolder } from '../support/script.ts'
 
+/** The smallest there are: many of them make no large file. */
+const pageBytes = 512
+const pagesOfSeveralAnswers = 50_000
 let folder: ReturnType<typeof freshFolder>
 let file: string
 
@@ -24,11 +27,36 @@ describe('a sweep', () => {
     await sweeper.sweep()
     await sweeper.close()
   })
+
+  test('is broken off when it is closed in the middle of a large file without stale pages', async () => {
+    makeDatabase(pagesOfSeveralAnswers)
+    const sweeper = new Sweeper({ file, clearPages: async () => undefined })
+    const failed = failureOf(sweeper.sweep())
+    // It has asked for the first pages then, and nothing is answered yet.
+    await Bun.sleep(0)
+    await sweeper.close()
+    expect(String(await failed)).toContain('broken off')
+  })
+
+  test('is broken off for the reason of its signal, and the next one goes on', async () => {
+    makeDatabase(pagesOfSeveralAnswers)
+    const sweeper = new Sweeper({ file, clearPages: async () => undefined })
+    const [closing, reason] = [new AbortController(), new Error('closing')]
+    const failed = failureOf(sweeper.sweep(closing.signal))
+    const next = sweeper.sweep()
+    await Bun.sleep(0)
+    closing.abort(reason)
+    expect(await failed).toBe(reason)
+    await next
+    await sweeper.close()
+  })
 })
 
-function makeDatabase(): void {
+function makeDatabase(pages = 0): void {
   mkdirSync(dirname(file))
   const database = new Database(file)
-  database.exec('create table notes (id integer primary key, note text not null)')
+  database.exec(`pragma page_size = ${pageBytes}`)
+  database.exec('create table notes (id integer primary key, note blob not null)')
+  database.exec(`insert into notes (note) values (zeroblob(${pages * pageBytes}))`)
   database.close()
 }
