@@ -119,6 +119,8 @@ export async function openServices({
       problem === null
         ? log.info('The replica follows its primary again')
         : log.warn({ problem }, 'The replica cannot be brought up to date; it serves what it has'),
+    onSocketFailure: (error) =>
+      log.warn({ error }, 'Other processes on this folder cannot ask this one for news at this socket'),
   }).catch((error) => {
     owner.release()
     throw error

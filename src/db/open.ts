@@ -64,6 +64,8 @@ export interface OpenDatabaseOptions {
   onDisk?: (problem: Error | null) => void
   /** Told when a replica can no longer be brought up to date, and with null when it can again. */
   onReplication?: (problem: string | null) => void
+  /** Told of each place at which the processes that share a replica cannot ask its owner. */
+  onSocketFailure?: (error: Error) => void
 }
 
 /**
@@ -78,6 +80,7 @@ export async function openDatabase(
     onWriterFailure = () => undefined,
     onDisk = () => undefined,
     onReplication = () => undefined,
+    onSocketFailure = () => undefined,
   }: OpenDatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
@@ -85,7 +88,7 @@ export async function openDatabase(
   if (location.kind === 'remote') return await openRemote(location, onWriterFailure)
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const replica = new Replica({ location, folder, now, onChange: onReplication })
+  const replica = new Replica({ location, folder, now, onChange: onReplication, onSocketFailure })
   if (ownsFolder) replica.own()
   return await openReplica(location, replica, onWriterFailure)
 }
