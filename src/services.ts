@@ -119,6 +119,8 @@ export async function openServices({
       problem === null
         ? log.info('The replica follows its primary again')
         : log.warn({ problem }, 'The replica cannot be brought up to date; it serves what it has'),
+    onSocketFailure: (error) =>
+      log.warn({ error }, 'Other processes on this folder cannot ask this one for news at this socket'),
   }).catch((error) => {
     owner.release()
     throw error
@@ -156,7 +158,8 @@ export async function openServices({
     read,
     write: freeing,
     scrubIndex: (projectId) => index.scrub(projectId),
-    sweepPages: () => sweeper.sweep(),
+    sweepPages: (signal) => sweeper.sweep(signal),
+    emptyLog: database.emptyLog,
     eraseWithinMs: config.eraseWithinMs,
     now,
     onFailure: (error) => log.error({ error }, 'Erasure failed; it is tried again'),
@@ -170,7 +173,8 @@ export async function openServices({
       await erasure.idle()
     },
     dropIndex: (projectId) => index.drop(projectId),
-    sweepPages: () => sweeper.sweep(),
+    sweepPages: (signal) => sweeper.sweep(signal),
+    emptyLog: database.emptyLog,
     delayMs: removalDelayMs,
     now,
     clock: () => performance.now(),
@@ -389,10 +393,9 @@ export async function openServices({
       metrics.close()
       await indexer.close()
       await textWork.close()
-      await removals.close()
       await wordBacklog.close()
-      await erasure.close()
-      await sweeper.close()
+      // They break off, and at once, since they wait for each other: there is to be time to save the index.
+      await Promise.all([removals.close(), erasure.close(), sweeper.close()])
       await index.close()
       await database.close()
       owner.release()

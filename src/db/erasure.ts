@@ -27,7 +27,9 @@ interface ErasureOptions {
   /** Resolves when the project's index file holds no byte of a removed vector. */
   scrubIndex: (projectId: number) => Promise<void>
   /** Resolves when no page holds bytes of a cell that was moved away from it. */
-  sweepPages: () => Promise<unknown>
+  sweepPages: (signal: AbortSignal) => Promise<unknown>
+  /** See Writer.emptyLog. */
+  emptyLog: () => Promise<boolean>
   /** The promise: nothing is left this long after the answer to a DELETE. */
   eraseWithinMs: number
   now: () => number
@@ -84,6 +86,7 @@ export class Erasure {
     const open = await this.#readOpen()
     if (open.length === 0) return
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'item').map((row) => row.projectId))) {
+      this.#rounds.signal.throwIfAborted()
       if (this.#options.isLocal) await this.#rewriteWords(chunkWords(projectId))
       await this.#options.scrubIndex(projectId)
     }
@@ -95,11 +98,11 @@ export class Erasure {
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'call').map((row) => row.projectId))) {
       await this.#rewriteWords(callWords(projectId))
     }
-    await this.#options.sweepPages()
-    await emptyWriteAheadLog(this.#options.write)
+    await this.#options.sweepPages(this.#rounds.signal)
+    await emptyWriteAheadLog(this.#options.emptyLog, this.#rounds.signal)
   }
 
-  /** Finishes what is under way; what is open then is finished at the next start. */
+  /** Breaks off what is under way; what is open then is finished by the next start. */
   async close(): Promise<void> {
     await this.#rounds.close()
   }
@@ -156,6 +159,7 @@ export class Erasure {
     let old = await this.#readSegments(table)
     let isStart = true
     for (let step = 0; step < mergeStepsMax && old.length > 0; step++) {
+      this.#rounds.signal.throwIfAborted()
       const { hasMerged, segments } = await this.#mergeStep(table, isStart ? -mergePages : mergePages)
       // A single segment without deleted entries: there is nothing to merge.
       if (isStart && !hasMerged) return

@@ -43,6 +43,8 @@ export interface OpenDatabase {
   keepReserve(): Promise<void>
   /** See stale-cells.ts; only of a local database. */
   clearStalePages(pages: number[]): Promise<void>
+  /** See Writer.emptyLog; only of a local database. */
+  emptyLog(): Promise<boolean>
   /** Null where nothing is replicated. */
   replication(): ReplicationStatus | null
   /** Whether a replica is unusable until the next start fetches it anew. */
@@ -62,6 +64,8 @@ export interface OpenDatabaseOptions {
   onDisk?: (problem: Error | null) => void
   /** Told when a replica can no longer be brought up to date, and with null when it can again. */
   onReplication?: (problem: string | null) => void
+  /** Told of each place at which the processes that share a replica cannot ask its owner. */
+  onSocketFailure?: (error: Error) => void
 }
 
 /**
@@ -76,6 +80,7 @@ export async function openDatabase(
     onWriterFailure = () => undefined,
     onDisk = () => undefined,
     onReplication = () => undefined,
+    onSocketFailure = () => undefined,
   }: OpenDatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
@@ -83,7 +88,7 @@ export async function openDatabase(
   if (location.kind === 'remote') return await openRemote(location, onWriterFailure)
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const replica = new Replica({ location, folder, now, onChange: onReplication })
+  const replica = new Replica({ location, folder, now, onChange: onReplication, onSocketFailure })
   if (ownsFolder) replica.own()
   return await openReplica(location, replica, onWriterFailure)
 }
@@ -197,15 +202,17 @@ function toDatabase(
     takesWrites: writer.isUp,
     keepReserve: writer.keepReserve,
     clearStalePages: writer.clearStalePages,
+    emptyLog: writer.emptyLog,
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
     isDamaged: () => replica?.isDamaged ?? false,
     own: () => replica?.own(),
     close: async () => {
       reader.close()
-      await side?.close()
       await writer.close()
       await replica?.close()
+      // Last: a query that runs is waited for, and nothing is lost with it.
+      await side?.close()
     },
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,25 +7,35 @@ import { createInterface } from 'node:readline'
 
 /** Longer paths of sockets are refused by the operating system. */
 const pathCharsMax = 100
+/** An owner may be in the middle of a long sync; one that is frozen must not have its askers wait for ever. */
+const answerWithinMsDefault = 30_000
 
-/** Where the process that owns a folder hears the others on this machine. */
-function socketPath(folder: string): string {
+/**
+ * Where the process that owns a folder hears the others on this machine: at the first of these that can be had. A
+ * volume may be of a kind that holds no sockets.
+ */
+function socketPaths(folder: string): [string, ...string[]] {
   const path = join(folder, 'owner.sock')
-  if (path.length <= pathCharsMax) return path
   const digest = createHash('sha256').update(folder).digest('hex').slice(0, 24)
-  return join(tmpdir(), `callbook-${digest}.sock`)
+  const elsewhere = join(tmpdir(), `callbook-${digest}.sock`)
+  return path.length <= pathCharsMax ? [path, elsewhere] : [elsewhere]
+}
+
+interface OwnerSocketOptions {
+  folder: string
+  answer: (question: string) => Promise<object>
+  /** Told of each place where there can be no socket; without any nobody is heard. */
+  onFailure: (error: Error) => void
 }
 
 /** Answers each line, a JSON value, with another. */
 export class OwnerSocket {
-  readonly #path: string
+  readonly #paths: string[]
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
-  constructor(folder: string, answer: (question: string) => Promise<object>) {
-    this.#path = socketPath(folder)
-    // Of an owner that died.
-    rmSync(this.#path, { force: true })
+  constructor({ folder, answer, onFailure }: OwnerSocketOptions) {
+    this.#paths = socketPaths(folder)
     this.#server = createServer((socket) => {
       this.#sockets.add(socket)
       socket.on('error', () => socket.destroy())
@@ -35,35 +45,66 @@ export class OwnerSocket {
         answer(question).then((reply) => socket.write(`${JSON.stringify({ id, ...reply })}\n`))
       })
     })
-    this.#server.listen(this.#path)
+    this.#server.on('error', (error) => {
+      onFailure(error)
+      if (this.#server.listening) return
+      this.#paths.shift()
+      this.#listen()
+    })
     this.#server.unref()
+    this.#listen()
   }
 
   close(): void {
     for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
-    rmSync(this.#path, { force: true })
+    const [path] = this.#paths.splice(0)
+    if (path !== undefined) remove(path)
+  }
+
+  #listen(): void {
+    const [path] = this.#paths
+    if (path === undefined) return
+    // Of an owner that died.
+    remove(path)
+    this.#server.listen(path)
+  }
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // It is another user's: listening there fails as well, and is told.
   }
 }
 
 /** Asks the owner of a folder; a connection that breaks is made again for the next question. */
 export class OwnerLine {
-  readonly #path: string
+  readonly #paths: [string, ...string[]]
+  readonly #answerWithinMs: number
   readonly #waiting = new Map<number, { resolve(reply: object): void; reject(error: Error): void }>()
   #socket: Socket | null = null
   #lastId = 0
 
-  constructor(folder: string) {
-    this.#path = socketPath(folder)
+  constructor(folder: string, answerWithinMs = answerWithinMsDefault) {
+    this.#paths = socketPaths(folder)
+    this.#answerWithinMs = answerWithinMs
   }
 
-  ask(question: string): Promise<object> {
+  async ask(question: string): Promise<object> {
     const socket = this.#connect()
     const id = ++this.#lastId
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      socket.write(`${JSON.stringify({ id, question })}\n`)
-    })
+    const timer = setTimeout(() => this.#giveUp(id), this.#answerWithinMs)
+    timer.unref()
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting.set(id, { resolve, reject })
+        socket.write(`${JSON.stringify({ id, question })}\n`)
+      })
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   close(): void {
@@ -73,7 +114,7 @@ export class OwnerLine {
 
   #connect(): Socket {
     if (this.#socket) return this.#socket
-    const socket = connect(this.#path)
+    const socket = connect(this.#paths.find((path) => existsSync(path)) ?? this.#paths[0])
     this.#socket = socket
     socket.unref()
     socket.on('error', (error) => this.#lose(socket, error))
@@ -84,6 +125,11 @@ export class OwnerLine {
       this.#waiting.delete(id)
     })
     return socket
+  }
+
+  #giveUp(id: number): void {
+    this.#waiting.get(id)?.reject(new Error('The owner of the folder does not answer'))
+    this.#waiting.delete(id)
   }
 
   #lose(socket: Socket, error: Error): void {

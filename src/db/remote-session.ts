@@ -37,6 +37,7 @@ export function openRemoteSession({
         await patient.executeMultiple(call.sql)
         return null
       case 'clearStalePages':
+      case 'emptyLog':
       case 'keepReserve':
         throw new Error("A server's disk is its own")
       case 'close':

@@ -25,6 +25,8 @@ interface ReplicaOptions {
   now: () => number
   /** Told of the first failure of a row, and of the end of the row. */
   onChange: (problem: string | null) => void
+  /** Told of each place at which the others cannot ask this process. */
+  onSocketFailure: (error: Error) => void
 }
 
 /**
@@ -51,12 +53,16 @@ export class Replica {
   /** From now on this process syncs. */
   own(): void {
     if (this.#worker || this.#isClosed) return
-    const { location, folder } = this.#options
+    const { location, folder, onSocketFailure } = this.#options
     prepareFile(location.file)
     this.#line?.close()
     this.#line = null
     this.#worker = new SyncThread(location)
-    this.#socket = new OwnerSocket(folder, (question) => this.#answer(question))
+    this.#socket = new OwnerSocket({
+      folder,
+      answer: (question) => this.#answer(question),
+      onFailure: onSocketFailure,
+    })
   }
 
   /** Syncs from now on, again and again. */

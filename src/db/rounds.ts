@@ -11,15 +11,20 @@ interface RoundsOptions {
 export class Rounds {
   readonly #options: RoundsOptions
   #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #closing = new AbortController()
   #run: Promise<void> | undefined
-  #isClosed = false
 
   constructor(options: RoundsOptions) {
     this.#options = options
   }
 
   get isClosed(): boolean {
-    return this.#isClosed
+    return this.signal.aborted
+  }
+
+  /** Aborted by `close`; work that breaks off then throws its reason. */
+  get signal(): AbortSignal {
+    return this.#closing.signal
   }
 
   schedule(): void {
@@ -31,15 +36,15 @@ export class Rounds {
     await this.#run
   }
 
-  /** Finishes what is under way and starts nothing any more. */
+  /** Waits until what is under way has ended or broken off, and starts nothing any more. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort(new Error('The work was broken off'))
     clearTimeout(this.#timer)
     await this.#run
   }
 
   #startIn(delayMs: number): void {
-    if (this.#timer || this.#isClosed) return
+    if (this.#timer || this.isClosed) return
     this.#timer = setTimeout(() => {
       this.#run = this.#round()
     }, delayMs)
@@ -51,7 +56,7 @@ export class Rounds {
     try {
       nextInMs = (await work()) ? delayMs : null
     } catch (error) {
-      onFailure(error)
+      if (error !== this.signal.reason) onFailure(error)
       nextInMs = retryMs
     }
     this.#timer = undefined

@@ -9,7 +9,17 @@ export interface SideQuery {
   params: unknown[]
 }
 
+export type SideRequest = SideQuery | 'close'
+
+export interface SideReaderData {
+  file: string
+  /** One number, shared: 1 has the thread leave out the queries that wait. */
+  isClosing: Int32Array
+}
+
 export type SideReply = { id: number } & ({ rows: unknown[][] } | { error: string })
+
+const closeWithinMs = 2_000
 
 interface Waiting {
   resolve(rows: unknown[][]): void
@@ -24,8 +34,10 @@ export class SideReader {
   readonly db: ReadDatabase
   readonly #file: string
   readonly #waiting = new Map<number, Waiting>()
+  readonly #isClosing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   #worker: Worker | undefined
   #lastId = 0
+  #isClosed = false
 
   constructor(file: string) {
     this.#file = file
@@ -36,26 +48,38 @@ export class SideReader {
     })
   }
 
+  /**
+   * Rejects what waits and asks the thread to end: terminated in the middle of a native call it would take the process
+   * down. A query that runs for longer ends with the process.
+   */
   async close(): Promise<void> {
-    await this.#worker?.terminate()
+    this.#isClosed = true
+    Atomics.store(this.#isClosing, 0, 1)
+    this.#rejectAll(closed())
+    const worker = this.#worker
+    if (!worker) return
+    const ended = new Promise((resolve) => worker.once('exit', resolve))
+    worker.postMessage('close' satisfies SideRequest)
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, closeWithinMs).unref())])
   }
 
   #ask(sql: string, params: unknown[]): Promise<unknown[][]> {
+    if (this.#isClosed) return Promise.reject(closed())
     const worker = this.#worker ?? this.#start()
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, sql, params } satisfies SideQuery)
+      worker.postMessage({ id, sql, params } satisfies SideRequest)
     })
   }
 
   #start(): Worker {
     const worker = new Worker(new URL('./side-reader-worker.ts', import.meta.url), {
-      workerData: { file: this.#file },
+      workerData: { file: this.#file, isClosing: this.#isClosing } satisfies SideReaderData,
     })
     worker.on('message', (reply: SideReply) => this.#settle(reply))
-    worker.on('error', (error) => this.#fail(error))
-    worker.on('exit', () => this.#fail(new Error('The reader has ended')))
+    worker.on('error', (error) => this.#fail(worker, error))
+    worker.on('exit', () => this.#fail(worker, new Error('The reader has ended')))
     this.#worker = worker
     return worker
   }
@@ -67,10 +91,19 @@ export class SideReader {
     else waiting?.resolve(reply.rows)
   }
 
-  /** The next query starts another thread. */
-  #fail(error: Error): void {
+  /** The next query starts another thread, which the end of this one is not to take down. */
+  #fail(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return
     this.#worker = undefined
+    this.#rejectAll(error)
+  }
+
+  #rejectAll(error: Error): void {
     for (const waiting of this.#waiting.values()) waiting.reject(error)
     this.#waiting.clear()
   }
+}
+
+function closed(): Error {
+  return new Error('The reader is closed')
 }

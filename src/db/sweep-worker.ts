@@ -9,12 +9,14 @@ import { findStalePages } from './stale-cells.ts'
 export interface SweepReply {
   /** Numbers of the pages to be cleared. */
   stale: number[]
-  /** Where to go on; null at the end of the file. */
+  /** Where to go on, as soon as there are pages to clear or many were looked at; null at the end of the file. */
   next: number | null
   error?: string
 }
 
 const pagesPerRead = 256
+/** Some 80 MB, a fraction of a second: a sweep can be broken off between two answers. */
+const pagesPerAnswer = 20_000
 const niceness = 10
 
 const port = parentPort
@@ -34,6 +36,7 @@ async function sweep(from: number): Promise<SweepReply> {
   const [size] = await db.all<{ page_count: number }>(sql`pragma page_count`)
   const pages = size?.page_count ?? 0
   for (let first = from; first <= pages; first += pagesPerRead) {
+    if (first >= from + pagesPerAnswer) return { stale: [], next: first }
     const stale = await findStalePages(db, first, first + pagesPerRead - 1)
     if (stale.length > 0) return { stale, next: first + pagesPerRead }
   }

@@ -1,18 +1,24 @@
-import { sql } from 'drizzle-orm'
-import type { WriteDatabase } from './writer.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-const triesMax = 50
-const retryMs = 100
+const waitMs = { min: 100, max: 1_000 }
+/** Somewhat more than four minutes. */
+const triesMax = 250
 
 /**
- * Moves what the write-ahead log holds into the database and leaves the log empty. Readers in the middle of a query
- * prevent that, for a moment each.
+ * Moves what the write-ahead log holds into the database and leaves the log empty. Whoever reads prevents that as long
+ * as the query takes, a backup for minutes: the writer is free for others between the tries.
+ * @param tryOnce see Writer.emptyLog
+ * @throws the reason of `signal` once that is aborted
  */
-export async function emptyWriteAheadLog(write: WriteDatabase): Promise<void> {
+export async function emptyWriteAheadLog(
+  tryOnce: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<void> {
   for (let attempt = 0; attempt < triesMax; attempt++) {
-    const [row] = await write.all<{ busy: number }>(sql`pragma wal_checkpoint(truncate)`)
-    if (row?.busy === 0) return
-    await new Promise((resolve) => setTimeout(resolve, retryMs))
+    signal.throwIfAborted()
+    if (await tryOnce()) return
+    const delayMs = Math.min(waitMs.min * 2 ** attempt, waitMs.max)
+    await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
   throw new Error('The write-ahead log could not be emptied: something keeps reading the database')
 }

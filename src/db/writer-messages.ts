@@ -6,17 +6,18 @@ export type WriterTarget =
   | { kind: 'file'; url: string }
   | { kind: 'remote'; location: RemoteLocation; deadlineMs: number }
 
-/** What the writer's proxy asks of its worker; each is one method of `@libsql/client`, but for two. */
+/** What the writer's proxy asks of its worker; most are methods of `@libsql/client`. */
 export type WriterCall =
   | { method: 'execute'; statement: InStatement }
   | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
+  | { method: 'emptyLog' }
   | { method: 'keepReserve' }
   | { method: 'close' }
 
-export type WriterValue = PlainResult | PlainResult[] | null
+export type WriterValue = PlainResult | PlainResult[] | boolean | null
 
 /** The connection that writes, as the worker drives it. */
 export interface WriterSession {

@@ -53,6 +53,11 @@ export interface Writer {
   keepReserve(): Promise<void>
   /** See stale-cells.ts. */
   clearStalePages(pages: number[]): Promise<void>
+  /**
+   * Tries to leave the write-ahead log empty, and holds up other writes for some 50 ms at most.
+   * @returns whether it is; readers in the middle of a query prevent it
+   */
+  emptyLog(): Promise<boolean>
   /** Finishes what is queued, closes the connection and ends the worker. */
   close(): Promise<void>
 }
@@ -98,6 +103,7 @@ function toWriter(worker: WriterWorker): Writer {
     clearStalePages: async (pages) => {
       await worker.send({ method: 'clearStalePages', pages }, true)
     },
+    emptyLog: async () => (await worker.send({ method: 'emptyLog' }, true)) === true,
     close: () => worker.close(),
   }
 }
@@ -304,6 +310,7 @@ async function inTime(
 }
 
 function changesRows(call: WriterCall): boolean {
+  if (call.method === 'emptyLog') return false
   if (call.method !== 'execute') return true
   const { statement } = call
   return !readingPattern.test(typeof statement === 'string' ? statement : statement.sql)

@@ -27,7 +27,9 @@ interface RemovalsOptions {
   leave: (projectId: number) => Promise<void>
   dropIndex: (projectId: number) => Promise<void>
   /** Resolves when no page holds bytes of a cell that was moved away from it. */
-  sweepPages: () => Promise<unknown>
+  sweepPages: (signal: AbortSignal) => Promise<unknown>
+  /** See Writer.emptyLog. */
+  emptyLog: () => Promise<boolean>
   /** How long a removal waits: other processes on the database need a moment to notice it. */
   delayMs: number
   /** Milliseconds since 1970. */
@@ -92,8 +94,8 @@ export class Removals {
     for (const projectId of open) await this.#remove(projectId)
     if (open.length === 0 || this.#rounds.isClosed) return
     if (this.#options.isLocal) {
-      await this.#options.sweepPages()
-      await emptyWriteAheadLog(this.#options.write)
+      await this.#options.sweepPages(this.#rounds.signal)
+      await emptyWriteAheadLog(this.#options.emptyLog, this.#rounds.signal)
     }
     await this.#markDone(open)
   }

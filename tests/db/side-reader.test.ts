@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { meta } from '../../src/db/schema.ts'
 import { SideReader } from '../../src/db/side-reader.ts'
 import { failureOf } from '../support/failure.ts'
-import { freshFolder } from '../support/script.ts'
+import { freshFolder, runScript } from '../support/script.ts'
 
 const folder = freshFolder()
 let database: OpenDatabase
@@ -76,11 +77,39 @@ describe('the reader aside', () => {
     expect(await database.read.select().from(meta).where(sql`name = 'written'`)).toEqual([])
   })
 
+  test('goes on after a thread that failed, whose end takes nothing down', async () => {
+    const file = join(folder.folder, 'later', 'callbook.db')
+    const reader = new SideReader(file)
+    expect(await failureOf(reader.db.all(sql`select 1`))).toBeInstanceOf(Error)
+    mkdirSync(dirname(file))
+    writeFileSync(file, '')
+    expect(await reader.db.all(sql`select 1`)).toEqual([[1]])
+    await reader.close()
+  })
+
   test('lets nobody wait for an answer when it is closed', async () => {
     const reader = new SideReader(database.file)
     const endless = sql`(with recursive n(i) as (select 1 union all select i + 1 from n limit 30000000) select i from n)`
     const asked = failureOf(reader.db.select({ n: sql`count(*)` }).from(endless).execute())
     await reader.close()
     expect(await asked).toBeInstanceOf(Error)
+    expect(await failureOf(reader.db.select().from(meta).execute())).toBeInstanceOf(Error)
+  })
+
+  test('is closed in the middle of a query without taking the process down', async () => {
+    const script = runScript(
+      `import { sql } from 'drizzle-orm'
+       import { SideReader } from './src/db/side-reader.ts'
+       const reader = new SideReader(process.argv.at(-1))
+       await reader.db.all(sql\`select 1\`)
+       const long = sql\`with recursive n(i) as (select 1 union all select i + 1 from n limit 10000000) select count(*) from n\`
+       const asked = Array.from({ length: 3 }, () => reader.db.all(long).catch((error) => error.cause.message))
+       await Bun.sleep(100)
+       await reader.close()
+       console.log(JSON.stringify(await Promise.all(asked)))`,
+      database.file,
+    )
+    // To the end of the process, so to that of the thread as well.
+    expect(JSON.parse(await script.ended)).toEqual(Array(3).fill('The reader is closed'))
   })
 })

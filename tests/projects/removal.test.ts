@@ -250,6 +250,28 @@ describe('a removal', () => {
     expect(interruptions).toBeGreaterThanOrEqual(8)
   }, 60_000)
 
+  test('that is closed while somebody reads is not done and no failure, and left to the next run', async () => {
+    const { folder, remove } = freshFolder()
+    const database = await openDatabase(join(folder, 'callbook.db'))
+    const { projectId } = await fillDatabase(database)
+    await projectsOf(database).remove(projectId)
+    let tries = 0
+    const emptyLog = async () => {
+      tries++
+      return false
+    }
+    const closed = removalsOf({ ...database, emptyLog })
+    closed.schedule()
+    await until(async () => tries > 0)
+    await closed.close()
+    const selectOpen = sql`select project_id as projectId from project_erasures where done_at is null`
+    expect(await database.read.all<unknown>(selectOpen)).toEqual([{ projectId }])
+    await removalsOf(database).finish()
+    expect(await database.read.all(selectOpen)).toEqual([])
+    await database.close()
+    remove()
+  })
+
   test('takes a slice at a time, however much there is', async () => {
     const { folder, remove } = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
@@ -292,7 +314,7 @@ function withPowerCut(write: WriteDatabase, writesMax: number): WriteDatabase {
   })
 }
 
-function removalsOf({ read, write }: Store): Removals {
+function removalsOf({ read, write, emptyLog }: Pick<OpenDatabase, 'read' | 'write' | 'emptyLog'>): Removals {
   return new Removals({
     isLocal: true,
     read,
@@ -300,6 +322,7 @@ function removalsOf({ read, write }: Store): Removals {
     leave: async () => undefined,
     dropIndex: async () => undefined,
     sweepPages: async () => undefined,
+    emptyLog,
     delayMs: 0,
     now: Date.now,
     clock: () => performance.now(),

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Erasure } from '../../src/db/erasure.ts'
+import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { erasures } from '../../src/db/schema.ts'
+import { projectsOf } from '../support/projects.ts'
+import { freshFolder } from '../support/script.ts'
+import { until } from '../support/until.ts'
+
+const folder = freshFolder()
+let database: OpenDatabase
+
+beforeAll(async () => {
+  database = await openDatabase(join(folder.folder, 'callbook.db'))
+})
+
+afterAll(async () => {
+  await database.close()
+  folder.remove()
+})
+
+describe('an erasure', () => {
+  test('that is closed while somebody reads is not done and no failure, and left to the next start', async () => {
+    const { projectId } = await projectsOf(database).create('closed')
+    await database.write
+      .insert(erasures)
+      .values({ projectId, kind: 'call', idHash: 'hash', changeSeq: 1, requestedAt: Date.now() })
+    const failures: unknown[] = []
+    let tries = 0
+    const closed = erasureOf(async () => {
+      tries++
+      return false
+    }, failures)
+    closed.schedule()
+    await until(() => tries > 0)
+    await closed.close()
+    expect(failures).toEqual([])
+    expect(await doneAt(projectId)).toEqual([null])
+
+    await erasureOf(database.emptyLog, failures).finish()
+    expect(await doneAt(projectId)).toEqual([expect.any(Number)])
+  })
+})
+
+function erasureOf(emptyLog: () => Promise<boolean>, failures: unknown[]): Erasure {
+  return new Erasure({
+    ...database,
+    sweepPages: async () => undefined,
+    scrubIndex: async () => undefined,
+    emptyLog,
+    eraseWithinMs: 100,
+    now: Date.now,
+    onFailure: (error) => failures.push(error),
+  })
+}
+
+async function doneAt(projectId: number): Promise<(number | null)[]> {
+  const rows = await database.read.select().from(erasures)
+  return rows.filter((row) => row.projectId === projectId).map((row) => row.doneAt)
+}
