@@ -164,7 +164,7 @@ export async function openServices({
   const removals = new Removals({
     isLocal: database.isLocal,
     read,
-    write,
+    write: freeing,
     leave: async (projectId) => {
       gate.close(projectId)
       await erasure.idle()
@@ -237,6 +237,7 @@ export async function openServices({
   const projects = new Projects({
     read,
     write,
+    freeing,
     audit,
     recordHash,
     onRemoved: (projectId) => {

@@ -43,12 +43,10 @@ export class Reserve {
     return !this.#isReleased
   }
 
-  /** Gives the room to whoever frees some. @returns whether there was any */
-  release(): boolean {
-    const held = sizeOf(this.#path)
+  /** Gives the room to whoever frees some. */
+  release(): void {
     rmSync(this.#path, { force: true })
     this.#isReleased = this.#bytes > 0
-    return held > 0
   }
 
   #make(): boolean {

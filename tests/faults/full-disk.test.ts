@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { fillDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
@@ -35,6 +36,12 @@ async function fill(project: TestProject, prefix: string): Promise<string[]> {
     expect(answer.status).toBe(201)
     stored.push(`${prefix}-${n}`)
   }
+}
+
+async function isRemoved({ services }: TestService, { projectId }: TestProject): Promise<boolean> {
+  const open = await services.database.read.all(sql`
+    select 1 from project_erasures where project_id = ${projectId} and done_at is null`)
+  return open.length === 0
 }
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
@@ -88,5 +95,27 @@ describe.skipIf(!disk)('on a full disk', () => {
     await until(async () => (await project.send('PUT', '/ingest/calls/two', { summary: 'two' })).ok)
     expect(stored.length).toBeLessThan(100)
     expect(readdirSync(folder)).toContain('callbook.db-reserve')
+  })
+
+  test('the project that has filled it can be deleted, and goes to the last byte', async () => {
+    const { service, project, folder } = await onSmallDisk()
+    const other = await service.mintProject()
+    await fill(project, 'c')
+    expect((await other.send('PUT', '/ingest/calls/one', { summary: 'one' })).status).toBe(507)
+    await service.services.projects.remove(project.projectId)
+    expect((await project.fetch('/v1/calls')).status).toBe(401)
+    await until(() => isRemoved(service, project))
+    expect(Bun.spawnSync(['grep', '-rqaE', 'markerc[0-9]+ ', folder]).success).toBe(false)
+    await until(async () => (await other.send('PUT', '/ingest/calls/two', { summary: 'two' })).ok)
+    expect(readdirSync(folder)).toContain('callbook.db-reserve')
+  })
+
+  test('a project that was deleted before it was full goes all the same', async () => {
+    const { service, project, folder } = await onSmallDisk()
+    const summary = 'deleted '.repeat(4_000)
+    for (let n = 0; n < 100; n++) await project.send('PUT', `/ingest/calls/d-${n}`, { summary })
+    await service.services.projects.remove(project.projectId)
+    fillDisk(join(folder, 'filler'))
+    await until(() => isRemoved(service, project))
   })
 })
