@@ -11,6 +11,7 @@ import type { ConsoleParts } from './console/api-routes.ts'
 import { AuditTrail } from './console/audit.ts'
 import { createConsole } from './create-console.ts'
 import { createEmbedder } from './create-embedder.ts'
+import { Duties } from './db/duties.ts'
 import { Erasure } from './db/erasure.ts'
 import { FolderOwner } from './db/folder-owner.ts'
 import { readSecrets } from './db/meta.ts'
@@ -282,35 +283,42 @@ export async function openServices({
     return `This replica has not been brought up to date for more than ${max} ms (REPLICA_MAX_STALENESS_MS).`
   }
   let isStarted = false
+  const duties = new Duties((error) =>
+    log.warn({ error }, 'Not all is done that falls to this process; it is tried again'),
+  )
+  const inEach = async (all: readonly Project[], work: (projectId: number) => Promise<unknown>) => {
+    for (const { projectId } of all) {
+      await duties.attempt(async () => {
+        if (!gate.isClosed(projectId)) await work(projectId)
+      })
+    }
+  }
   /** What falls to the process that owns the folder, of which there is one. */
-  const actAsOwner = async (all: readonly Project[]) => {
-    // Before any erasure, which has no business with a table that an earlier version made.
-    for (const { projectId } of all) await refill(projectId)
-    // Whoever held leases on this file is gone, and embedding twice is harmless.
-    if (database.isLocal) for (const { projectId } of all) await indexer.endLeases(projectId)
-    await erasure.finish()
-    scheduleRemoval()
+  const actAsOwner = async () => {
     wordBacklog.start()
+    scheduleRemoval()
+    await duties.attempt(async () => {
+      const all = await projects.list()
+      // Before any erasure, which has no business with a table that an earlier version made.
+      await inEach(all, refill)
+      // Whoever held leases on this file is gone, and embedding twice is harmless.
+      if (database.isLocal) await inEach(all, (projectId) => indexer.endLeases(projectId))
+    })
+    await erasure.finish().catch((error) => {
+      log.error({ error }, 'Erasure failed; it is tried again')
+      scheduleErasure()
+    })
     // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
     if (database.isLocal) {
       sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
     }
   }
-  /** A node starts without its primary as well; what it could not write is tried again when it has news. */
-  const whereReachable = async (work: () => Promise<void>) => {
-    try {
-      await work()
-    } catch (error) {
-      if (database.isLocal) throw error
-      log.warn({ error }, 'The primary could not be written to')
-    }
-  }
   const takeOver = async () => {
     log.info('This process owns the folder now')
-    database.own()
-    if (database.isLocal) await database.keepReserve()
-    await index.takeFiles()
-    await actAsOwner(await projects.list())
+    await duties.attempt(async () => database.own())
+    if (database.isLocal) await duties.attempt(() => database.keepReserve())
+    await duties.attempt(() => index.takeFiles())
+    await actAsOwner()
   }
 
   return {
@@ -357,17 +365,14 @@ export async function openServices({
     async start() {
       if (owner.isOwner && database.isLocal) await database.keepReserve()
       const all = await projects.list()
-      for (const { projectId } of all) await whereReachable(() => indexer.adoptSpace(projectId))
+      // A node starts without its primary as well, and on a full disk.
+      await inEach(all, (projectId) => indexer.adoptSpace(projectId))
       await follower.start()
       for (const { projectId } of all) await index.reconcile(projectId)
-      if (owner.isOwner) await whereReachable(() => actAsOwner(all))
+      if (owner.isOwner) await actAsOwner()
       for (const { projectId } of all) indexer.wake(projectId)
       isStarted = true
-      if (takesFolder) {
-        owner.takeLater(() =>
-          takeOver().catch((error) => log.error({ error }, 'Not all is done that falls to the owner')),
-        )
-      }
+      if (takesFolder) owner.takeLater(takeOver)
     },
     staleBecause,
     async notReadyBecause() {
@@ -388,6 +393,7 @@ export async function openServices({
       follower.close()
       search.close()
       metrics.close()
+      await duties.close()
       await indexer.close()
       await textWork.close()
       await removals.close()
