@@ -26,6 +26,7 @@ import { IdempotentCreates } from './knowledge/idempotent-creates.ts'
 import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-index.ts'
 import { Indexer, leaseMs } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
+import { countPending } from './knowledge/pending.ts'
 import { Search } from './knowledge/search/search.ts'
 import { KnowledgeStatus } from './knowledge/status.ts'
 import { TextWork } from './knowledge/text-work.ts'
@@ -136,7 +137,7 @@ export async function openServices({
     onFailure: (error) => log.error({ error }, 'An event was not noted in the audit trail'),
   })
   const metrics = new Metrics({
-    pendingChunks: () => countPending(database),
+    pendingChunks: () => countPending(read),
     indexTotals: () => totals(index),
     replication: database.replication,
   })
@@ -414,14 +415,6 @@ function keepToOwner(folder: string): void {
   } catch {
     // Somebody else's folder, such as a mounted volume: its owner decides, and our files are 0600 all the same.
   }
-}
-
-async function countPending({ read }: OpenDatabase): Promise<number> {
-  const [row] = await read.all<{ n: number }>(
-    sql`select count(*) as n from chunks where embedding_space is null
-      and project_id not in (select id from projects where deleted_at is not null)`,
-  )
-  return row?.n ?? 0
 }
 
 async function totals(index: VectorIndex) {

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { readMeta, removeMeta } from '../db/meta.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { WriteDatabase } from '../db/writer.ts'
+import { readPendingProjects } from './pending.ts'
 
 const rebuildRequestPrefix = 'index_rebuild:'
 const digestChars = 16
@@ -161,7 +162,9 @@ export class Follower {
   }
 
   async #wakeIndexer(): Promise<void> {
-    for (const projectId of await this.#readPendingProjects()) this.#options.wakeIndexer(projectId)
+    for (const projectId of await readPendingProjects(this.#options.read)) {
+      this.#options.wakeIndexer(projectId)
+    }
   }
 
   async #answerRebuildRequests(attempt: Attempt): Promise<void> {
@@ -174,14 +177,6 @@ export class Follower {
         await removeMeta(this.#options.write, name)
       })
     }
-  }
-
-  async #readPendingProjects(): Promise<number[]> {
-    const rows = await this.#options.read.all<{ id: number }>(
-      sql`select distinct project_id as id from chunks where embedding_space is null
-        and project_id not in (select id from projects where deleted_at is not null)`,
-    )
-    return rows.map(({ id }) => id)
   }
 
   async #readVersions(): Promise<{ id: number; version: number }[]> {
