@@ -12,6 +12,8 @@ export class Rounds {
   readonly #options: RoundsOptions
   #timer: ReturnType<typeof setTimeout> | undefined
   #run: Promise<void> | undefined
+  /** Asked for since the last round began, which may have seen too little. */
+  #isWanted = false
   #isClosed = false
 
   constructor(options: RoundsOptions) {
@@ -23,6 +25,7 @@ export class Rounds {
   }
 
   schedule(): void {
+    this.#isWanted = true
     this.#startIn(this.#options.delayMs)
   }
 
@@ -48,8 +51,9 @@ export class Rounds {
   async #round(): Promise<void> {
     const { work, delayMs, retryMs, onFailure } = this.#options
     let nextInMs: number | null
+    this.#isWanted = false
     try {
-      nextInMs = (await work()) ? delayMs : null
+      nextInMs = (await work()) || this.#isWanted ? delayMs : null
     } catch (error) {
       onFailure(error)
       nextInMs = retryMs
