@@ -11,6 +11,7 @@ import type { ConsoleParts } from './console/api-routes.ts'
 import { AuditTrail } from './console/audit.ts'
 import { createConsole } from './create-console.ts'
 import { createEmbedder } from './create-embedder.ts'
+import { Duties } from './db/duties.ts'
 import { Erasure } from './db/erasure.ts'
 import { FolderOwner } from './db/folder-owner.ts'
 import { readSecrets } from './db/meta.ts'
@@ -25,6 +26,7 @@ import { IdempotentCreates } from './knowledge/idempotent-creates.ts'
 import { openVectorIndex, type VectorIndex } from './knowledge/index/vector-index.ts'
 import { Indexer, leaseMs } from './knowledge/indexer.ts'
 import { Knowledge } from './knowledge/knowledge.ts'
+import { countPending } from './knowledge/pending.ts'
 import { Search } from './knowledge/search/search.ts'
 import { KnowledgeStatus } from './knowledge/status.ts'
 import { TextWork } from './knowledge/text-work.ts'
@@ -137,7 +139,7 @@ export async function openServices({
     onFailure: (error) => log.error({ error }, 'An event was not noted in the audit trail'),
   })
   const metrics = new Metrics({
-    pendingChunks: () => countPending(database),
+    pendingChunks: () => countPending(read),
     indexTotals: () => totals(index),
     replication: database.replication,
   })
@@ -167,7 +169,7 @@ export async function openServices({
   const removals = new Removals({
     isLocal: database.isLocal,
     read,
-    write,
+    write: freeing,
     leave: async (projectId) => {
       gate.close(projectId)
       await erasure.idle()
@@ -241,6 +243,7 @@ export async function openServices({
   const projects = new Projects({
     read,
     write,
+    freeing,
     audit,
     recordHash,
     onRemoved: (projectId) => {
@@ -285,35 +288,42 @@ export async function openServices({
     return `This replica has not been brought up to date for more than ${max} ms (REPLICA_MAX_STALENESS_MS).`
   }
   let isStarted = false
+  const duties = new Duties((error) =>
+    log.warn({ error }, 'Not all is done that falls to this process; it is tried again'),
+  )
+  const inEach = async (all: readonly Project[], work: (projectId: number) => Promise<unknown>) => {
+    for (const { projectId } of all) {
+      await duties.attempt(async () => {
+        if (!gate.isClosed(projectId)) await work(projectId)
+      })
+    }
+  }
   /** What falls to the process that owns the folder, of which there is one. */
-  const actAsOwner = async (all: readonly Project[]) => {
-    // Before any erasure, which has no business with a table that an earlier version made.
-    for (const { projectId } of all) await refill(projectId)
-    // Whoever held leases on this file is gone, and embedding twice is harmless.
-    if (database.isLocal) for (const { projectId } of all) await indexer.endLeases(projectId)
-    await erasure.finish()
-    scheduleRemoval()
+  const actAsOwner = async () => {
     wordBacklog.start()
+    scheduleRemoval()
+    await duties.attempt(async () => {
+      const all = await projects.list()
+      // Before any erasure, which has no business with a table that an earlier version made.
+      await inEach(all, refill)
+      // Whoever held leases on this file is gone, and embedding twice is harmless.
+      if (database.isLocal) await inEach(all, (projectId) => indexer.endLeases(projectId))
+    })
+    await erasure.finish().catch((error) => {
+      log.error({ error }, 'Erasure failed; it is tried again')
+      scheduleErasure()
+    })
     // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
     if (database.isLocal) {
       sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
     }
   }
-  /** A node starts without its primary as well; what it could not write is tried again when it has news. */
-  const whereReachable = async (work: () => Promise<void>) => {
-    try {
-      await work()
-    } catch (error) {
-      if (database.isLocal) throw error
-      log.warn({ error }, 'The primary could not be written to')
-    }
-  }
   const takeOver = async () => {
     log.info('This process owns the folder now')
-    database.own()
-    if (database.isLocal) await database.keepReserve()
-    await index.takeFiles()
-    await actAsOwner(await projects.list())
+    await duties.attempt(async () => database.own())
+    if (database.isLocal) await duties.attempt(() => database.keepReserve())
+    await duties.attempt(() => index.takeFiles())
+    await actAsOwner()
   }
 
   return {
@@ -360,17 +370,14 @@ export async function openServices({
     async start() {
       if (owner.isOwner && database.isLocal) await database.keepReserve()
       const all = await projects.list()
-      for (const { projectId } of all) await whereReachable(() => indexer.adoptSpace(projectId))
+      // A node starts without its primary as well, and on a full disk.
+      await inEach(all, (projectId) => indexer.adoptSpace(projectId))
       await follower.start()
       for (const { projectId } of all) await index.reconcile(projectId)
-      if (owner.isOwner) await whereReachable(() => actAsOwner(all))
+      if (owner.isOwner) await actAsOwner()
       for (const { projectId } of all) indexer.wake(projectId)
       isStarted = true
-      if (takesFolder) {
-        owner.takeLater(() =>
-          takeOver().catch((error) => log.error({ error }, 'Not all is done that falls to the owner')),
-        )
-      }
+      if (takesFolder) owner.takeLater(takeOver)
     },
     staleBecause,
     async notReadyBecause() {
@@ -391,6 +398,7 @@ export async function openServices({
       follower.close()
       search.close()
       metrics.close()
+      await duties.close()
       await indexer.close()
       await textWork.close()
       await wordBacklog.close()
@@ -410,14 +418,6 @@ function keepToOwner(folder: string): void {
   } catch {
     // Somebody else's folder, such as a mounted volume: its owner decides, and our files are 0600 all the same.
   }
-}
-
-async function countPending({ read }: OpenDatabase): Promise<number> {
-  const [row] = await read.all<{ n: number }>(
-    sql`select count(*) as n from chunks where embedding_space is null
-      and project_id not in (select id from projects where deleted_at is not null)`,
-  )
-  return row?.n ?? 0
 }
 
 async function totals(index: VectorIndex) {

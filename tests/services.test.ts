@@ -207,6 +207,52 @@ describe('two services on one folder', () => {
   })
 })
 
+describe.skipIf(ofFilesOnly)('a step that fails is tried again and holds up no other', () => {
+  test('when a service takes the folder over', async () => {
+    const owner = await startService({ dataDir, env: { ERASE_WITHIN_MS: '600000' } })
+    const second = await startService({ dataDir, env: { ERASE_WITHIN_MS: '1000' } })
+    const project = await owner.mintProject()
+    await project.send('PUT', '/ingest/calls/c1', { summary: 'Its words are missing.' })
+    const id = await create(project, 'Gone', 'Still to be erased.')
+    expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
+    const { services } = second
+    const failed = [
+      failOnce(services.index, 'takeFiles'),
+      failOnce(services.index, 'scrub'),
+      failOnce(services.projects, 'list'),
+      failOnce(services.indexer, 'endLeases'),
+    ]
+    await owner.stop()
+    await services.database.write.run('insert into calls_without_words select seq from calls')
+    await until(async () => (await openWork(second)) === 0)
+    await until(async () => failed.every((wasTriedAgain) => wasTriedAgain()))
+    await second.stop()
+  })
+
+  test('when a service starts', async () => {
+    const first = await startService({ dataDir, env: { ERASE_WITHIN_MS: '600000' } })
+    const project = await first.mintProject()
+    const id = await create(project, 'Gone', 'Still to be erased.')
+    expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
+    await first.stop()
+    const services = await openServices({
+      config: loadConfig({ DATA_DIR: dataDir, ERASE_WITHIN_MS: '1000' }, false),
+      log: pino({ level: 'silent' }),
+      role: 'service',
+    })
+    const failed = [
+      failOnce(services.indexer, 'adoptSpace'),
+      failOnce(services.indexer, 'endLeases'),
+      failOnce(services.index, 'scrub'),
+    ]
+    await services.start()
+    expect(await services.notReadyBecause()).toBeNull()
+    await until(async () => (await openWork({ services })) === 0)
+    await until(async () => failed.every((wasTriedAgain) => wasTriedAgain()))
+    await services.close()
+  })
+})
+
 describe.skipIf(ofFilesOnly)('a service', () => {
   test('is not ready before its start is through', async () => {
     const services = await openServices({ config: config(), log: pino({ level: 'silent' }), role: 'service' })
@@ -295,6 +341,25 @@ async function isFoundByVector(project: Reached, query: string, name: string): P
 /** What a service logged as a warning or worse. */
 function problemsIn(...services: TestService[]): unknown[] {
   return services.flatMap(({ logs }) => logs.filter(({ level }) => Number(level) >= 40))
+}
+
+/** Lets a method fail when it is called next. @returns whether it was called again since */
+function failOnce<Target extends object>(target: Target, method: keyof Target & string): () => boolean {
+  const original: unknown = Reflect.get(target, method)
+  if (typeof original !== 'function') throw new Error(`${method} is no method`)
+  let calls = 0
+  Reflect.set(target, method, async (...args: unknown[]) => {
+    if (++calls === 1) throw new Error(`${method} failed`)
+    return await Reflect.apply(original, target, args)
+  })
+  return () => calls > 1
+}
+
+/** How many deletions are still to be scrubbed, and how many calls to be indexed. */
+async function openWork({ services }: Pick<TestService, 'services'>): Promise<number> {
+  const open = await services.database.read.all(`
+    select 1 from erasures where done_at is null union all select 1 from calls_without_words`)
+  return open.length
 }
 
 /** A word of no other passage. */

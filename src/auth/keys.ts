@@ -243,7 +243,8 @@ export class Keys {
     clientAddress: () => string | null,
   ): void {
     const notedAt = this.#notedAt.get(row.id) ?? row.lastUsedAt
-    if (notedAt !== null && now - notedAt < lastUsedEveryMs) return
+    // One in the future was noted by a clock that was set right since.
+    if (notedAt !== null && Math.abs(now - notedAt) < lastUsedEveryMs) return
     this.#notedAt.set(row.id, now)
     this.#options.write
       .update(keys)

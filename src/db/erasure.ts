@@ -191,8 +191,9 @@ export class Erasure {
   async #markDone(open: OpenErasure[]): Promise<void> {
     const rows = JSON.stringify(open.map(({ projectId, kind, idHash }) => [projectId, kind, idHash]))
     await this.#options.write.run(sql`
-      update ${erasures} set done_at = ${this.#options.now()} where (project_id, kind, id_hash) in (
-        select value ->> 0, value ->> 1, value ->> 2 from json_each(${rows}))`)
+      update ${erasures} set done_at = ${this.#options.now()} where rowid in (
+        select open.rowid from json_each(${rows}) cross join ${erasures} as open
+          on open.project_id = value ->> 0 and open.kind = value ->> 1 and open.id_hash = value ->> 2)`)
   }
 }
 

@@ -75,8 +75,9 @@ class FileSession implements WriterSession {
     try {
       return await this.#runWithPragmas(call)
     } catch (error) {
-      if (codeOf(error) !== 'SQLITE_FULL' || !frees || !this.#reserve.release()) throw error
-      // The log may be what fills the disk.
+      if (codeOf(error) !== 'SQLITE_FULL' || !frees) throw error
+      this.#reserve.release()
+      // The log may be what fills the disk, also once there is no reserve any more.
       await this.#runWithPragmas({ method: 'execute', statement: 'PRAGMA wal_checkpoint(TRUNCATE)' })
       return await this.#runWithPragmas(call)
     }

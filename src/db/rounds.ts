@@ -13,6 +13,8 @@ export class Rounds {
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #closing = new AbortController()
   #run: Promise<void> | undefined
+  /** Asked for since the last round began, which may have seen too little. */
+  #isWanted = false
 
   constructor(options: RoundsOptions) {
     this.#options = options
@@ -28,6 +30,7 @@ export class Rounds {
   }
 
   schedule(): void {
+    this.#isWanted = true
     this.#startIn(this.#options.delayMs)
   }
 
@@ -53,8 +56,9 @@ export class Rounds {
   async #round(): Promise<void> {
     const { work, delayMs, retryMs, onFailure } = this.#options
     let nextInMs: number | null
+    this.#isWanted = false
     try {
-      nextInMs = (await work()) ? delayMs : null
+      nextInMs = (await work()) || this.#isWanted ? delayMs : null
     } catch (error) {
       if (error !== this.signal.reason) onFailure(error)
       nextInMs = retryMs

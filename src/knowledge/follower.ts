@@ -4,9 +4,12 @@ import { sql } from 'drizzle-orm'
 import { readMeta, removeMeta } from '../db/meta.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { WriteDatabase } from '../db/writer.ts'
+import { readPendingProjects } from './pending.ts'
 
 const rebuildRequestPrefix = 'index_rebuild:'
 const digestChars = 16
+/** What keeps failing is tried this often at least. */
+const retryDelayMsMax = 30_000
 
 /** Names the row in `meta` by which a command asks the process that owns a folder's index files for a rebuild. */
 export function rebuildRequestName(folder: string, projectId: number | string = ''): string {
@@ -35,9 +38,17 @@ interface FollowerOptions {
   onFailure: (error: unknown) => void
 }
 
+type Attempt = (step: string, work: () => Promise<unknown>) => Promise<void>
+
+interface Failure {
+  delayMs: number
+  /** By `performance.now()`. */
+  againAt: number
+}
+
 /**
  * Notices what other processes change in the database file, such as an import on the command line: chunks to
- * embed, vectors to index, deletions to scrub.
+ * embed, vectors to index, deletions to scrub. What fails holds up nothing else, and is tried again, ever later.
  */
 export class Follower {
   readonly #options: FollowerOptions
@@ -45,6 +56,8 @@ export class Follower {
   /** Changes of this process since the version was last read: no news to us. */
   readonly #ownChanges = new Map<number, number>()
   readonly #suspects = new Set<number>()
+  /** What failed at the last look, by the name of the step. */
+  #failures: ReadonlyMap<string, Failure> = new Map()
   #timer: ReturnType<typeof setTimeout> | undefined
   #dataVersion = -1
   #isClosed = false
@@ -88,14 +101,39 @@ export class Follower {
 
   async #poll(): Promise<void> {
     const dataVersion = this.#options.dataVersion()
-    if (dataVersion === this.#dataVersion && this.#suspects.size === 0) return
+    const isNews = dataVersion !== this.#dataVersion
+    if (!isNews && this.#suspects.size === 0 && this.#failures.size === 0) return
     this.#dataVersion = dataVersion
+    if (isNews) this.#options.scheduleErasure()
+    const failures = new Map<string, Failure>()
+    const attempt: Attempt = (step, work) => this.#attempt(failures, step, work)
+    await attempt('versions', () => this.#compareAll(attempt))
+    await attempt('pending', () => this.#wakeIndexer())
+    await attempt('requests', () => this.#answerRebuildRequests(attempt))
+    // A step that there is no more, such as that of a project that is gone, is forgotten.
+    this.#failures = failures
+  }
+
+  /** Does one step, if it has not just failed. */
+  async #attempt(failures: Map<string, Failure>, step: string, work: () => Promise<unknown>): Promise<void> {
+    const last = this.#failures.get(step)
+    if (last && performance.now() < last.againAt) {
+      failures.set(step, last)
+      return
+    }
+    try {
+      await work()
+    } catch (error) {
+      const delayMs = Math.min((last?.delayMs ?? this.#options.pollMs) * 2, retryDelayMsMax)
+      failures.set(step, { delayMs, againAt: performance.now() + delayMs })
+      this.#options.onFailure(error)
+    }
+  }
+
+  async #compareAll(attempt: Attempt): Promise<void> {
     const there = await this.#readVersions()
     this.#leaveGone(new Set(there.map(({ id }) => id)))
-    for (const { id, version } of there) await this.#compare(id, version)
-    for (const projectId of await this.#readPendingProjects()) this.#options.wakeIndexer(projectId)
-    await this.#answerRebuildRequests()
-    this.#options.scheduleErasure()
+    for (const { id, version } of there) await attempt(`project ${id}`, () => this.#compare(id, version))
   }
 
   #leaveGone(there: ReadonlySet<number>): void {
@@ -116,29 +154,29 @@ export class Follower {
       this.#suspects.add(projectId)
       return
     }
-    // Remembered only when it is done: what fails is tried again at the next look.
+    // Remembered only when it is done: what fails is tried again.
     if (isForeign) await this.#options.reconcile(projectId)
     this.#suspects.delete(projectId)
     this.#versions.set(projectId, version)
     this.#ownChanges.delete(projectId)
   }
 
-  async #answerRebuildRequests(): Promise<void> {
+  async #wakeIndexer(): Promise<void> {
+    for (const projectId of await readPendingProjects(this.#options.read)) {
+      this.#options.wakeIndexer(projectId)
+    }
+  }
+
+  async #answerRebuildRequests(attempt: Attempt): Promise<void> {
     const rebuild = this.#options.rebuild()
     if (!rebuild) return
     const prefix = rebuildRequestName(this.#options.folder)
     for (const name of (await readMeta(this.#options.read, prefix)).keys()) {
-      await rebuild(Number(name.slice(prefix.length)))
-      await removeMeta(this.#options.write, name)
+      await attempt(name, async () => {
+        await rebuild(Number(name.slice(prefix.length)))
+        await removeMeta(this.#options.write, name)
+      })
     }
-  }
-
-  async #readPendingProjects(): Promise<number[]> {
-    const rows = await this.#options.read.all<{ id: number }>(
-      sql`select distinct project_id as id from chunks where embedding_space is null
-        and project_id not in (select id from projects where deleted_at is not null)`,
-    )
-    return rows.map(({ id }) => id)
   }
 
   async #readVersions(): Promise<{ id: number; version: number }[]> {

@@ -25,6 +25,8 @@ export interface Project {
 interface ProjectsOptions {
   read: ReadDatabase
   write: WriteDatabase
+  /** For deleting a project, which is possible also on a full disk. */
+  freeing: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
   recordHash: RecordHash
   /** Told of each deletion once it is committed; takes what is in the project out of every file. */
@@ -131,26 +133,27 @@ export class Projects {
     if (confirm !== undefined && confirm !== found.name) {
       throw invalidRequest([{ field: 'confirm', message: "must be the project's name" }])
     }
+    const { freeing } = this.#options
     const deletedAt = this.#options.now()
     const idHash = this.#options.recordHash(projectId, 'project', found.id)
-    const [deleted] = await this.#write.batch([
+    const [deleted] = await freeing.batch([
       // A name of its own, since names are unique, and one that nobody can have taken.
-      this.#write
+      freeing
         .update(projects)
         .set({ deletedAt, name: newId('prj') })
         .where(isLive(projectId))
         .returning({ projectId: projects.id }),
       // Of no project, since nobody is in this one any more to see it.
-      this.#write.run(
+      freeing.run(
         this.#options.audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
       ),
-      this.#write
+      freeing
         .insert(projectErasures)
         .values({ projectId, idHash, requestedAt: deletedAt })
         .onConflictDoNothing(),
-      this.#write.delete(keys).where(eq(keys.projectId, projectId)),
-      this.#write.delete(members).where(eq(members.projectId, projectId)),
-      this.#write.delete(invitations).where(eq(invitations.projectId, projectId)),
+      freeing.delete(keys).where(eq(keys.projectId, projectId)),
+      freeing.delete(members).where(eq(members.projectId, projectId)),
+      freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
     ])
     if (deleted.length === 0) throw noSuchProject()
     this.#options.onRemoved(projectId)

@@ -146,6 +146,15 @@ describe('the last use of a key', () => {
     expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: firstUse + 60_000 })
   })
 
+  test.skipIf(ofFilesOnly)('is noted also when the clock was set back since the last time', async () => {
+    const { id, key } = await create()
+    const firstUse = clock.ms
+    await readAfterUse(key, id)
+    clock.ms = firstUse - 3_600_000
+    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: firstUse - 3_600_000 })
+    clock.ms = firstUse
+  })
+
   test('is not noted of a request that was refused', async () => {
     const { id, key } = await create({ allowedIps: ['10.0.0.1'] })
     const answer = await project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })

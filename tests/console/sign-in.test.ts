@@ -388,6 +388,15 @@ describe('guessing passwords', () => {
     expect((await signIn(person)).status).toBe(200)
   })
 
+  test('is forgotten when the clock is set right, back to before it', async () => {
+    const [person, address] = [await set.join(project, 'member'), newAddress()]
+    clock.ms += 86_400_000
+    for (let i = 0; i < 5; i++) expect((await guess('nobody@example.com', address)).status).toBe(401)
+    expect((await signIn(person, { address })).status).toBe(429)
+    clock.ms -= 86_400_000
+    expect((await signIn(person, { address })).status).toBe(200)
+  })
+
   test('an unknown e-mail address is limited just so', async () => {
     const statuses = []
     for (let i = 0; i < 11; i++) statuses.push((await guess('who-is-this@example.com')).status)

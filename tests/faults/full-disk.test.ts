@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { fillDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
@@ -35,6 +36,12 @@ async function fill(project: TestProject, prefix: string): Promise<string[]> {
     expect(answer.status).toBe(201)
     stored.push(`${prefix}-${n}`)
   }
+}
+
+async function isRemoved({ services }: TestService, { projectId }: TestProject): Promise<boolean> {
+  const open = await services.database.read.all(sql`
+    select 1 from project_erasures where project_id = ${projectId} and done_at is null`)
+  return open.length === 0
 }
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
@@ -87,6 +94,51 @@ describe.skipIf(!disk)('on a full disk', () => {
     rmSync(filler)
     await until(async () => (await project.send('PUT', '/ingest/calls/two', { summary: 'two' })).ok)
     expect(stored.length).toBeLessThan(100)
-    expect(readdirSync(folder)).toContain('callbook.db-reserve')
+    expect(statSync(join(folder, 'callbook.db-reserve')).size).toBeGreaterThan(0)
+  })
+
+  test('the project that has filled it can be deleted, and goes to the last byte', async () => {
+    const { service, project, folder } = await onSmallDisk()
+    const other = await service.mintProject()
+    await fill(project, 'c')
+    expect((await other.send('PUT', '/ingest/calls/one', { summary: 'one' })).status).toBe(507)
+    await service.services.projects.remove(project.projectId)
+    expect((await project.fetch('/v1/calls')).status).toBe(401)
+    await until(() => isRemoved(service, project))
+    expect(Bun.spawnSync(['grep', '-rqaE', 'markerc[0-9]+ ', folder]).success).toBe(false)
+    await until(async () => (await other.send('PUT', '/ingest/calls/two', { summary: 'two' })).ok)
+    expect(statSync(join(folder, 'callbook.db-reserve')).size).toBeGreaterThan(0)
+  })
+
+  test('of several processes none takes what is kept for the deletions of all', async () => {
+    const { service: owner, project, folder } = await onSmallDisk()
+    const second = await startService({ dataDir: folder, env: { ERASE_WITHIN_MS: '1000' } })
+    expect([owner.services.ownsFolder, second.services.ownsFolder]).toEqual([true, false])
+    const remove = (service: TestService, id: string) =>
+      fetch(`${service.url}/v1/calls/${id}`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${project.key}` },
+      })
+    for (let n = 0; n < 30; n++)
+      await project.send('PUT', `/ingest/calls/e-${n}`, { summary: 'x'.repeat(40_000) })
+    fillDisk(join(folder, 'filler'))
+    await fill(project, 'f')
+    expect((await remove(second, 'e-0')).status).toBe(200)
+    // What that has freed is filled again, but for what is kept.
+    await fill(project, 'g')
+    for (let n = 1; n < 6; n++) {
+      expect((await remove(owner, `e-${n}`)).status).toBe(200)
+      expect((await remove(second, `e-${n + 10}`)).status).toBe(200)
+    }
+    await second.stop()
+  })
+
+  test('a project that was deleted before it was full goes all the same', async () => {
+    const { service, project, folder } = await onSmallDisk()
+    const summary = 'deleted '.repeat(4_000)
+    for (let n = 0; n < 100; n++) await project.send('PUT', `/ingest/calls/d-${n}`, { summary })
+    await service.services.projects.remove(project.projectId)
+    fillDisk(join(folder, 'filler'))
+    await until(() => isRemoved(service, project))
   })
 })

@@ -4,6 +4,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { chunks, erasures } from '../../src/db/schema.ts'
 import { addMarkedItem, type Marked } from '../support/marked.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
+import { plansOf, record } from '../support/query-plan.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
@@ -18,6 +19,19 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe('a deleted item', () => {
+  test('is found by its whole key among all that were ever deleted', async () => {
+    const project = await service.mintProject()
+    const { read, freeing } = service.services.database
+    const written = record(freeing)
+    const { id } = await addMarked(project)
+    expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
+    await erasuresDone(project)
+    const [plan] = await plansOf(read, written, /update "erasures" set done_at/)
+    expect(plan).toContain('(project_id=? AND kind=? AND id_hash=?)')
+    expect(plan).toMatch(/SEARCH erasures USING .*rowid=\?/)
+    expect(plan).not.toMatch(/SCAN (?!json_each)/)
+  })
+
   test.skipIf(ofFilesOnly)('leaves no byte of its texts, words and vectors in any file', async () => {
     const project = await service.mintProject()
     const kept = await addMarked(project)

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { setMeta } from '../../src/db/meta.ts'
+import { openDatabase } from '../../src/db/open.ts'
 import { erasures } from '../../src/db/schema.ts'
-import { rebuildRequestName } from '../../src/knowledge/follower.ts'
-import { runScript } from '../support/script.ts'
+import { Follower, rebuildRequestName } from '../../src/knowledge/follower.ts'
+import { projectsOf } from '../support/projects.ts'
+import { freshFolder, runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -111,6 +114,61 @@ describe('a request for a rebuild', () => {
     })
     expect(rebuilt).toEqual([project.projectId])
     expect(await isFoundByVector(project, 'The index is built anew', 'Rebuilt')).toBe(true)
+  })
+})
+
+describe('a step that fails', () => {
+  test('holds up no other, and is tried again without news, but ever later', async () => {
+    const { folder, remove } = freshFolder()
+    const database = await openDatabase(join(folder, 'callbook.db'))
+    const projects = projectsOf(database)
+    const [bad, good] = [await projects.create('bad'), await projects.create('good')]
+    const done: string[] = []
+    let isBroken = true
+    let failures = 0
+    let erasuresAskedFor = 0
+    const orFail = (projectId: number, step: string) => async () => {
+      if (projectId === bad.projectId && isBroken) throw new Error(step)
+      done.push(`${step} ${projectId}`)
+    }
+    const follower = new Follower({
+      read: database.read,
+      write: database.write,
+      folder,
+      dataVersion: database.dataVersion,
+      pollMs: 10,
+      reconcile: (projectId) => orFail(projectId, 'reconciled')(),
+      rebuild: () => (projectId) => orFail(projectId, 'rebuilt')(),
+      wakeIndexer: () => undefined,
+      scheduleErasure: () => erasuresAskedFor++,
+      onProjectGone: () => undefined,
+      onFailure: () => failures++,
+    })
+    await follower.start()
+    for (const { projectId } of [bad, good]) {
+      await setMeta(database.write, rebuildRequestName(folder, projectId), 'now')
+      follower.distrust(projectId)
+    }
+    const isDone = (step: string, { projectId }: { projectId: number }) =>
+      done.includes(`${step} ${projectId}`)
+    await until(async () => isDone('reconciled', good) && isDone('rebuilt', good))
+    await until(async () => failures >= 4)
+    const asked = erasuresAskedFor
+    await setMeta(database.write, 'news', '1')
+    await until(async () => erasuresAskedFor > asked)
+
+    failures = 0
+    await Bun.sleep(500)
+    // Each look at the database would make two.
+    expect(failures).toBeLessThan(24)
+    isBroken = false
+    await until(async () => isDone('reconciled', bad) && isDone('rebuilt', bad))
+    const requests = sql`select 1 from meta where name like ${`${rebuildRequestName(folder)}%`}`
+    await until(async () => (await database.read.all(requests)).length === 0)
+    expect(done).toHaveLength(4)
+    follower.close()
+    await database.close()
+    remove()
   })
 })
 

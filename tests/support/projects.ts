@@ -4,10 +4,15 @@ import { Projects } from '../../src/projects/projects.ts'
 import { auditOf } from './audit.ts'
 
 /** Projects of a database without services around it: what is removed is left to nobody. */
-export function projectsOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): Projects {
+export function projectsOf({
+  read,
+  write,
+  freeing,
+}: Pick<OpenDatabase, 'read' | 'write' | 'freeing'>): Projects {
   return new Projects({
     read,
     write,
+    freeing,
     audit: auditOf({ read, write }),
     recordHash: createRecordHash('key'),
     onRemoved: () => undefined,

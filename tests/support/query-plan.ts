@@ -1,0 +1,37 @@
+import { SQL, sql } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import type { ReadDatabase } from '../../src/db/reader.ts'
+
+/** What is run on a database from now on with `all` and `run`. */
+export function record(database: object): SQL[] {
+  const statements: SQL[] = []
+  for (const name of ['all', 'run']) {
+    const original: unknown = Reflect.get(database, name)
+    if (typeof original !== 'function') throw new Error(`${name} is no method`)
+    Reflect.set(database, name, (statement: unknown) => {
+      if (statement instanceof SQL) statements.push(statement)
+      return Reflect.apply(original, database, [statement])
+    })
+  }
+  return statements
+}
+
+/** How SQLite goes about each of the statements with these words: https://www.sqlite.org/eqp.html */
+export async function plansOf(
+  read: ReadDatabase,
+  statements: readonly SQL[],
+  words: RegExp,
+): Promise<string[]> {
+  const dialect = new SQLiteSyncDialect()
+  const isMeant = (statement: SQL) => {
+    const { sql: text } = dialect.sqlToQuery(statement)
+    // What is asked here may be recorded as well.
+    return words.test(text) && !text.startsWith('explain')
+  }
+  const plans: string[] = []
+  for (const statement of statements.filter(isMeant)) {
+    const rows = await read.all<{ detail: string }>(sql`explain query plan ${statement}`)
+    plans.push(rows.map(({ detail }) => detail).join('\n'))
+  }
+  return plans
+}
