@@ -9,7 +9,7 @@ const retryDelayMsMax = 300_000
 /** No chunk waits longer, whatever the provider asks for; one that seems to has seen the clock go back. */
 const waitMsMax = 900_000
 const errorCharsMax = 500
-/** How long chunks are left to the process that has taken them on; then another may embed them. */
+/** How long chunks are left to a process that has taken them on and says no more; then another may embed them. */
 export const leaseMs = 15_000
 /** Who comes beyond it is not kept waiting: their chunks are pending. */
 const waitersMax = 200
@@ -23,6 +23,8 @@ interface IndexerOptions {
   isGone: (projectId: number) => boolean
   /** Takes vectors that were just committed into the index. */
   addToIndex: (projectId: number, labels: readonly number[]) => Promise<void>
+  /** How long what is taken on is this process's without a renewal. */
+  leaseMs: number
   now: () => number
   random: () => number
   /** Told of each failed batch; its chunks stay pending and are tried again. */
@@ -185,6 +187,7 @@ export class Indexer {
   }
 
   async #run(projectId: number): Promise<void> {
+    const renewal = setInterval(() => this.#renewLeases(projectId), this.#options.leaseMs / 3)
     try {
       await this.#embedDue(projectId)
       await this.#wakeWhenDue(projectId)
@@ -193,6 +196,8 @@ export class Indexer {
       // The rows could not be read or written, so they do not say when to try again.
       this.#options.onFailure({ projectId, chunks: 0, attempt: 0, error: asError(error) })
       this.#wakeIn(projectId, retryDelayMsMin)
+    } finally {
+      clearInterval(renewal)
     }
   }
 
@@ -200,19 +205,19 @@ export class Indexer {
     while (!this.#closing.signal.aborted) {
       this.#wanted.delete(projectId)
       const heldBefore = [...this.#heldOf(projectId)]
-      const due = await this.#readDue(projectId)
-      if (due.length === 0) {
+      const batches = await this.#takeOn(projectId)
+      if (batches.length === 0) {
         // Embedded by another process, or deleted.
         this.#release(projectId, heldBefore)
         return await this.#settleOthers(projectId)
       }
-      const batches = inBatches(due, this.#options.embedder.batchTextsMax)
       const outcomes = await Promise.allSettled(batches.map((batch) => this.#embed(projectId, batch)))
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     }
   }
 
-  async #readDue(projectId: number): Promise<PendingChunk[]> {
+  /** What is due, no more than is worth having under way: the rest is any process's. */
+  async #takeOn(projectId: number): Promise<PendingChunk[][]> {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
     const limit = batchTextsMax * batchesAtOnce
     const now = this.#options.now()
@@ -223,7 +228,8 @@ export class Indexer {
       held: JSON.stringify([...this.#heldOf(projectId)]),
       limit,
     })
-    return await this.#lease(projectId, rows)
+    const wanted = inBatches(rows, batchTextsMax).slice(0, batchesAtOnce)
+    return inBatches(await this.#lease(projectId, wanted.flat()), batchTextsMax)
   }
 
   /** Takes on chunks that nobody has; of several processes that try, one gets each. */
@@ -233,11 +239,24 @@ export class Indexer {
     if (free.length === 0) return rows
     const now = this.#options.now()
     const taken = await this.#options.store(projectId).write.all<{ label: number }>(sql`
-      update ${chunks} set leased_until = ${now + leaseMs} where label in (
+      update ${chunks} set leased_until = ${now + this.#options.leaseMs} where label in (
         select value from json_each(${JSON.stringify(free)})) and embedding_space is null
         and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
     for (const { label } of taken) held.add(label)
     return rows.filter(({ label }) => held.has(label))
+  }
+
+  /** What is held is left to this process for as long as it is at it, however slow the provider is. */
+  #renewLeases(projectId: number): void {
+    const held = JSON.stringify([...this.#heldOf(projectId)])
+    const { leaseMs, now, store } = this.#options
+    store(projectId)
+      .write.run(
+        sql`update ${chunks} set leased_until = ${now() + leaseMs} where label in (
+          select value from json_each(${held})) and embedding_space is null and leased_until is not null`,
+      )
+      // Without it another process may embed them as well, which does no harm.
+      .catch(() => undefined)
   }
 
   async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {

@@ -389,10 +389,35 @@ describe('chunks that a process has stored', () => {
     expect(others.flatMap(({ added }) => added.flat())).toHaveLength(1)
     for (const other of others) await other.indexer.close()
   })
+
+  test('are left to it for as long as it is at them, however slow the provider is', async () => {
+    const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const clock = { now: Date.now() }
+    const slow = wrap(async (texts) => {
+      entered.resolve()
+      await gate.promise
+      return texts
+    })
+    const first = await build({ embedder: slow, now: () => clock.now, leaseMs: 150 })
+    const adding = first.add('At the embedder for long')
+    await entered.promise
+    const { projectId } = first
+    const other = await build({ embedder: wrap(), projectId, now: () => clock.now, leaseMs: 150 })
+    for (let step = 0; step < 5; step++) {
+      clock.now += 100
+      await until(async () => (await rowsOf(projectId)).every((row) => row.leasedUntil === clock.now + 150))
+      await other.wait(0)
+      await other.indexer.idle()
+    }
+    expect(other.added).toEqual([])
+    gate.resolve()
+    expect((await adding).isIndexed).toBe(true)
+    await other.indexer.close()
+  })
 })
 
 interface BuildOptions {
-  /** How long stored chunks are the storing process's own. */
+  /** How long stored chunks are the storing process's own: not at all when left out. */
   leaseMs?: number
   /** Whether stored chunks are embedded by whoever stores them. */
   settles?: boolean
@@ -422,6 +447,7 @@ async function build({
     embedder,
     isGone: () => false,
     addToIndex: async (_project, labels) => void added.push([...labels]),
+    leaseMs: leaseMs || 15_000,
     now: readClock,
     random,
     onFailure: (failure) => failures.push(failure),
