@@ -37,6 +37,7 @@ interface PendingChunk {
   heading: string | null
   text: string
   attempts: number
+  refusals: number
   leasedUntil: number | null
 }
 
@@ -50,6 +51,7 @@ const queries = preparedQueries((db) => {
         heading: chunks.heading,
         text: chunks.text,
         attempts: chunks.attempts,
+        refusals: chunks.refusals,
         leasedUntil: chunks.leasedUntil,
       })
       .from(chunks)
@@ -164,8 +166,8 @@ export class Indexer {
         and (embedding_space < ${space} or embedding_space > ${space}) limit 1`)
     if (!foreign) return
     await write.run(sql`
-      update ${chunks} set embedding = null, embedding_space = null, attempts = 0, last_error = null,
-        next_attempt_at = ${this.#options.now()}
+      update ${chunks} set embedding = null, embedding_space = null, attempts = 0, refusals = 0,
+        last_error = null, next_attempt_at = ${this.#options.now()}
       where project_id = ${projectId} and embedding_space <> ${space}`)
   }
 
@@ -296,8 +298,8 @@ export class Indexer {
       ),
       write.all<{ label: number }>(sql`
         update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
-          embedding_space = ${this.#options.embedder.space}, attempts = 0, next_attempt_at = null,
-          last_error = null, leased_until = null
+          embedding_space = ${this.#options.embedder.space}, attempts = 0, refusals = 0,
+          next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     ])
     return results[1].map(({ label }) => label)
@@ -306,11 +308,11 @@ export class Indexer {
   async #postpone(projectId: number, batch: PendingChunk[], error: Error): Promise<void> {
     const attempt = Math.max(...batch.map(({ attempts }) => attempts)) + 1
     this.#options.onFailure({ projectId, chunks: batch.length, attempt, error })
-    const asked = error instanceof EmbeddingError ? (error.retryAfterMs ?? 0) : 0
+    const { retryAfterMs: asked = 0, mayBeText = false } = error instanceof EmbeddingError ? error : {}
     const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
     const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + this.#options.random() / 2)))
     await this.#options.store(projectId).write.run(sql`
-      update ${chunks} set attempts = attempts + 1, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
+      update ${chunks} set attempts = attempts + 1, refusals = refusals + ${mayBeText ? 1 : 0}, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
         next_attempt_at = ${this.#options.now() + Math.round(delayMs)}, leased_until = null
       where label in (select value from json_each(${JSON.stringify(batch.map(({ label }) => label))}))
         and embedding_space is null`)
@@ -398,13 +400,13 @@ class Waiter {
   }
 }
 
-/** Chunks that failed before go in smaller batches, so that one bad text cannot hold its neighbours back for ever. */
+/** The oftener a text may have been the reason, the smaller the batch: one bad text holds nobody back for ever. */
 function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][] {
   const batches: PendingChunk[][] = []
-  for (const chunk of due.toSorted((a, b) => a.attempts - b.attempts)) {
+  for (const chunk of due.toSorted((a, b) => a.refusals - b.refusals)) {
     const batch = batches.at(-1)
-    const size = Math.max(1, batchTextsMax >> chunk.attempts)
-    if (batch && batch.length < size && batch[0]?.attempts === chunk.attempts) batch.push(chunk)
+    const size = Math.max(1, Math.floor(batchTextsMax / 2 ** chunk.refusals))
+    if (batch && batch.length < size && batch[0]?.refusals === chunk.refusals) batch.push(chunk)
     else batches.push([chunk])
   }
   return batches
