@@ -203,6 +203,7 @@ export async function openServices({
       follower.noteOwnChange(projectId)
       await index.add(projectId, labels).catch((error) => reconcileLater(projectId, error))
     },
+    leaseMs,
     now,
     random: Math.random,
     onFailure: ({ error, ...failure }) =>

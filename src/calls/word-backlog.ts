@@ -12,6 +12,8 @@ const pollMs = 2_000
 const pauseMs = 10
 const callsPerSliceMax = 200
 const charsPerSliceMax = 1_000_000
+/** Calls that a run knows to have indexed: those of a longer run that change again have their turn again. */
+const knownMax = 1_000
 
 interface WordBacklogOptions {
   read: ReadDatabase
@@ -37,6 +39,7 @@ const queries = preparedQueries((db) => ({
     // Those of a project that is being deleted go with it.
     .from(sql`calls_without_words as behind cross join calls on calls.seq = behind.seq
       cross join projects on projects.id = calls.project_id and projects.deleted_at is null`)
+    .where(sql`behind.seq not in (select value from json_each(${sql.placeholder('indexed')}))`)
     .orderBy(sql`behind.seq desc`)
     .limit(callsPerSliceMax)
     .prepare(),
@@ -78,9 +81,11 @@ export class WordBacklog {
     })
   }
 
-  /** Resolves when no call is without its words, or when it was closed. */
+  /** Resolves when no call is without its words but those that changed since this indexed them, or when it was closed. */
   async finish(): Promise<void> {
-    while (!this.#isClosed && (await this.#indexSlice())) {
+    const indexed = new Set<number>()
+    while (!this.#isClosed && (await this.#indexSlice(indexed))) {
+      for (const seq of [...indexed].slice(0, -knownMax)) indexed.delete(seq)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }
@@ -91,17 +96,17 @@ export class WordBacklog {
     await this.#run
   }
 
-  /** Answers whether there was anything to do. */
-  async #indexSlice(): Promise<boolean> {
+  /** Answers whether there was anything to do; adds to `indexed`, which it leaves out, what it has done. */
+  async #indexSlice(indexed: Set<number>): Promise<boolean> {
     const { read } = this.#options
-    const behind: BehindRow[] = await queries(read).behind.all()
+    const behind: BehindRow[] = await queries(read).behind.all({ indexed: JSON.stringify([...indexed]) })
     const sizes = behind.map(({ seq, chars }) => [seq, chars] as const)
     const [seqs] = inSlices(sizes, charsPerSliceMax)
     if (!seqs) return false
     const rows: CallRow[] = await queries(read).calls.all({ seqs: JSON.stringify(seqs) })
     for (const projectId of new Set(rows.map((row) => row.projectId))) {
       const calls = rows.filter((row) => row.projectId === projectId)
-      await this.#index(projectId, calls)
+      for (const seq of await this.#index(projectId, calls)) indexed.add(seq)
     }
     return true
   }
@@ -109,8 +114,9 @@ export class WordBacklog {
   /**
    * A call that has changed since it was read stays behind, and is read again. Of several nodes of one database that
    * come to index the same call, the first does.
+   * @returns which calls are not behind any more
    */
-  async #index(projectId: number, calls: CallRow[]): Promise<void> {
+  async #index(projectId: number, calls: CallRow[]): Promise<number[]> {
     const rows = calls.map(({ seq, changeSeq, document }) => [
       seq,
       changeSeq,
@@ -120,11 +126,14 @@ export class WordBacklog {
       cross join calls_without_words as behind on behind.seq = value ->> 0
       cross join calls on calls.seq = behind.seq and calls.change_seq = value ->> 1`
     const { write } = this.#options
-    await write.batch([
+    const results = await write.batch([
       write.run(sql`
         insert or replace into ${callWords(projectId)} (rowid, words)
         select calls.seq, value ->> 2 from ${unchanged} order by calls.seq`),
-      write.run(sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged})`),
+      write.all<{ seq: number }>(
+        sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged}) returning seq`,
+      ),
     ])
+    return results[1].map(({ seq }) => seq)
   }
 }

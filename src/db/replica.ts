@@ -8,6 +8,9 @@ import type { SyncReply, SyncRequest } from './sync-worker.ts'
 const askAgainMs = 50
 const askWithinMs = 3_000
 const closeWithinMs = 2_000
+const startAgainMsMin = 200
+const startAgainMsMax = 30_000
+const threadEnded = 'The thread that syncs has ended'
 
 export interface ReplicationStatus {
   /** How long ago the newest sync that succeeded began; null before the first. */
@@ -200,28 +203,28 @@ export class Replica {
   }
 }
 
-/** The worker that syncs. */
+/** The thread that syncs. A sync starts it, and another when it has ended, at growing intervals while they end too. */
 class SyncThread {
-  readonly #worker: Worker
+  readonly #location: ReplicaLocation
   readonly #waiting = new Map<number, (error: string | null) => void>()
+  #worker: Worker | null = null
   #lastId = 0
+  #startsAgainAt = 0
+  #startAgainMs = startAgainMsMin
+  #isClosed = false
 
-  constructor({ file, primary }: ReplicaLocation) {
-    this.#worker = new Worker(new URL('./sync-worker.ts', import.meta.url), { workerData: { file, primary } })
-    this.#worker.on('message', ({ id, error }: SyncReply) => {
-      this.#waiting.get(id)?.(error)
-      this.#waiting.delete(id)
-    })
-    this.#worker.on('error', (error) => this.#failAll(String(error)))
-    this.#worker.on('exit', () => this.#failAll('The worker that syncs has ended'))
+  constructor(location: ReplicaLocation) {
+    this.#location = location
   }
 
-  sync(probes: boolean): Promise<void> {
+  async sync(probes: boolean): Promise<void> {
+    const worker = this.#running()
     const id = ++this.#lastId
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, (error) => (error === null ? resolve() : reject(new Error(error))))
-      this.#worker.postMessage({ id, probes } satisfies SyncRequest)
+    const error = await new Promise<string | null>((resolve) => {
+      this.#waiting.set(id, resolve)
+      worker.postMessage({ id, probes } satisfies SyncRequest)
     })
+    if (error !== null) throw new Error(error)
   }
 
   /**
@@ -229,9 +232,36 @@ class SyncThread {
    * the primary ends with the process.
    */
   async close(): Promise<void> {
+    this.#isClosed = true
+    if (!this.#worker) return
     const ended = once(this.#worker, 'exit')
     this.#worker.postMessage('close' satisfies SyncRequest)
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, closeWithinMs).unref())])
+  }
+
+  #running(): Worker {
+    if (this.#worker) return this.#worker
+    if (this.#isClosed || performance.now() < this.#startsAgainAt) throw new Error(threadEnded)
+    const { file, primary } = this.#location
+    const worker = new Worker(new URL('./sync-worker.ts', import.meta.url), { workerData: { file, primary } })
+    worker.on('message', (reply: SyncReply) => this.#receive(reply))
+    worker.on('error', (error) => this.#failAll(String(error)))
+    worker.on('exit', () => this.#end())
+    this.#worker = worker
+    return worker
+  }
+
+  #receive({ id, error }: SyncReply): void {
+    this.#startAgainMs = startAgainMsMin
+    this.#waiting.get(id)?.(error)
+    this.#waiting.delete(id)
+  }
+
+  #end(): void {
+    this.#worker = null
+    this.#startsAgainAt = performance.now() + this.#startAgainMs
+    this.#startAgainMs = Math.min(this.#startAgainMs * 2, startAgainMsMax)
+    this.#failAll(threadEnded)
   }
 
   #failAll(error: string): void {

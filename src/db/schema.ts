@@ -181,10 +181,13 @@ export const chunks = sqliteTable(
     embedding: blob({ mode: 'buffer' }),
     /** The embedder's space the vector belongs to; null while pending. */
     embeddingSpace: text('embedding_space'),
+    /** How often it could not be embedded, whatever the reason. */
     attempts: integer().notNull().default(0),
     nextAttemptAt: integer('next_attempt_at'),
     lastError: text('last_error'),
     leasedUntil: integer('leased_until'),
+    /** How often among `attempts` a text of its batch may have been the reason. */
+    refusals: integer().notNull().default(0),
   },
   (table) => [
     index('chunks_by_item').on(table.itemSeq, table.position),

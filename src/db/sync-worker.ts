@@ -46,15 +46,23 @@ async function sync(probes: boolean): Promise<string | null> {
     emptyLog()
     return null
   } catch (error) {
-    connection?.close()
-    connection = null
+    dropConnection()
     return error instanceof Error ? error.message : String(error)
   }
 }
 
 function close(): void {
-  connection?.close()
+  dropConnection()
   if (port) endWorker(port)
+}
+
+function dropConnection(): void {
+  try {
+    connection?.close()
+  } catch {
+    // One that has failed may not even close; the next sync opens another.
+  }
+  connection = null
 }
 
 async function probe(): Promise<void> {

@@ -9,7 +9,7 @@ const retryDelayMsMax = 300_000
 /** No chunk waits longer, whatever the provider asks for; one that seems to has seen the clock go back. */
 const waitMsMax = 900_000
 const errorCharsMax = 500
-/** How long chunks are left to the process that has taken them on; then another may embed them. */
+/** How long chunks are left to a process that has taken them on and says no more; then another may embed them. */
 export const leaseMs = 15_000
 /** Who comes beyond it is not kept waiting: their chunks are pending. */
 const waitersMax = 200
@@ -23,6 +23,8 @@ interface IndexerOptions {
   isGone: (projectId: number) => boolean
   /** Takes vectors that were just committed into the index. */
   addToIndex: (projectId: number, labels: readonly number[]) => Promise<void>
+  /** How long what is taken on is this process's without a renewal. */
+  leaseMs: number
   now: () => number
   random: () => number
   /** Told of each failed batch; its chunks stay pending and are tried again. */
@@ -35,6 +37,7 @@ interface PendingChunk {
   heading: string | null
   text: string
   attempts: number
+  refusals: number
   leasedUntil: number | null
 }
 
@@ -48,6 +51,7 @@ const queries = preparedQueries((db) => {
         heading: chunks.heading,
         text: chunks.text,
         attempts: chunks.attempts,
+        refusals: chunks.refusals,
         leasedUntil: chunks.leasedUntil,
       })
       .from(chunks)
@@ -162,8 +166,8 @@ export class Indexer {
         and (embedding_space < ${space} or embedding_space > ${space}) limit 1`)
     if (!foreign) return
     await write.run(sql`
-      update ${chunks} set embedding = null, embedding_space = null, attempts = 0, last_error = null,
-        next_attempt_at = ${this.#options.now()}
+      update ${chunks} set embedding = null, embedding_space = null, attempts = 0, refusals = 0,
+        last_error = null, next_attempt_at = ${this.#options.now()}
       where project_id = ${projectId} and embedding_space <> ${space}`)
   }
 
@@ -185,6 +189,7 @@ export class Indexer {
   }
 
   async #run(projectId: number): Promise<void> {
+    const renewal = setInterval(() => this.#renewLeases(projectId), this.#options.leaseMs / 3)
     try {
       await this.#embedDue(projectId)
       await this.#wakeWhenDue(projectId)
@@ -193,6 +198,8 @@ export class Indexer {
       // The rows could not be read or written, so they do not say when to try again.
       this.#options.onFailure({ projectId, chunks: 0, attempt: 0, error: asError(error) })
       this.#wakeIn(projectId, retryDelayMsMin)
+    } finally {
+      clearInterval(renewal)
     }
   }
 
@@ -200,19 +207,19 @@ export class Indexer {
     while (!this.#closing.signal.aborted) {
       this.#wanted.delete(projectId)
       const heldBefore = [...this.#heldOf(projectId)]
-      const due = await this.#readDue(projectId)
-      if (due.length === 0) {
+      const batches = await this.#takeOn(projectId)
+      if (batches.length === 0) {
         // Embedded by another process, or deleted.
         this.#release(projectId, heldBefore)
         return await this.#settleOthers(projectId)
       }
-      const batches = inBatches(due, this.#options.embedder.batchTextsMax)
       const outcomes = await Promise.allSettled(batches.map((batch) => this.#embed(projectId, batch)))
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     }
   }
 
-  async #readDue(projectId: number): Promise<PendingChunk[]> {
+  /** What is due, no more than is worth having under way: the rest is any process's. */
+  async #takeOn(projectId: number): Promise<PendingChunk[][]> {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
     const limit = batchTextsMax * batchesAtOnce
     const now = this.#options.now()
@@ -223,7 +230,8 @@ export class Indexer {
       held: JSON.stringify([...this.#heldOf(projectId)]),
       limit,
     })
-    return await this.#lease(projectId, rows)
+    const wanted = inBatches(rows, batchTextsMax).slice(0, batchesAtOnce)
+    return inBatches(await this.#lease(projectId, wanted.flat()), batchTextsMax)
   }
 
   /** Takes on chunks that nobody has; of several processes that try, one gets each. */
@@ -233,11 +241,24 @@ export class Indexer {
     if (free.length === 0) return rows
     const now = this.#options.now()
     const taken = await this.#options.store(projectId).write.all<{ label: number }>(sql`
-      update ${chunks} set leased_until = ${now + leaseMs} where label in (
+      update ${chunks} set leased_until = ${now + this.#options.leaseMs} where label in (
         select value from json_each(${JSON.stringify(free)})) and embedding_space is null
         and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
     for (const { label } of taken) held.add(label)
     return rows.filter(({ label }) => held.has(label))
+  }
+
+  /** What is held is left to this process for as long as it is at it, however slow the provider is. */
+  #renewLeases(projectId: number): void {
+    const held = JSON.stringify([...this.#heldOf(projectId)])
+    const { leaseMs, now, store } = this.#options
+    store(projectId)
+      .write.run(
+        sql`update ${chunks} set leased_until = ${now() + leaseMs} where label in (
+          select value from json_each(${held})) and embedding_space is null and leased_until is not null`,
+      )
+      // Without it another process may embed them as well, which does no harm.
+      .catch(() => undefined)
   }
 
   async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {
@@ -277,8 +298,8 @@ export class Indexer {
       ),
       write.all<{ label: number }>(sql`
         update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
-          embedding_space = ${this.#options.embedder.space}, attempts = 0, next_attempt_at = null,
-          last_error = null, leased_until = null
+          embedding_space = ${this.#options.embedder.space}, attempts = 0, refusals = 0,
+          next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     ])
     return results[1].map(({ label }) => label)
@@ -287,11 +308,11 @@ export class Indexer {
   async #postpone(projectId: number, batch: PendingChunk[], error: Error): Promise<void> {
     const attempt = Math.max(...batch.map(({ attempts }) => attempts)) + 1
     this.#options.onFailure({ projectId, chunks: batch.length, attempt, error })
-    const asked = error instanceof EmbeddingError ? (error.retryAfterMs ?? 0) : 0
+    const { retryAfterMs: asked = 0, mayBeText = false } = error instanceof EmbeddingError ? error : {}
     const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
     const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + this.#options.random() / 2)))
     await this.#options.store(projectId).write.run(sql`
-      update ${chunks} set attempts = attempts + 1, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
+      update ${chunks} set attempts = attempts + 1, refusals = refusals + ${mayBeText ? 1 : 0}, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
         next_attempt_at = ${this.#options.now() + Math.round(delayMs)}, leased_until = null
       where label in (select value from json_each(${JSON.stringify(batch.map(({ label }) => label))}))
         and embedding_space is null`)
@@ -379,13 +400,13 @@ class Waiter {
   }
 }
 
-/** Chunks that failed before go in smaller batches, so that one bad text cannot hold its neighbours back for ever. */
+/** The oftener a text may have been the reason, the smaller the batch: one bad text holds nobody back for ever. */
 function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][] {
   const batches: PendingChunk[][] = []
-  for (const chunk of due.toSorted((a, b) => a.attempts - b.attempts)) {
+  for (const chunk of due.toSorted((a, b) => a.refusals - b.refusals)) {
     const batch = batches.at(-1)
-    const size = Math.max(1, batchTextsMax >> chunk.attempts)
-    if (batch && batch.length < size && batch[0]?.attempts === chunk.attempts) batch.push(chunk)
+    const size = Math.max(1, Math.floor(batchTextsMax / 2 ** chunk.refusals))
+    if (batch && batch.length < size && batch[0]?.refusals === chunk.refusals) batch.push(chunk)
     else batches.push([chunk])
   }
   return batches

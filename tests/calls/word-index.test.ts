@@ -6,7 +6,9 @@ import { sql } from 'drizzle-orm'
 import Database from 'libsql'
 import { toDocument } from '../../src/calls/document.ts'
 import { mergeCall } from '../../src/calls/merge.ts'
+import { WordBacklog } from '../../src/calls/word-backlog.ts'
 import { callWords } from '../../src/db/word-tables.ts'
+import type { WriteDatabase } from '../../src/db/writer.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly, testMode } from '../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
@@ -111,6 +113,42 @@ describe("a call's words", () => {
     const [first, last] = [before.long ?? 0, (await originsOf(projectId)).long ?? 0]
     expect(last - first).toBeGreaterThan(0)
     expect(last - first).toBeLessThan(10)
+  })
+
+  test('of a long call that changes all the time are indexed once in a run, and by the next again', async () => {
+    const own = await startService()
+    const { database, wordBacklog } = own.services
+    await wordBacklog.close()
+    const { projectId } = await own.mintProject()
+    const turn = (n: number) => ({ role: 'user' as const, content: `turn${n} ${'and so on '.repeat(20)}` })
+    let turns = 500
+    await putCalls(own.services, projectId, [
+      { id: 'long', transcript: Array.from({ length: turns }, (_, n) => turn(n)) },
+    ])
+    const goOn = async () => {
+      const at = turns++
+      await putCalls(own.services, projectId, [{ id: 'long', appendTranscript: { at, turns: [turn(at)] } }])
+    }
+    let batches = 0
+    const write: WriteDatabase = Object.create(database.write, {
+      batch: {
+        async value(statements: Parameters<WriteDatabase['batch']>[0]) {
+          const results = await database.write.batch(statements)
+          if (++batches <= 10) await goOn()
+          return results
+        },
+      },
+    })
+    const onFailure = (error: unknown) => expect(error).toBeUndefined()
+    const backlog = new WordBacklog({ read: database.read, write, onFailure })
+    await goOn()
+    for (let run = 1; run <= 3; run++) {
+      await backlog.finish()
+      expect(batches).toBe(run)
+      expect(await idsOf(own, projectId, `turn${turns - 2}`)).toEqual(['long'])
+    }
+    await backlog.close()
+    await own.stop()
   })
 
   test('of a long call that was shortened or deleted meanwhile are what they are then', async () => {

@@ -157,7 +157,8 @@ describe('pending chunks', () => {
 
   test('of one bad text do not hold their neighbours back for ever', async () => {
     const embedder = wrap((texts) => {
-      if (texts.some((text) => text.includes('poison'))) throw new EmbeddingError('One text is refused')
+      if (texts.some((text) => text.includes('poison')))
+        throw new EmbeddingError('One text is refused', { mayBeText: true })
       return texts
     })
     const { add, indexer, projectId, wait } = await build({ embedder })
@@ -172,6 +173,34 @@ describe('pending chunks', () => {
     // An overlap may repeat the bad sentence in the chunk after it.
     expect(left.length).toBeLessThanOrEqual(2)
     for (const row of left) expect(row.text).toContain('poison')
+  })
+
+  test('go in whole batches after an outage, however long, and alone after many refusals', async () => {
+    const sizes: number[] = []
+    let isDown = true
+    const embedder = wrap((texts) => {
+      sizes.push(texts.length)
+      if (isDown) throw new EmbeddingError('The provider is down')
+      return texts
+    })
+    const { add, indexer, projectId, wait } = await build({ embedder })
+    await add(paragraphs(80))
+    const total = (await rowsOf(projectId)).length
+    expect(total).toBeGreaterThan(20)
+    const embedAll = async () => {
+      sizes.length = 0
+      await wait(400_000)
+      await indexer.idle()
+      return sizes.toSorted((a, b) => b - a)
+    }
+    const whole = [...Array.from({ length: Math.floor(total / 32) }, () => 32), total % 32].filter(Boolean)
+    for (let round = 0; round < 7; round++) expect(await embedAll()).toEqual(whole)
+    await database.write.run(sql`update chunks set refusals = 32 where project_id = ${projectId}`)
+    isDown = false
+    expect(await embedAll()).toEqual(Array.from({ length: total }, () => 1))
+    expect((await rowsOf(projectId)).map(({ attempts, refusals }) => attempts + refusals)).toEqual(
+      Array.from({ length: total }, () => 0),
+    )
   })
 
   test('are all embedded, however many, in batches of what the embedder takes', async () => {
@@ -389,10 +418,35 @@ describe('chunks that a process has stored', () => {
     expect(others.flatMap(({ added }) => added.flat())).toHaveLength(1)
     for (const other of others) await other.indexer.close()
   })
+
+  test('are left to it for as long as it is at them, however slow the provider is', async () => {
+    const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const clock = { now: Date.now() }
+    const slow = wrap(async (texts) => {
+      entered.resolve()
+      await gate.promise
+      return texts
+    })
+    const first = await build({ embedder: slow, now: () => clock.now, leaseMs: 150 })
+    const adding = first.add('At the embedder for long')
+    await entered.promise
+    const { projectId } = first
+    const other = await build({ embedder: wrap(), projectId, now: () => clock.now, leaseMs: 150 })
+    for (let step = 0; step < 5; step++) {
+      clock.now += 100
+      await until(async () => (await rowsOf(projectId)).every((row) => row.leasedUntil === clock.now + 150))
+      await other.wait(0)
+      await other.indexer.idle()
+    }
+    expect(other.added).toEqual([])
+    gate.resolve()
+    expect((await adding).isIndexed).toBe(true)
+    await other.indexer.close()
+  })
 })
 
 interface BuildOptions {
-  /** How long stored chunks are the storing process's own. */
+  /** How long stored chunks are the storing process's own: not at all when left out. */
   leaseMs?: number
   /** Whether stored chunks are embedded by whoever stores them. */
   settles?: boolean
@@ -422,6 +476,7 @@ async function build({
     embedder,
     isGone: () => false,
     addToIndex: async (_project, labels) => void added.push([...labels]),
+    leaseMs: leaseMs || 15_000,
     now: readClock,
     random,
     onFailure: (failure) => failures.push(failure),

@@ -31,10 +31,16 @@ export type EmbeddingKind = 'query' | 'document'
 export class EmbeddingError extends Error {
   /** Milliseconds the provider asked us to wait (from `Retry-After`), when it did. */
   readonly retryAfterMs: number | undefined
+  /** Whether it may be that one of the texts cannot be embedded, and its neighbours could without it. */
+  readonly mayBeText: boolean
 
-  constructor(message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { retryAfterMs?: number | undefined; mayBeText?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause })
     this.name = 'EmbeddingError'
     this.retryAfterMs = options.retryAfterMs
+    this.mayBeText = options.mayBeText ?? false
   }
 }

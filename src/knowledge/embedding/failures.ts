@@ -13,14 +13,15 @@ export class RequestFailure extends EmbeddingError {
   ) {
     const { detail, retryAfterMs } = options
     const sentence = failureSentences[kind]
+    const mayBeText = !failuresOfNoText.includes(kind)
     // No cause: the client's errors carry the request's body, which is the texts.
-    super(detail ? `${sentence} (${detail})` : sentence, retryAfterMs === undefined ? {} : { retryAfterMs })
+    super(detail ? `${sentence} (${detail})` : sentence, { retryAfterMs, mayBeText })
     this.kind = kind
   }
 
   /** Whether it speaks against the provider's state, not the request: it may well work later. */
   get isTransient(): boolean {
-    return ['timeout', 'network', 'limited', 'failed', 'unreadable'].includes(this.kind)
+    return ['timeout', 'network', 'limited', 'away', 'failed', 'unreadable'].includes(this.kind)
   }
 
   /** Whether half of the texts may work where all of them did not. */
@@ -55,6 +56,7 @@ export function toEmbeddingError(error: unknown): EmbeddingError {
   // Only a mistake of ours gets here. Its message may quote what it stumbled over, so it is not passed on.
   return new EmbeddingError(
     `Embedding failed unexpectedly (${error instanceof Error ? error.name : typeof error})`,
+    { mayBeText: true },
   )
 }
 
@@ -70,6 +72,7 @@ const failureSentences = {
   tooLarge: 'The embedding provider takes fewer or shorter texts at a time',
   tooLong: 'The embedding provider sent a longer answer than vectors can be',
   limited: 'The embedding provider limits the rate of requests',
+  away: 'The embedding provider cannot answer for now',
   rejected: 'The embedding provider rejected the request',
   failed: 'The embedding provider failed',
   unreadable: 'The embedding provider sent an answer that breaks off or is not JSON',
@@ -83,6 +86,20 @@ const failureSentences = {
 
 type FailureKind = keyof typeof failureSentences
 
+/** What says something of the provider or the way to it only: other texts would have fared no better. */
+const failuresOfNoText: FailureKind[] = [
+  'cancelled',
+  'resting',
+  'crowded',
+  'network',
+  'redirect',
+  'unauthorized',
+  'unknown',
+  'limited',
+  'away',
+  'dimension',
+]
+
 /** As text-embeddings-inference uses them: 413 for any limit, 424 for a failing model, 429 for a full queue. */
 function kindOfStatus(status: number): FailureKind {
   if (status < 400) return 'redirect'
@@ -90,7 +107,8 @@ function kindOfStatus(status: number): FailureKind {
   if (status === 404 || status === 405 || status === 410) return 'unknown'
   if (status === 413) return 'tooLarge'
   if (status === 429) return 'limited'
-  return status >= 500 || status === 424 || status === 408 ? 'failed' : 'rejected'
+  if (status === 408 || (status >= 502 && status <= 504)) return 'away'
+  return status >= 500 || status === 424 ? 'failed' : 'rejected'
 }
 
 /** `ECONNREFUSED` or the like, from wherever the runtime keeps it. */

@@ -66,9 +66,19 @@ export class Filling {
     return others.length > 0
   }
 
-  /** Adds what fits in one slice. A label without a row is dropped: its chunk was deleted meanwhile. */
-  async work(readVectors: ReadVectors, onSkipped: OnSkipped): Promise<void> {
-    if (this.#read.length === 0) await this.#readOldest(readVectors)
+  /** Reads the vectors that are added next. A label without a row is dropped: its chunk was deleted meanwhile. */
+  async read(readVectors: ReadVectors): Promise<void> {
+    if (this.#read.length > 0) return
+    const labels = this.#oldest(rowsPerRead)
+    const rows = await readVectors(labels)
+    const found = new Set(rows.map((row) => row.label))
+    for (const label of labels) if (!found.has(label)) this.#pending.delete(label)
+    this.#read = rows.reverse()
+    this.#wake()
+  }
+
+  /** Adds of what was read as much as fits in one slice. */
+  add(onSkipped: OnSkipped): void {
     const start = performance.now()
     do {
       const row = this.#read.pop()
@@ -89,14 +99,6 @@ export class Filling {
     this.#wake()
     this.#graph?.free()
     this.#graph = null
-  }
-
-  async #readOldest(readVectors: ReadVectors): Promise<void> {
-    const labels = this.#oldest(rowsPerRead)
-    const rows = await readVectors(labels)
-    const found = new Set(rows.map((row) => row.label))
-    for (const label of labels) if (!found.has(label)) this.#pending.delete(label)
-    this.#read = rows.reverse()
   }
 
   #oldest(count: number): number[] {

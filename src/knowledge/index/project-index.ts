@@ -128,10 +128,10 @@ export class ProjectIndex {
   async work(): Promise<void> {
     const filling = this.#workable()
     if (!filling) return
-    await filling.work(
-      (labels) => this.#options.rows.vectors(this.id, labels),
-      (label, reason) => this.#log('error', 'A vector cannot be indexed', { label, reason }),
-    )
+    await filling.read((labels) => this.#options.rows.vectors(this.id, labels))
+    // A save that has begun meanwhile goes on with the work when it ends.
+    if (this.#isWritten(filling)) return
+    filling.add((label, reason) => this.#log('error', 'A vector cannot be indexed', { label, reason }))
     if (filling === this.#current) this.#changed()
   }
 
@@ -261,8 +261,12 @@ export class ProjectIndex {
   }
 
   #workable(): Filling | null {
-    if (this.#current.pending > 0 && !this.#isWriting) return this.#current
+    if (this.#current.pending > 0 && !this.#isWritten(this.#current)) return this.#current
     return this.#next !== null && this.#next.pending > 0 ? this.#next : null
+  }
+
+  #isWritten(filling: Filling): boolean {
+    return this.#isWriting && filling === this.#current
   }
 
   #isWorn(): boolean {

@@ -135,6 +135,7 @@ class WorkerIndex implements VectorIndex {
   }
 
   add(projectId: number, labels: readonly number[]) {
+    this.#projects.add(projectId)
     return this.#call('add', projectId, labels)
   }
 

@@ -90,9 +90,7 @@ export class KeywordSearch {
     const terms = readTerms(query)
     if (terms.length === 0 || labels?.length === 0) return []
     const queries = this.#queriesOf(projectId, read)
-    const span = await this.#spanOf(projectId, queries)
-    const counted = new Map<Term, number>()
-    for (const term of terms) counted.set(term, await this.#count(projectId, term, queries, span))
+    const { span, counted } = await this.#count(projectId, terms, queries)
     const chunksWith = (term: Term) => counted.get(term) ?? 0
     const within = labels ? JSON.stringify(labels) : null
     const effort = withPassages(inHurry ? hurriedEffort : wholeEffort, atLeast)
@@ -101,16 +99,28 @@ export class KeywordSearch {
     return rankPassages(terms, passages, { chunks: span.chunks, chunksWith })
   }
 
-  /** A count that is out of date changes what a query costs and how much its term weighs. */
-  async #count(projectId: number, { match }: Term, queries: WordQueries, span: Span): Promise<number> {
-    const key = `${projectId} ${match}`
-    const cached = this.#counts.get(key)
-    if (cached !== undefined) return cached
-    const row = await queries.count.get({ match })
-    const count = row ? estimate(row, span) : 0
-    // What nothing has is not looked up, so the next search must see whether something has it by then.
-    if (count > 0) this.#counts.set(key, count)
-    return count
+  /** How many chunks have each term. An old count changes what a query costs and how much its term weighs. */
+  async #count(
+    projectId: number,
+    terms: readonly Term[],
+    queries: WordQueries,
+  ): Promise<{ span: Span; counted: ReadonlyMap<Term, number> }> {
+    const counted = new Map<Term, number>()
+    for (const term of terms) {
+      const count = this.#counts.get(keyOf(projectId, term))
+      if (count !== undefined) counted.set(term, count)
+    }
+    const uncounted = terms.filter((term) => !counted.has(term))
+    // Both at once: on a database server each is a trip.
+    const [span, rows] = await Promise.all([this.#spanOf(projectId, queries), countRows(queries, uncounted)])
+    for (const term of uncounted) {
+      const row = rows.get(term.match)
+      const count = row ? estimate(row, span) : 0
+      counted.set(term, count)
+      // What nothing has is not looked up, so the next search must see whether something has it by then.
+      if (count > 0) this.#counts.set(keyOf(projectId, term), count)
+    }
+    return { span, counted }
   }
 
   async #spanOf(projectId: number, queries: WordQueries): Promise<Span> {
@@ -143,6 +153,17 @@ interface Span {
 interface Counted {
   rows: number
   last: number | null
+}
+
+function keyOf(projectId: number, { match }: Term): string {
+  return `${projectId} ${match}`
+}
+
+/** Of all the terms in one query, by what they match. */
+async function countRows(queries: WordQueries, terms: readonly Term[]): Promise<Map<string, Counted>> {
+  if (terms.length === 0) return new Map()
+  const rows = await queries.counts.all({ matches: JSON.stringify(terms.map(({ match }) => match)) })
+  return new Map(rows.map(({ match, counted }) => [match, JSON.parse(counted)]))
 }
 
 /** What was not counted to its end is taken to go on as densely as it began. */
@@ -238,9 +259,13 @@ function prepareWordQueries(db: ReadDatabase, projectId: number) {
   return {
     ranked: labels(ranked),
     unranked: labels(unranked),
-    count: db
-      .select({ rows: sql<number>`count(*)`, last: sql<number | null>`max(label)` })
-      .from(sql`(select rowid as label from ${table} where ${match} limit ${countedRowsMax})`)
+    counts: db
+      .select({
+        match: sql<string>`terms.value`,
+        counted: sql<string>`(select json_object('rows', count(*), 'last', max(label))
+          from (select rowid as label from ${table} where ${table} match terms.value limit ${countedRowsMax}))`,
+      })
+      .from(sql`json_each(${sql.placeholder('matches')}) as terms`)
       .prepare(),
     span: db
       .select({

@@ -303,6 +303,25 @@ describe('errors', () => {
     expect(JSON.stringify(outcomes)).not.toContain('4711')
   })
 
+  test.each([
+    [400, true],
+    [401, false],
+    [404, false],
+    [408, false],
+    [413, true],
+    [422, true],
+    [424, true],
+    [429, false],
+    [500, true],
+    [502, false],
+    [503, false],
+    [504, false],
+  ])('after %d, that a text of the batch is the reason may be %p', async (status, mayBeText) => {
+    fake.always({ status })
+    const error = await failureOf(embedderWith().embed(['one', 'two'], 'document', never()))
+    expect(error.mayBeText).toBe(mayBeText)
+  })
+
   test.each([[400], [401], [403], [404], [413], [422]])('%d is not tried again', async (status) => {
     fake.always({ status })
     const error = await failureOf(embedderWith().embed([secret], 'document', never()))

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import { openDatabase } from '../../../src/db/open.ts'
 import { AppError } from '../../../src/errors.ts'
 import type { VectorIndex } from '../../../src/knowledge/index/vector-index.ts'
@@ -409,6 +410,21 @@ test('a worker that fails is started again; requests meanwhile are 503', async (
   await failing.close()
   await database.close()
   await other.close()
+})
+
+test('a worker that is started again has the projects that were added to the one before', async () => {
+  const started = new Promise<Worker>((resolve) => process.once('worker', resolve))
+  const failing = knowledge.openIndex({ savesFiles: false })
+  const project = await knowledge.addProject()
+  await failing.add(project.id, await project.insertRandom(30))
+  await (await started).terminate()
+  await until(() =>
+    failing.states().then(
+      (states) => states.some(({ projectId, vectors }) => projectId === project.id && vectors === 30),
+      () => false,
+    ),
+  )
+  await failing.close()
 })
 
 test('requests after close are refused', async () => {

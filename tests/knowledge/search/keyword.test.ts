@@ -32,11 +32,11 @@ function searching(project: TestProject) {
     return await keyword.search(project.projectId, query, options)
   }
   /** The words that were counted by the last search. */
-  const counted = () =>
-    asked.filter(({ sql }) => sql.includes('max(label)') && sql.includes('match')).map(matchOf)
+  const counted = () => countings().flatMap(({ values }) => JSON.parse(String(values.matches)))
+  const countings = () => asked.filter(({ sql }) => sql.includes('max(label)') && sql.includes('match'))
   const ranked = () => asked.filter(({ sql }) => sql.includes('order by rank')).map(matchOf)
   const spans = () => asked.filter(({ sql }) => sql.includes('min(label)')).length
-  return { find, counted, ranked, spans, clock }
+  return { find, counted, countings, ranked, spans, clock }
 }
 
 function matchOf({ values }: Asked): unknown {
@@ -97,6 +97,15 @@ describe('how many chunks have a word', () => {
     await pass(2_000)
     await find('refund')
     expect([counted(), spans()]).toEqual([['"refund"'], 1])
+  })
+
+  test('is taken of all the words of a query in one trip to the database', async () => {
+    const project = await service.mintProject()
+    await add(project, 'Refunds', 'We refund orders to the card that paid for them, within a week.')
+    const { find, counted, countings } = searching(project)
+    expect(await find('refund orders card paid week warranty')).toHaveLength(1)
+    expect(counted()).toHaveLength(6)
+    expect(countings()).toHaveLength(1)
   })
 
   test('is not remembered of a word that none has: what is added then is found at once', async () => {
@@ -186,6 +195,8 @@ describe('a project in which nearly all chunks have the same words', () => {
           query,
           mode: 'keyword',
           limit: 50,
+          // In a hurry neighbours that belong together come instead of others.
+          timeoutMs: 10_000,
           ...(itemIds ? { itemIds } : {}),
         })
         const { data }: { data: { itemId: string; position: number }[] } = await answer.json()

@@ -1,0 +1,1 @@
+ALTER TABLE `chunks` ADD `refusals` integer DEFAULT 0 NOT NULL;

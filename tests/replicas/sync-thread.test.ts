@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { sql } from 'drizzle-orm'
+import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { type Primary, startPrimary } from '../support/primary.ts'
+import { freshFolder } from '../support/script.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+const told: (string | null)[] = []
+const { folder, remove } = freshFolder()
+let primary: Primary
+let database: OpenDatabase
+
+beforeAll(async () => {
+  primary = await startPrimary()
+  const location = {
+    kind: 'replica',
+    file: join(folder, 'callbook.db'),
+    primary: { kind: 'remote', url: primary.url, authToken: null },
+    syncIntervalMs: 200,
+  } as const
+  database = await openDatabase(location, { onReplication: (problem) => told.push(problem) })
+})
+afterAll(async () => {
+  await database.close()
+  await primary.stop()
+  remove()
+})
+
+test('a replica whose thread ends fails what was under way, says so, and syncs again with another', async () => {
+  for (const name of ['one', 'two']) {
+    told.length = 0
+    await endAtNextSync()
+    await until(() => told.length > 0)
+    expect(told[0]).toBe('The thread that syncs has ended')
+    await until(() => told.at(-1) === null)
+    await until(() => write(name))
+    expect(await database.read.all(sql`select value from meta where name = ${name}`)).toHaveLength(1)
+  }
+  expect(database.replication()?.failures).toBeGreaterThanOrEqual(2)
+})
+
+/** The thread ends instead of doing what it is asked next. */
+async function endAtNextSync(): Promise<void> {
+  const ending = Promise.withResolvers<void>()
+  const post = Worker.prototype.postMessage
+  const spy = spyOn(Worker.prototype, 'postMessage').mockImplementation(function (
+    this: Worker,
+    message,
+    ...rest
+  ) {
+    if (message?.probes === undefined) return post.call(this, message, ...rest)
+    spy.mockRestore()
+    this.terminate()
+    ending.resolve()
+  })
+  await ending.promise
+}
+
+/** False when the answer was that it may still arrive: a slow machine's. */
+function write(name: string): Promise<boolean> {
+  return database.write.run(sql`insert or replace into meta (name, value) values (${name}, '1')`).then(
+    () => true,
+    () => false,
+  )
+}
