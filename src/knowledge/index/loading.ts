@@ -23,15 +23,22 @@ export async function loadGraph(
   { hnswlib, rows, files, space }: LoadOptions,
 ): Promise<LoadedGraph> {
   const path = files.path(projectId)
+  let lastProblem = 'another process keeps replacing it'
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const { saved, problem } = await files.check(projectId, await expectedHeader(projectId, rows, space))
     if (!saved) return { graph: null, saved, problem }
-    const graph = Graph.read(hnswlib, path, saved)
-    // hnswlib opens the file anew: what it read must be what was checked.
-    if ((await stat(path)).ino === saved.inode) return { graph, saved, problem: null }
-    graph.free()
+    let graph: Graph | null = null
+    try {
+      graph = Graph.read(hnswlib, path, saved)
+      // hnswlib opens the file anew: what it read must be what was checked.
+      if ((await stat(path)).ino === saved.inode) return { graph, saved, problem: null }
+    } catch (error) {
+      // Another process may have removed it meanwhile; then the next check finds none.
+      lastProblem = String(error)
+    }
+    graph?.free()
   }
-  return { graph: null, saved: null, problem: 'another process keeps replacing it' }
+  return { graph: null, saved: null, problem: lastProblem }
 }
 
 /** What a file of these rows must say of itself. */

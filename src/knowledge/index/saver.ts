@@ -1,10 +1,15 @@
-const delayMs = 2_000
+const delayMsMin = 2_000
 const delayMsMax = 10_000
+const retryMsMax = 300_000
 
-/** Decides when to save: some time after the last change, sooner or later under constant change, or now. */
+/**
+ * Decides when to save: some time after the last change, sooner or later under constant change, or now; less and less
+ * often while that fails.
+ */
 export class Saver {
   readonly #save: () => Promise<void>
   readonly #onError: (error: unknown) => void
+  #delayMs = delayMsMin
   #timer: ReturnType<typeof setTimeout> | undefined
   #changedSince: number | null = null
   #running: Promise<void> | null = null
@@ -26,9 +31,9 @@ export class Saver {
     const now = performance.now()
     this.#changedSince ??= now
     // Late enough: the timer that is set goes off however many changes follow.
-    if (now > this.#changedSince + delayMsMax - delayMs) return
+    if (now > this.#changedSince + Math.max(0, delayMsMax - this.#delayMs)) return
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#inBackground(), delayMs)
+    this.#timer = setTimeout(() => this.#inBackground(), this.#delayMs)
   }
 
   /** A save that starts after this call; callers that come before it starts share it. */
@@ -53,15 +58,21 @@ export class Saver {
     this.#queued = null
     clearTimeout(this.#timer)
     this.#changedSince = null
-    this.#running = this.#save().finally(() => {
+    this.#running = this.#saveOnce().finally(() => {
       this.#running = null
     })
     return this.#running
   }
 
+  async #saveOnce(): Promise<void> {
+    await this.#save()
+    this.#delayMs = delayMsMin
+  }
+
   #inBackground(): void {
     this.now().catch((error) => {
       this.#onError(error)
+      this.#delayMs = Math.min(retryMsMax, this.#delayMs * 2)
       this.soon()
     })
   }
