@@ -289,6 +289,8 @@ export async function openServices({
     return `This replica has not been brought up to date for more than ${max} ms (REPLICA_MAX_STALENESS_MS).`
   }
   let isStarted = false
+  let isClosing = false
+  let takingOver = Promise.resolve()
   const duties = new Duties((error) =>
     log.warn({ error }, 'Not all is done that falls to this process; it is tried again'),
   )
@@ -311,9 +313,12 @@ export async function openServices({
       if (database.isLocal) await inEach(all, (projectId) => indexer.endLeases(projectId))
     })
     await erasure.finish().catch((error) => {
+      // What closing has broken off, the next start finishes.
+      if (isClosing) return
       log.error({ error }, 'Erasure failed; it is tried again')
       scheduleErasure()
     })
+    if (isClosing) return
     // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
     if (database.isLocal) {
       sweeper.sweep().catch((error) => log.debug({ error }, 'The database was not swept'))
@@ -378,7 +383,11 @@ export async function openServices({
       if (owner.isOwner) await actAsOwner()
       for (const { projectId } of all) indexer.wake(projectId)
       isStarted = true
-      if (takesFolder) owner.takeLater(takeOver)
+      if (takesFolder) {
+        owner.takeLater(() => {
+          takingOver = takeOver()
+        })
+      }
     },
     staleBecause,
     async notReadyBecause() {
@@ -396,6 +405,8 @@ export async function openServices({
       }
     },
     async close() {
+      isClosing = true
+      owner.stopWaiting()
       follower.close()
       search.close()
       metrics.close()
@@ -404,7 +415,7 @@ export async function openServices({
       await textWork.close()
       await wordBacklog.close()
       // They break off, and at once, since they wait for each other: there is to be time to save the index.
-      await Promise.all([removals.close(), erasure.close(), sweeper.close()])
+      await Promise.all([removals.close(), erasure.close(), sweeper.close(), takingOver])
       await index.close()
       await database.close()
       owner.release()

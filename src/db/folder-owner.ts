@@ -50,9 +50,14 @@ export class FolderOwner {
     }
   }
 
-  release(): void {
+  /** Takes the folder no more; whoever closes is not to begin anew what falls to the owner. */
+  stopWaiting(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
+  }
+
+  release(): void {
+    this.stopWaiting()
     this.#lock?.release()
     this.#lock = null
   }
