@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, statfsSync, statSync, truncateSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const bytesMax = 8 * 1024 * 1024
@@ -8,21 +8,19 @@ const partBytes = 64 * 1024
 const shareOfFreeMax = 0.1
 /** Room beside it, without which it would be made only to be given away again. */
 const roomBesideIt = 1.25
-const looksEveryMs = 1_000
+const triesEveryMs = 1_000
 
 /**
  * A file that holds nothing but room. On a full disk a deletion is the one thing that must still work, and it needs
- * some: for the log, and for emptying the log into the database. Then the file gives way: it is left there empty, which
- * tells every process on the database to write only what frees space until there is room for the file again.
+ * some: for the log, and for emptying the log into the database. Then the file gives way, and only what frees space
+ * is written until there is room for the file again.
  */
 export class Reserve {
   readonly #path: string
-  /** Whether it is this process that makes the file. */
-  #keeps = false
-  /** What it has when it is whole, as far as that is known here. */
-  #bytes = bytesMax
-  #lookedAt = Number.NEGATIVE_INFINITY
-  #sawRoom = false
+  /** What it has when it is whole; 0 until it is kept. */
+  #bytes = 0
+  #isReleased = false
+  #triedAt = Number.NEGATIVE_INFINITY
 
   constructor(databaseFile: string) {
     this.#path = `${databaseFile}-reserve`
@@ -30,32 +28,25 @@ export class Reserve {
 
   /** Makes the file, if it is not there; only in the process that owns the folder. */
   keep(): void {
-    this.#keeps = true
-    const held = sizeOf(this.#path) ?? 0
+    const held = sizeOf(this.#path)
     this.#bytes = Math.max(held, Math.min(bytesMax, this.#free() * shareOfFreeMax))
-    if (held < this.#bytes) this.#make()
+    this.#isReleased = held < this.#bytes && !this.#make()
   }
 
   /** Whether there is, or can be again, room for what does not free any. */
   hasRoom(): boolean {
-    const held = sizeOf(this.#path)
-    if (held === null) return true
-    if (held > 0) {
-      this.#bytes = held
-      return true
-    }
+    if (!this.#isReleased) return true
     const now = performance.now()
-    if (now < this.#lookedAt + looksEveryMs) return this.#sawRoom
-    this.#lookedAt = now
-    this.#sawRoom = this.#free() >= this.#bytes * roomBesideIt && (!this.#keeps || this.#make())
-    return this.#sawRoom
+    if (now < this.#triedAt + triesEveryMs) return false
+    this.#triedAt = now
+    this.#isReleased = this.#free() < this.#bytes * roomBesideIt || !this.#make()
+    return !this.#isReleased
   }
 
   /** Gives the room to whoever frees some. */
   release(): void {
-    if (sizeOf(this.#path) === null) return
-    truncateSync(this.#path)
-    this.#sawRoom = false
+    rmSync(this.#path, { force: true })
+    this.#isReleased = this.#bytes > 0
   }
 
   #make(): boolean {
@@ -72,7 +63,7 @@ export class Reserve {
       return true
     } catch {
       // The disk is full, and is not to be made fuller.
-      this.release()
+      rmSync(this.#path, { force: true })
       return false
     }
   }
@@ -83,7 +74,6 @@ export class Reserve {
   }
 }
 
-/** Null when there is no such file. */
-function sizeOf(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? null
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
