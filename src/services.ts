@@ -290,10 +290,13 @@ export async function openServices({
   }
   let isStarted = false
   let isClosing = false
+  /** Whether this process still has to make good what one before it has left. */
+  let areErasuresOpen = false
   let takingOver = Promise.resolve()
-  const duties = new Duties((error) =>
-    log.warn({ error }, 'Not all is done that falls to this process; it is tried again'),
-  )
+  const duties = new Duties((error) => {
+    // What closing has broken off, the next start does.
+    if (!isClosing) log.warn({ error }, 'Not all is done that falls to this process; it is tried again')
+  })
   const inEach = async (all: readonly Project[], work: (projectId: number) => Promise<unknown>) => {
     for (const { projectId } of all) {
       await duties.attempt(async () => {
@@ -306,18 +309,14 @@ export async function openServices({
     wordBacklog.start()
     scheduleRemoval()
     await duties.attempt(async () => {
-      const all = await projects.list()
       // Before any erasure, which has no business with a table that an earlier version made.
-      await inEach(all, refill)
-      // Whoever held leases on this file is gone, and embedding twice is harmless.
-      if (database.isLocal) await inEach(all, (projectId) => indexer.endLeases(projectId))
+      for (const { projectId } of await projects.list())
+        if (!gate.isClosed(projectId)) await refill(projectId)
+      await erasure.finish()
+      areErasuresOpen = false
     })
-    await erasure.finish().catch((error) => {
-      // What closing has broken off, the next start finishes.
-      if (isClosing) return
-      log.error({ error }, 'Erasure failed; it is tried again')
-      scheduleErasure()
-    })
+    // Whoever held leases on this file is gone, and embedding twice is harmless.
+    if (database.isLocal) await inEach(await projects.list(), (projectId) => indexer.endLeases(projectId))
     if (isClosing) return
     // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
     if (database.isLocal) {
@@ -375,6 +374,7 @@ export async function openServices({
     },
     async start() {
       if (owner.isOwner && database.isLocal) await database.keepReserve()
+      areErasuresOpen = owner.isOwner && database.isLocal
       const all = await projects.list()
       // A node starts without its primary as well, and on a full disk.
       await inEach(all, (projectId) => indexer.adoptSpace(projectId))
@@ -392,6 +392,7 @@ export async function openServices({
     staleBecause,
     async notReadyBecause() {
       if (!isStarted) return 'Start-up is not finished yet.'
+      if (areErasuresOpen) return 'What was deleted before the start is not erased yet.'
       const stale = staleBecause()
       if (stale) return stale
       if (database.isDamaged()) return 'The replica is damaged. A restart fetches it anew from the primary.'

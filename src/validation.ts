@@ -20,14 +20,15 @@ export function compileCheck<S extends TSchema>(
   return (value) => {
     validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(withGuardedItems(schema))
     if (validate(value)) return value as Static<S>
-    const errors = fieldErrors(validate.errors ?? [])
-    throw invalidRequest(further ? errors.concat(further(withoutFields(value, errors) as Static<S>)) : errors)
+    const found = validate.errors ?? []
+    const others = further?.(withoutFields(value, found) as Static<S>) ?? []
+    throw invalidRequest([...fieldErrors(found), ...others].slice(0, fieldErrorsMax))
   }
 }
 
-function withoutFields(value: unknown, errors: readonly FieldError[]): object {
+function withoutFields(value: unknown, errors: readonly ErrorObject[]): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
-  const atFault = new Set(errors.map(({ field }) => field.split('.', 1)[0]))
+  const atFault = new Set(errors.map((error) => fieldPath(error)[0]))
   return Object.fromEntries(Object.entries(value).filter(([name]) => !atFault.has(name)))
 }
 
@@ -80,9 +81,13 @@ function fieldErrors(errors: ErrorObject[]): FieldError[] {
 }
 
 function fieldName(error: ErrorObject): string {
+  return fieldPath(error).join('.') || 'body'
+}
+
+function fieldPath(error: ErrorObject): string[] {
   const path = error.instancePath.split('/').slice(1).map(unescapePointer)
   if (error.keyword === 'required') path.push(String(error.params.missingProperty))
-  return path.length > 0 ? path.join('.') : 'body'
+  return path
 }
 
 /** JSON Pointer writes `/` as `~1` and `~` as `~0` (RFC 6901). */

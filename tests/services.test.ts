@@ -246,8 +246,9 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and holds up no o
       failOnce(services.index, 'scrub'),
     ]
     await services.start()
-    expect(await services.notReadyBecause()).toBeNull()
-    await until(async () => (await openWork({ services })) === 0)
+    expect(await services.notReadyBecause()).toBe('What was deleted before the start is not erased yet.')
+    await until(async () => (await services.notReadyBecause()) === null)
+    expect(await openWork({ services })).toBe(0)
     await until(async () => failed.every((wasTriedAgain) => wasTriedAgain()))
     await services.close()
   })

@@ -23,12 +23,12 @@ const metadataField = sql`coalesce(',"metadata":' || metadata, '')`
 const queries = preparedQueries((db) => ({
   heads: db
     .select({
-      seq: sql<number>`seq`,
+      seq: sql<number>`calls.seq`,
       createdAt: sql<number>`created_at`,
       id: sql<string>`id`,
-      chars: sql<number>`document_chars`,
+      chars: sql<number>`document_chars + coalesce(length(metadata), 0)`,
     })
-    .from(sql`calls`)
+    .from(sql`calls left join call_metadata on call_metadata.seq = calls.seq`)
     .where(
       sql`project_id = ${sql.placeholder('projectId')}
         and (created_at, id) > (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,

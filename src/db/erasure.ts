@@ -29,7 +29,7 @@ interface ErasureOptions {
   /** Resolves when no page holds bytes of a cell that was moved away from it. */
   sweepPages: (signal: AbortSignal) => Promise<unknown>
   /** See Writer.emptyLog. */
-  emptyLog: () => Promise<boolean>
+  emptyLog: (holdUpMs: number) => Promise<boolean>
   /** The promise: nothing is left this long after the answer to a DELETE. */
   eraseWithinMs: number
   now: () => number

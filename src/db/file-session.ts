@@ -14,8 +14,6 @@ import {
 } from './writer-messages.ts'
 
 const busyTimeoutMs = 5_000
-/** Long enough for queries to end, and short enough for the writes that wait meanwhile. */
-const emptyLogBusyTimeoutMs = 50
 
 // The one connection that writes. `foreign_keys`, `secure_delete` and `synchronous` hold for a connection,
 // not for a file, so they are set here, on the only connection this client ever opens.
@@ -111,7 +109,7 @@ class FileSession implements WriterSession {
         await clearStalePages(client, call.pages)
         return null
       case 'emptyLog':
-        return await this.#emptyLog()
+        return await this.#emptyLog(call.holdUpMs)
       case 'keepReserve':
         this.#reserve.keep()
         return null
@@ -122,8 +120,8 @@ class FileSession implements WriterSession {
   }
 
   /** Should one of these fail, the next call sets the timeout with the other PRAGMAs. */
-  async #emptyLog(): Promise<boolean> {
-    await this.#client.execute(`PRAGMA busy_timeout = ${emptyLogBusyTimeoutMs}`)
+  async #emptyLog(holdUpMs: number): Promise<boolean> {
+    await this.#client.execute(`PRAGMA busy_timeout = ${Math.trunc(holdUpMs)}`)
     const { rows } = await this.#client.execute('PRAGMA wal_checkpoint(TRUNCATE)')
     await this.#client.execute(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     return rows[0]?.busy === 0

@@ -44,7 +44,7 @@ export interface OpenDatabase {
   /** See stale-cells.ts; only of a local database. */
   clearStalePages(pages: number[]): Promise<void>
   /** See Writer.emptyLog; only of a local database. */
-  emptyLog(): Promise<boolean>
+  emptyLog(holdUpMs: number): Promise<boolean>
   /** Null where nothing is replicated. */
   replication(): ReplicationStatus | null
   /** Whether a replica is unusable until the next start fetches it anew. */

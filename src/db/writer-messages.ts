@@ -13,7 +13,7 @@ export type WriterCall =
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
-  | { method: 'emptyLog' }
+  | { method: 'emptyLog'; holdUpMs: number }
   | { method: 'keepReserve' }
   | { method: 'close' }
 

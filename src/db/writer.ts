@@ -54,10 +54,10 @@ export interface Writer {
   /** See stale-cells.ts. */
   clearStalePages(pages: number[]): Promise<void>
   /**
-   * Tries to leave the write-ahead log empty, and holds up other writes for some 50 ms at most.
+   * Tries to leave the write-ahead log empty, and holds up other writes for so long at most.
    * @returns whether it is; readers in the middle of a query prevent it
    */
-  emptyLog(): Promise<boolean>
+  emptyLog(holdUpMs: number): Promise<boolean>
   /** Finishes what is queued, closes the connection and ends the worker. */
   close(): Promise<void>
 }
@@ -103,7 +103,7 @@ function toWriter(worker: WriterWorker): Writer {
     clearStalePages: async (pages) => {
       await worker.send({ method: 'clearStalePages', pages }, true)
     },
-    emptyLog: async () => (await worker.send({ method: 'emptyLog' }, true)) === true,
+    emptyLog: async (holdUpMs) => (await worker.send({ method: 'emptyLog', holdUpMs }, true)) === true,
     close: () => worker.close(),
   }
 }

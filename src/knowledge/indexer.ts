@@ -189,7 +189,7 @@ export class Indexer {
   }
 
   async #run(projectId: number): Promise<void> {
-    const renewal = setInterval(() => this.#renewLeases(projectId), this.#options.leaseMs / 3)
+    const renewal = setInterval(() => void this.#renewLeases(projectId), this.#options.leaseMs / 3)
     try {
       await this.#embedDue(projectId)
       await this.#wakeWhenDue(projectId)
@@ -249,16 +249,16 @@ export class Indexer {
   }
 
   /** What is held is left to this process for as long as it is at it, however slow the provider is. */
-  #renewLeases(projectId: number): void {
+  async #renewLeases(projectId: number): Promise<void> {
     const held = JSON.stringify([...this.#heldOf(projectId)])
     const { leaseMs, now, store } = this.#options
-    store(projectId)
-      .write.run(
-        sql`update ${chunks} set leased_until = ${now() + leaseMs} where label in (
-          select value from json_each(${held})) and embedding_space is null and leased_until is not null`,
-      )
-      // Without it another process may embed them as well, which does no harm.
-      .catch(() => undefined)
+    try {
+      await store(projectId).write.run(sql`
+        update ${chunks} set leased_until = ${now() + leaseMs} where label in (
+          select value from json_each(${held})) and embedding_space is null and leased_until is not null`)
+    } catch {
+      // The project is gone; or another process may embed them as well, which does no harm.
+    }
   }
 
   async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {

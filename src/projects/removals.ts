@@ -29,7 +29,7 @@ interface RemovalsOptions {
   /** Resolves when no page holds bytes of a cell that was moved away from it. */
   sweepPages: (signal: AbortSignal) => Promise<unknown>
   /** See Writer.emptyLog. */
-  emptyLog: () => Promise<boolean>
+  emptyLog: (holdUpMs: number) => Promise<boolean>
   /** How long a removal waits: other processes on the database need a moment to notice it. */
   delayMs: number
   /** Milliseconds since 1970. */

@@ -251,6 +251,16 @@ describe('ids', () => {
     expect(problem.errors?.map(({ field }) => field).sort()).toEqual(Object.keys(sent).sort())
   })
 
+  test('of much that is wrong as much is said as can be read, whatever comes last', async () => {
+    const project = await service.mintProject()
+    const transcript = Array.from({ length: 30 }, () => ({}))
+    for (const createdAt of [['2026-01-31T09:30:00.000Z'], 5, '2026-02-30T00:00:00Z']) {
+      const answer = await put(project, 'call-1', { transcript, createdAt })
+      const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      expect(problem.errors).toHaveLength(50)
+    }
+  })
+
   test('an id in the body must be the one in the path', async () => {
     const project = await service.mintProject()
     const problem = await expectProblem(

@@ -42,7 +42,7 @@ describe('an erasure', () => {
   })
 })
 
-function erasureOf(emptyLog: () => Promise<boolean>, failures: unknown[]): Erasure {
+function erasureOf(emptyLog: OpenDatabase['emptyLog'], failures: unknown[]): Erasure {
   return new Erasure({
     ...database,
     sweepPages: async () => undefined,

@@ -29,14 +29,14 @@ describe('the write-ahead log', () => {
     const events: string[] = []
     const timer = setTimeout(() => events.push('the reader ended'), readsForMs)
     await Promise.all([
-      database.emptyLog().then((isEmpty) => events.push(isEmpty ? 'emptied' : 'not emptied')),
+      database.emptyLog(50).then((isEmpty) => events.push(isEmpty ? 'emptied' : 'not emptied')),
       write('meanwhile').then(() => events.push('written')),
     ])
     clearTimeout(timer)
     expect(events).toEqual(['not emptied', 'written'])
     expect(await database.write.all(sql`pragma busy_timeout`)).toEqual([{ timeout: 5_000 }])
     reader.end()
-    expect(await database.emptyLog()).toBe(true)
+    expect(await database.emptyLog(50)).toBe(true)
     expect(logBytes()).toBe(0)
   })
 
@@ -44,7 +44,7 @@ describe('the write-ahead log', () => {
     const reader = startReading()
     let tries = 0
     const tryOnce = async () => {
-      const isEmpty = await database.emptyLog()
+      const isEmpty = await database.emptyLog(50)
       // The next one finds nobody.
       if (++tries === 2) reader.end()
       return isEmpty
@@ -52,6 +52,17 @@ describe('the write-ahead log', () => {
     await emptyWriteAheadLog(tryOnce, new AbortController().signal)
     expect(tries).toBe(3)
     expect(logBytes()).toBe(0)
+  })
+
+  test('is emptied in the end beside queries that leave no moment between them', async () => {
+    const stop = new AbortController()
+    const reading = readAllTheTime(stop.signal)
+    const writing = (async () => {
+      for (let n = 0; !stop.signal.aborted; n++, await Bun.sleep(50)) await write(`row ${n}`)
+    })()
+    await emptyWriteAheadLog(database.emptyLog, new AbortController().signal)
+    stop.abort()
+    await Promise.all([reading, writing])
   })
 
   test('is not waited for when the waiting is broken off', async () => {
@@ -64,6 +75,19 @@ describe('the write-ahead log', () => {
     expect(await failureOf(emptying)).toBe(reason)
   })
 })
+
+/** Queries of half a second, two of them under way at any moment, each of which begins in the middle of another. */
+async function readAllTheTime(signal: AbortSignal): Promise<void> {
+  const readAgain = async (delayMs: number) => {
+    await Bun.sleep(delayMs)
+    while (!signal.aborted) {
+      const reader = startReading()
+      await Bun.sleep(500)
+      reader.end()
+    }
+  }
+  await Promise.all([readAgain(0), readAgain(250)])
+}
 
 /** Keeps what the log holds now from leaving it. */
 function startReading(): { end(): void } {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { and, eq, isNull, sql } from 'drizzle-orm'
+import { openReader } from '../../src/db/reader.ts'
 import { chunks, erasures } from '../../src/db/schema.ts'
 import { addMarkedItem, type Marked } from '../support/marked.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
@@ -19,14 +21,17 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe('a deleted item', () => {
-  test('is found by its whole key among all that were ever deleted', async () => {
+  test.skipIf(ofFilesOnly)('is found by its whole key among all that were ever deleted', async () => {
     const project = await service.mintProject()
-    const { read, freeing } = service.services.database
+    const { freeing } = service.services.database
     const written = record(freeing)
     const { id } = await addMarked(project)
     expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
     await erasuresDone(project)
-    const [plan] = await plansOf(read, written, /update "erasures" set done_at/)
+    // Of its own: what explains a change may keep a connection's view of the rows as it is.
+    const reader = openReader(join(service.dataDir, 'callbook.db'))
+    const [plan] = await plansOf(reader.db, written, /update "erasures" set done_at/)
+    reader.close()
     expect(plan).toContain('(project_id=? AND kind=? AND id_hash=?)')
     expect(plan).toMatch(/SEARCH erasures USING .*rowid=\?/)
     expect(plan).not.toMatch(/SCAN (?!json_each)/)

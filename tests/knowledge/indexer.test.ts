@@ -6,6 +6,7 @@ import { eq, sql } from 'drizzle-orm'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, knowledgeItems } from '../../src/db/schema.ts'
+import type { StoreOf } from '../../src/db/store.ts'
 import { chunkWords } from '../../src/db/word-tables.ts'
 import { toChunkRows } from '../../src/knowledge/chunk-rows.ts'
 import { embeddedText } from '../../src/knowledge/chunks.ts'
@@ -445,7 +446,33 @@ describe('chunks that a process has stored', () => {
   })
 })
 
+test('a project that is deleted while its chunks are at the provider takes nothing down', async () => {
+  const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isGone = false
+  let refused = 0
+  const slow = wrap(async (texts) => {
+    entered.resolve()
+    await gate.promise
+    return texts
+  })
+  const store = (projectId: number) => {
+    if (!isGone) return database.store(projectId)
+    refused++
+    throw new Error('The project has just been deleted')
+  }
+  const { add, failures } = await build({ embedder: slow, leaseMs: 30, store, isGone: () => isGone })
+  const adding = add('At the embedder for long')
+  await entered.promise
+  isGone = true
+  await until(async () => refused > 1)
+  gate.resolve()
+  await adding.catch(() => undefined)
+  expect(failures).toEqual([])
+})
+
 interface BuildOptions {
+  store?: StoreOf
+  isGone?: () => boolean
   /** How long stored chunks are the storing process's own: not at all when left out. */
   leaseMs?: number
   /** Whether stored chunks are embedded by whoever stores them. */
@@ -464,17 +491,18 @@ async function build({
   random = () => 1,
   leaseMs = 0,
   settles = true,
+  store = database.store,
+  isGone = () => false,
 }: BuildOptions) {
   const clock = { now: Date.now() }
   const readClock = now ?? (() => clock.now)
   const project = projectId ?? (await newProject())
   const failures: { attempt: number; error: Error }[] = []
   const added: number[][] = []
-  const { store } = database
   const indexer = new Indexer({
     store,
     embedder,
-    isGone: () => false,
+    isGone,
     addToIndex: async (_project, labels) => void added.push([...labels]),
     leaseMs: leaseMs || 15_000,
     now: readClock,

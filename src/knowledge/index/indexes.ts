@@ -108,9 +108,9 @@ export class Indexes implements VectorIndex {
 
   async takeFiles(): Promise<void> {
     if (this.#savesFiles) return
+    // Only then: what fails is asked for again.
+    await this.#files.prepare()
     this.#savesFiles = true
-    this.#prepared = this.#files.prepare()
-    await this.#prepared
     // What the owner before had not saved is in memory here as well.
     for (const project of this.#projects.values()) project.saveSoon()
   }

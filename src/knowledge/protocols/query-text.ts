@@ -3,7 +3,8 @@ export const queryCharsMax = 2_000
 
 /** Of a text that is too long for a query its end, since that is where the question is. */
 export function toQuery(text: string): string {
+  const said = text.trim()
+  if (said.length <= queryCharsMax) return said
   // A code point has at most two units, so this holds enough of them even without a half at its start.
-  const end = text.length > queryCharsMax ? [...text.slice(-2 * queryCharsMax)].slice(-queryCharsMax) : [text]
-  return end.join('').trim()
+  return [...said.slice(-2 * queryCharsMax)].slice(-queryCharsMax).join('').trim()
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { openDatabase } from '../../../src/db/open.ts'
@@ -425,6 +425,21 @@ test('a worker that is started again has the projects that were added to the one
     ),
   )
   await failing.close()
+})
+
+test('a takeover of the files that fails can be tried again', async () => {
+  const folder = join(knowledge.folder, 'taken')
+  writeFileSync(folder, 'no folder')
+  const taking = knowledge.openIndex({ savesFiles: false, folder })
+  const project = await knowledge.addProject()
+  await project.insertRandom(10)
+  await expect(taking.takeFiles()).rejects.toThrow()
+  rmSync(folder)
+  await taking.takeFiles()
+  expect(await taking.reconcile(project.id)).toMatchObject({ vectors: 10 })
+  await taking.scrub(project.id)
+  expect(readdirSync(folder)).toHaveLength(1)
+  await taking.close()
 })
 
 test('requests after close are refused', async () => {

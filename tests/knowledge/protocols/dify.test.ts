@@ -201,6 +201,9 @@ describe('an external knowledge base of Dify', () => {
       await retrieve({ query: word })
     }
     await retrieve({ query: '🙂'.repeat(2_000) })
+    expect(await retrieve({ query: `returned within days${' \n'.repeat(3_000)}` })).toEqual(
+      await retrieve({ query: 'returned within days' }),
+    )
     const end = `${'🙂'.repeat(1_980)}returned within days`
     const records = await retrieve({ query: end })
     expect(records.length).toBeGreaterThan(0)
