@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, TextInput } from '@mantine/core'
+import { Button, Group, PasswordInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -14,9 +14,10 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { sessionQuery, usePerson } from '../../session.ts'
+import { usePerson } from '../../session.ts'
 import { NewPassword, passwordCharsMin } from '../entry/new-password.tsx'
 import { deviceOf } from './device.ts'
+import { NameForm } from './name-form.tsx'
 
 const sessionsKey = ['sessions']
 
@@ -35,46 +36,23 @@ export function AccountView() {
 }
 
 function Person() {
-  const { name: current, email } = usePerson()
-  const queryClient = useQueryClient()
-  const [name, setName] = useState(current)
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => unwrap(api.person.patch({ name: name.trim() })),
-    onSuccess: async (person) => {
-      await queryClient.refetchQueries(sessionQuery)
-      setName(person.name)
-      notifications.show({ message: `You are called ${person.name} now.` })
-    },
-  })
-  const isChanged = name.trim() !== '' && name.trim() !== current
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isChanged && !isPending) mutate()
-  }
+  const { name, email } = usePerson()
   return (
     <Panel title="Person">
-      <form onSubmit={submit} className="cb-stack">
+      <div className="cb-stack">
         <dl className="cb-facts">
           <div>
             <dt>E-mail address</dt>
             <dd>{email}</dd>
           </div>
         </dl>
-        <TextInput
-          label="Name"
-          autoComplete="name"
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={fieldErrors(error).name}
+        <NameForm
+          current={name}
+          save={(next) => unwrap(api.person.patch({ name: next }))}
+          sentence={(next) => `You are called ${next} now.`}
+          field={{ label: 'Name', autoComplete: 'name' }}
         />
-        {error && !isAboutFields(error, ['name']) && <Problem error={error} />}
-        <Group justify="flex-end">
-          <Button type="submit" disabled={!isChanged} loading={isPending}>
-            Save
-          </Button>
-        </Group>
-      </form>
+      </div>
     </Panel>
   )
 }

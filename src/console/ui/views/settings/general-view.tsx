@@ -1,17 +1,14 @@
-import { Button, Group, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useState } from 'react'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
-import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Problem } from '../../components/problem.tsx'
-import { sessionQuery, useProject } from '../../session.ts'
+import { useProject } from '../../session.ts'
+import { NameForm } from './name-form.tsx'
 
 /** The project's name, its id, and its end. */
 export function GeneralView() {
@@ -29,40 +26,15 @@ export function GeneralView() {
 }
 
 function Rename() {
-  const { id: project, name: current } = useProject()
-  const queryClient = useQueryClient()
-  const [name, setName] = useState(current)
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => unwrap(api.projects({ project }).patch({ name: name.trim() })),
-    onSuccess: async (renamed) => {
-      await queryClient.refetchQueries(sessionQuery)
-      setName(renamed.name)
-      notifications.show({ message: `The project is called ${renamed.name} now.` })
-    },
-  })
-  const isChanged = name.trim() !== '' && name.trim() !== current
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isChanged && !isPending) mutate()
-  }
+  const { id: project, name } = useProject()
   return (
     <Panel title="Name">
-      <form onSubmit={submit} className="cb-stack">
-        <TextInput
-          aria-label="Project name"
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          maxLength={200}
-          autoComplete="off"
-          error={fieldErrors(error).name}
-        />
-        {error && !isAboutFields(error, ['name']) && <Problem error={error} />}
-        <Group justify="flex-end">
-          <Button type="submit" disabled={!isChanged} loading={isPending}>
-            Save
-          </Button>
-        </Group>
-      </form>
+      <NameForm
+        current={name}
+        save={(next) => unwrap(api.projects({ project }).patch({ name: next }))}
+        sentence={(next) => `The project is called ${next} now.`}
+        field={{ 'aria-label': 'Project name', autoComplete: 'off' }}
+      />
     </Panel>
   )
 }
