@@ -315,8 +315,10 @@ export async function openServices({
       await erasure.finish()
       areErasuresOpen = false
     })
-    // Whoever held leases on this file is gone, and embedding twice is harmless.
-    if (database.isLocal) await inEach(await projects.list(), (projectId) => indexer.endLeases(projectId))
+    await duties.attempt(async () => {
+      // Whoever held leases on this file is gone, and embedding twice is harmless.
+      if (database.isLocal) await inEach(await projects.list(), (projectId) => indexer.endLeases(projectId))
+    })
     if (isClosing) return
     // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
     if (database.isLocal) {
