@@ -112,6 +112,7 @@ async function benchAway(_: Texts, { main }: Options): Promise<Row[]> {
   const primary = await startPrimary()
   const node = await startFirst(main, syncWith(primary))
   try {
+    await fill(node, calls)
     return [
       ...(await measureAway(primary, node, 'SIGKILL')),
       ...(await measureAway(primary, node, 'SIGSTOP')),
