@@ -6,10 +6,13 @@ import { auditDependencies } from './audit/dependencies.ts'
 // was looked at. Known vulnerabilities are `bun audit`'s, which asks the registry.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const faults = auditDependencies({
+const { faults, licences } = auditDependencies({
   packageJson: readFileSync(`${root}/package.json`, 'utf8'),
   lockfile: readFileSync(`${root}/bun.lock`, 'utf8'),
   folder: `${root}/node_modules`,
 })
 for (const fault of faults) console.error(fault)
+console.info(
+  `Licences of all packages: ${licences.map(([licence, count]) => `${count} ${licence}`).join(', ')}`,
+)
 process.exit(faults.length === 0 ? 0 : 1)

@@ -1,7 +1,7 @@
 import { readArguments } from './arguments.ts'
 import { loadConfig } from './config.ts'
 import { openLog } from './observability/log.ts'
-import { fail, type Listener, type ListenOptions, start } from './start.ts'
+import { fail, type Listener, type ListenOptions, onEndSignals, start } from './start.ts'
 import { Supervisor, workerVariable } from './supervisor.ts'
 
 // Starts the service on Bun; the only file that knows it.
@@ -29,8 +29,7 @@ async function supervise(workers: number): Promise<void> {
     await closeLog()
     process.exit(0)
   }
-  process.once('SIGTERM', () => void stop())
-  process.once('SIGINT', () => void stop())
+  onEndSignals({ stop, beforeAbort: () => supervisor.kill() })
   const failure = await supervisor.start()
   if (failure !== null) {
     await closeLog()

@@ -11,6 +11,10 @@ import type { WorkerListens } from './supervisor.ts'
 
 const drainWithinMs = 7_000
 const closeWithinMs = 10_000
+/** What a shell reports for a process that SIGINT ended: 128 + 2. */
+const abortExitCode = 130
+/** Not the second: a wrapper such as `bun start` may pass on the SIGINT that the terminal has sent as well. */
+const interruptsToAbort = 3
 
 /** A runtime's own HTTP server, once it listens. */
 export interface Listener {
@@ -52,6 +56,33 @@ export async function start(runtime: Runtime, worker: number | null = null): Pro
   } catch (error) {
     fail(error)
   }
+}
+
+interface EndSignals {
+  /** Called at the first signal. */
+  stop: (signal: string) => unknown
+  /** Called before the process ends without closing. */
+  beforeAbort?: () => void
+}
+
+/**
+ * Stops at SIGTERM or SIGINT, once however many arrive, and ends the process at the third SIGINT. The handlers stay
+ * installed: without one, the next signal would kill the process while it closes.
+ */
+export function onEndSignals({ stop, beforeAbort }: EndSignals): void {
+  let isStopping = false
+  let interrupts = 0
+  const handle = (signal: string) => {
+    if (signal === 'SIGINT' && ++interrupts >= interruptsToAbort) {
+      beforeAbort?.()
+      process.exit(abortExitCode)
+    }
+    if (isStopping) return
+    isStopping = true
+    stop(signal)
+  }
+  process.on('SIGTERM', handle)
+  process.on('SIGINT', handle)
 }
 
 /** Says why there is no service, and ends the process. */
@@ -106,8 +137,7 @@ async function run({ listen, peerAddress }: Runtime, { config, worker, opened }:
     await closeLog()
     process.exit(0)
   }
-  process.once('SIGTERM', () => void stop('SIGTERM'))
-  process.once('SIGINT', () => void stop('SIGINT'))
+  onEndSignals({ stop })
   if (worker !== null) {
     process.once('disconnect', () => void stop('the end of its supervisor'))
     process.send?.({ port: server.port } satisfies WorkerListens)

@@ -67,6 +67,11 @@ export class Supervisor {
     await Promise.all(ends)
   }
 
+  /** Ends every worker without letting it close. */
+  kill(): void {
+    for (const child of this.#children.values()) child.kill('SIGKILL')
+  }
+
   #spawn(worker: number): ChildProcess {
     const { program, env } = this.#options
     const port = this.#port === null ? {} : { PORT: String(this.#port) }

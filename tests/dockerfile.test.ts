@@ -1,110 +1,84 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readStamp } from '../src/knowledge/index/addon.ts'
-import { environmentOf, isIgnored, play, readStages, type Stage, textsOf } from './support/dockerfile.ts'
 import { repository } from './support/process.ts'
-import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
+import { until } from './support/until.ts'
 
-// The Dockerfile's own lines, in folders instead of an image: what is copied, installed and built is enough to run,
-// as a user who may write nothing but the volume.
+setDefaultTimeout(600_000)
+const tag = `callbook-test-${process.pid}`
+const hasDaemon = spawnSync('docker', ['info']).status === 0
 
-setDefaultTimeout(120_000)
-/** Nobody, on every Debian. */
-const stranger = 65_534
-const stages = readStages()
-const last = stages.at(-1) as Stage
-const environment = environmentOf(last)
-const folder = freshFolder()
-const data = join(folder, 'data')
-let workdir: string
-let service: SpawnedService
-
-beforeAll(async () => {
-  workdir = play(stages, folder)
-  mkdirSync(data, { mode: 0o700 })
-  if (process.getuid?.() === 0) chownSync(data, stranger, stranger)
-  // Of folders alone: the files of packages may be one with those of Bun's cache.
-  spawnSync('find', [workdir, '-type', 'd', '-exec', 'chmod', '555', '{}', '+'])
-  chmodSync(folder, 0o755)
-  service = await spawnService({ ...environment, DATA_DIR: data, HOME: '/' }, asStranger(command('CMD')))
-})
-afterAll(async () => {
-  await service?.stop('SIGKILL')
-  spawnSync('find', [folder, '-type', 'd', '-exec', 'chmod', '755', '{}', '+'])
-  rmSync(folder, { recursive: true, force: true })
-})
-
-/** The JSON form: no shell stands between a signal and the program. */
-function command(keyword: string): string[] {
-  return JSON.parse(textsOf(last, keyword)[0]?.replace(/^CMD /, '') ?? '')
-}
-
-function asStranger(args: string[]): string[] {
-  const user = ['setpriv', `--reuid=${stranger}`, `--regid=${stranger}`, '--clear-groups', '--no-new-privs']
-  return ['env', '-C', workdir, ...(process.getuid?.() === 0 ? user : []), ...args]
-}
-
-function health(port: string): number | null {
-  const [program = '', ...args] = asStranger(command('HEALTHCHECK'))
-  return spawnSync(program, args, { env: { PATH: process.env.PATH, ...environment, PORT: port, HOME: '/' } })
-    .status
-}
-
-test('the image is one version of Bun that runs this, built and run on the same system', () => {
+test('the Dockerfile builds and runs on one version of Bun, one that the package allows', () => {
+  const text = readFileSync(join(repository, 'Dockerfile'), 'utf8')
   const { engines } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'))
-  const [version = ''] = /\d+\.\d+\.\d+/.exec(last.image) ?? []
+  const [, version = ''] = /^ARG BUN_VERSION=(.+)$/m.exec(text) ?? []
   expect(Bun.semver.satisfies(version, engines.bun)).toBe(true)
-  expect(new Set(stages.map(({ image }) => image)).size).toBe(1)
+  const images = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
+  expect(new Set(images)).toEqual(new Set([`oven/bun:\${BUN_VERSION}-slim`]))
 })
 
-test('nothing of a working copy gets into the image: no data, no settings, no packages, no history', () => {
-  for (const path of [
-    '.env',
-    '.env.local',
-    '.git/config',
-    'data/callbook.db',
-    'node_modules/x',
-    'dist/x',
-    'tests/x',
-  ])
-    expect([path, isIgnored(path)]).toEqual([path, true])
-})
-
-test('it runs as a user without rights and keeps everything in the volume', () => {
-  expect(textsOf(last, 'USER')).toEqual(['bun'])
-  expect(textsOf(last, 'VOLUME')).toEqual([environment.DATA_DIR ?? ''])
-})
-
-test('its vector index is machine code for any CPU of the architecture', () => {
-  expect(readStamp(join(workdir, 'node_modules/hnswlib-node/build/Release/addon.stamp.json'))?.cpu).toEqual(
-    [],
-  )
-})
-
-test('it starts, is healthy, answers with its page and its index, and ends cleanly on SIGTERM', async () => {
-  await printed(service.stderr, /"msg":"ready"/, 20_000)
-  const url = service.url.replace('0.0.0.0', '127.0.0.1')
-  const { port } = new URL(url)
-  expect(health(port)).toBe(0)
-
-  const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' }
-  for (const path of ['/v1/calls', '/console', '/docs', '/docs/json', '/docs/scalar.js']) {
-    const answer = await fetch(url + path, { headers })
-    expect([path, answer.status, (await answer.text()).length > 0]).toEqual([path, 200, true])
-  }
-  const item = JSON.stringify({ name: 'Refund policy', text: 'We refund any order within 30 days.' })
-  const created = await fetch(`${url}/v1/knowledge`, { method: 'POST', headers, body: item })
-  expect([created.status, created.headers.get('callbook-index')]).toEqual([201, 'ready'])
-  const [program = '', ...args] = asStranger(['bun', 'callbook', 'doctor', '--json'])
-  const doctor = spawnSync(program, args, {
-    env: { PATH: process.env.PATH, DATA_DIR: data, HOME: '/' },
-    encoding: 'utf8',
+describe.skipIf(!hasDaemon)('the image', () => {
+  beforeAll(() => {
+    docker('build', '--tag', tag, repository)
+    // Nothing but the volume can be written.
+    docker(
+      'run',
+      '--detach',
+      '--name',
+      tag,
+      '--read-only',
+      '--tmpfs',
+      '/tmp',
+      '--publish',
+      '127.0.0.1::3000',
+      tag,
+    )
   })
-  expect(JSON.parse(doctor.stdout).filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+  afterAll(() => {
+    spawnSync('docker', ['rm', '--force', '--volumes', tag])
+    spawnSync('docker', ['rmi', tag])
+  })
 
-  expect(await service.stop()).toBe(0)
-  expect(service.stderr()).not.toMatch(/"level":"(warn|error|fatal)"/)
-  expect(health(port)).toBe(1)
+  test('holds nothing of a working copy: no data, no settings, no history, no tests', () => {
+    const entries = docker('exec', tag, 'ls', '-A', '/app', '/app/scripts').split('\n')
+    expect(entries).toContain('src')
+    for (const name of ['.env', '.git', 'data', 'tests', 'bench', 'torture'])
+      expect(entries).not.toContain(name)
+  })
+
+  test('has a vector index of machine code for any CPU of the architecture', () => {
+    const stamp = docker('exec', tag, 'cat', 'node_modules/hnswlib-node/build/Release/addon.stamp.json')
+    expect(JSON.parse(stamp).cpu).toEqual([])
+  })
+
+  test('is healthy, answers as a user without rights, and ends cleanly on SIGTERM', async () => {
+    await until(() => inspect('{{.State.Health.Status}}') === 'healthy')
+    expect(docker('exec', tag, 'id', '-un').trim()).toBe('bun')
+    const url = `http://${docker('port', tag, '3000').trim().split('\n')[0]}`
+    const [key] = /ck_live_[0-9a-f]{60}/.exec(docker('logs', tag)) ?? []
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    for (const path of ['/v1/calls', '/console', '/docs', '/docs/json', '/docs/scalar.js']) {
+      const answer = await fetch(url + path, { headers })
+      expect([path, answer.status, (await answer.text()).length > 0]).toEqual([path, 200, true])
+    }
+    const item = JSON.stringify({ name: 'Refund policy', text: 'We refund any order within 30 days.' })
+    const created = await fetch(`${url}/v1/knowledge`, { method: 'POST', headers, body: item })
+    expect([created.status, created.headers.get('callbook-index')]).toEqual([201, 'ready'])
+    const checks: { ok: boolean }[] = JSON.parse(docker('exec', tag, 'bun', 'callbook', 'doctor', '--json'))
+    expect(checks.filter(({ ok }) => !ok)).toEqual([])
+
+    docker('stop', '-t', '15', tag)
+    expect(inspect('{{.State.ExitCode}}')).toBe('0')
+  })
 })
+
+function docker(...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync('docker', args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`docker ${args[0]} failed:\n${stderr}`)
+  return stdout
+}
+
+function inspect(format: string): string {
+  return docker('inspect', '--format', format, tag).trim()
+}

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import Database from 'libsql'
+import { childrenOf } from './support/process.ts'
 import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
 
 setDefaultTimeout(30_000)
@@ -229,6 +230,47 @@ describe('SIGTERM', () => {
       await again.stop()
     },
   )
+
+  test.concurrent('any number of signals closes it once: what is in flight is still answered', async () => {
+    const service = await start(folder())
+    await ready(service)
+    const request = await halfSent(service)
+    service.child.kill('SIGTERM')
+    await printed(service.stderr, /"msg":"closing"/, 5_000)
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM', 'SIGINT'] as const) {
+      service.child.kill(signal)
+      await Bun.sleep(50)
+    }
+    request.finish()
+    await printed(request.received, /\r\n\r\n\{.*\}/s, 8_000)
+    expect(request.received()).toStartWith('HTTP/1.1 201 ')
+    expect(await service.ended).toBe(0)
+    expect(service.stderr().match(/"msg":"(closing|closed)"/g)).toEqual(['"msg":"closing"', '"msg":"closed"'])
+  })
+
+  test.concurrent('a wrapper that passes on the signal which the service was sent too: it closes', async () => {
+    const wrapped = await spawnService({ DATA_DIR: folder(), LOG_FORMAT: 'json' }, ['bun', 'start'])
+    running.push(wrapped)
+    await ready(wrapped)
+    const [own = 0] = childrenOf({ pid: wrapped.child.pid ?? 0 })
+    wrapped.child.kill('SIGTERM')
+    process.kill(own, 'SIGTERM')
+    await wrapped.ended
+    expect(wrapped.stderr()).toContain('"msg":"closed"')
+  })
+
+  test.concurrent('a third SIGINT ends it at once', async () => {
+    const service = await start(folder())
+    await ready(service)
+    const { socket } = await halfSent(service)
+    for (let sent = 0; sent < 3; sent++) {
+      service.child.kill('SIGINT')
+      await Bun.sleep(100)
+    }
+    expect(await service.ended).toBe(130)
+    expect(service.stderr()).not.toContain('"msg":"closed"')
+    socket.destroy()
+  })
 
   test.concurrent('idle connections that are kept alive do not hold it up', async () => {
     const service = await start(folder())

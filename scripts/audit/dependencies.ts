@@ -17,11 +17,32 @@ interface Manifest {
 
 const exact = /^\d+\.\d+\.\d+(-[\w.-]+)?$/
 const installScripts = ['preinstall', 'install', 'postinstall'] as const
+/** None asks for the source of what uses it; MPL-2.0 only for that of its own files, which stay unchanged here. */
+const licencesAllowed = new Set([
+  ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT'],
+  ...['MPL-2.0', 'PSF-2.0', 'Unlicense', 'Zlib'],
+])
 
-/** What is wrong with the dependencies, a sentence each. */
-export function auditDependencies({ packageJson, lockfile, folder }: AuditOptions): string[] {
+interface Audit {
+  /** What is wrong with the dependencies, a sentence each. */
+  faults: string[]
+  /** How many packages are installed under each licence, the most frequent first. */
+  licences: [string, number][]
+}
+
+/** Audits every package of the lockfile, and every one installed here, wherever it is nested. */
+export function auditDependencies({ packageJson, lockfile, folder }: AuditOptions): Audit {
   const manifest: Manifest = JSON.parse(packageJson)
-  return [...auditManifest(manifest), ...auditLockfile(lockfile, manifest), ...auditScripts(folder)]
+  const locked = parseLockfile(lockfile)
+  const installed = packagesIn(folder)
+  const faults = [
+    ...auditManifest(manifest),
+    ...auditLockfile(locked, manifest),
+    ...installed.flatMap((found) => auditInstalled(found, locked)),
+  ]
+  const counts = Map.groupBy(installed, ({ licence }) => licence)
+  const licences = [...counts].map(([licence, { length }]): [string, number] => [licence, length])
+  return { faults, licences: licences.sort(([, a], [, b]) => b - a) }
 }
 
 function auditManifest({ dependencies, devDependencies, trustedDependencies }: Manifest): string[] {
@@ -36,8 +57,7 @@ function auditManifest({ dependencies, devDependencies, trustedDependencies }: M
 }
 
 /** Every package comes from the registry, in one version, with the digest that it had when it was added. */
-function auditLockfile(lockfile: string, manifest: Manifest): string[] {
-  const { packages, workspaces } = parseLockfile(lockfile)
+function auditLockfile({ packages, workspaces }: Lockfile, manifest: Manifest): string[] {
   const faults: string[] = []
   for (const [name, entry] of Object.entries(packages)) {
     const [resolved, registry, , integrity] = entry
@@ -69,25 +89,61 @@ function sorted(versions: Record<string, string> = {}): [string, string][] {
   return Object.entries(versions).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** Packages that would like to run something when they are installed were each looked at once. */
-function auditScripts(folder: string): string[] {
+function auditInstalled(
+  { key, name, version, licence, scripts }: Installed,
+  { packages }: Lockfile,
+): string[] {
+  const faults: string[] = []
+  if (packages[key]?.[0] !== `${name}@${version}`)
+    faults.push(`${key} ${version} is installed, but not in bun.lock`)
+  // Packages that would like to run something when they are installed were each looked at once.
   const known: Record<string, string> = allowed
-  return packagesIn(folder).flatMap((name) => {
-    const text = readFileSync(join(folder, name, 'package.json'), 'utf8')
-    const { scripts = {} }: { scripts?: Record<string, string> } = JSON.parse(text)
-    const wanted: string[] = installScripts.filter((script) => scripts[script] !== undefined)
-    // npm would run node-gyp for it.
-    if (existsSync(join(folder, name, 'binding.gyp'))) wanted.push('binding.gyp')
-    if (wanted.length === 0 || known[name] !== undefined) return []
-    return `${name} has ${wanted.join(', ')}: look at it, and add it to scripts/audit/install-scripts.json`
-  })
+  if (scripts.length > 0 && known[name] === undefined)
+    faults.push(
+      `${key} has ${scripts.join(', ')}: look at it, and add it to scripts/audit/install-scripts.json`,
+    )
+  if (!isAllowed(licence))
+    faults.push(`${key} has the licence ${licence}, which is not on the list of those allowed`)
+  return faults
 }
 
-function packagesIn(folder: string): string[] {
-  const names = readdirSync(folder).filter((name) => !name.startsWith('.'))
-  return names
-    .flatMap((name) =>
-      name.startsWith('@') ? readdirSync(join(folder, name)).map((one) => `${name}/${one}`) : name,
+/** @param licence an SPDX expression; one that mixes AND and OR is not taken apart */
+function isAllowed(licence: string): boolean {
+  const has = (one: string) => licencesAllowed.has(one)
+  const expression = licence.replace(/^\((.*)\)$/, '$1')
+  return expression.split(' OR ').some(has) || expression.split(' AND ').every(has)
+}
+
+interface Installed {
+  /** As in the lockfile: the names of the packages that it is nested in, and its own. */
+  key: string
+  name: string
+  version: string
+  licence: string
+  /** What an installer would run. */
+  scripts: string[]
+}
+
+function packagesIn(folder: string, parent = ''): Installed[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((entry) => !entry.startsWith('.'))
+    .flatMap((entry) =>
+      entry.startsWith('@') ? readdirSync(join(folder, entry)).map((one) => `${entry}/${one}`) : entry,
     )
     .filter((name) => existsSync(join(folder, name, 'package.json')))
+    .flatMap((name) => [
+      readPackage(join(folder, name), parent + name, name),
+      ...packagesIn(join(folder, name, 'node_modules'), `${parent}${name}/`),
+    ])
+}
+
+function readPackage(folder: string, key: string, name: string): Installed {
+  const text = readFileSync(join(folder, 'package.json'), 'utf8')
+  const manifest: { version?: string; license?: unknown; scripts?: Record<string, string> } = JSON.parse(text)
+  const scripts: string[] = installScripts.filter((script) => manifest.scripts?.[script] !== undefined)
+  // npm would run node-gyp for it.
+  if (existsSync(join(folder, 'binding.gyp'))) scripts.push('binding.gyp')
+  const licence = typeof manifest.license === 'string' ? manifest.license : 'not named in package.json'
+  return { key, name, version: manifest.version ?? '', licence, scripts }
 }

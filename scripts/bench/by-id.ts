@@ -1,10 +1,10 @@
 import { checkSameAnswers } from './answers.ts'
 import { callsCount, callsDataset } from './datasets.ts'
 import { callId } from './made-calls.ts'
-import type { Options } from './options.ts'
 import { startCeiling, startService } from './processes.ts'
 import { createRandom } from './random.ts'
 import { measureRatio } from './rounds.ts'
+import type { Options } from './runner.ts'
 import { formatRates, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 

@@ -1,20 +1,12 @@
 import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../../src/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
-import { repository } from './options.ts'
+import { repository } from '../repository.ts'
+import { temporaryFolder } from './temporary.ts'
 
 export const cacheFolder = join(tmpdir(), 'callbook-bench')
 const manifestName = 'bench.json'
@@ -109,8 +101,4 @@ function schemaDigest(): string {
     hash.update(readFileSync(join(folder, file)))
   }
   return hash.digest('hex').slice(0, 8)
-}
-
-function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'callbook-bench-run-'))
 }

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { emptyDataset, removeDataset } from './dataset.ts'
-import type { Options } from './options.ts'
 import { runCommand } from './processes.ts'
 import { median } from './rounds.ts'
+import type { Options } from './runner.ts'
 import { formatCount, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 

@@ -1,10 +1,10 @@
 import { randomCallPaths } from './by-id.ts'
 import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
 import { callsDataset } from './datasets.ts'
-import type { Options } from './options.ts'
 import { latencyOf, type PacedResult, startPaced } from './paced.ts'
 import { endlessDocuments, postChunks } from './posting.ts'
 import { type Running, startService } from './processes.ts'
+import type { Options } from './runner.ts'
 import { formatLatency, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 

@@ -1,9 +1,10 @@
 import { connect, type Socket } from 'node:net'
+import { serveLoad } from './load-process.ts'
 
-// Offers requests at a rate over many connections, in a process of its own. What no connection is free for counts
-// as offered all the same: its client waits in line, and is the reason why the line is never empty.
+// Offers requests at a rate over many connections. What no connection is free for counts as offered all the same:
+// its client waits in line, and is the reason why the line is never empty.
 
-interface Load {
+export interface OverloadLoad {
   url: string
   key: string
   method: string
@@ -24,25 +25,31 @@ export interface OverloadResult {
   p99Ms: number
 }
 
-const load: Load = JSON.parse(await Bun.stdin.text())
-const endsAt = performance.now() + load.seconds * 1_000
-const latencies: number[] = []
-const counts = { sent: 0, served: 0, refused: 0, failed: 0 }
-await Promise.all(Array.from({ length: load.connections }, () => useConnection()))
-latencies.sort((a, b) => a - b)
-const result: OverloadResult = {
-  connections: load.connections,
-  offered: Math.max(counts.sent, Math.round((load.perSecond ?? 0) * load.seconds)),
-  served: counts.served,
-  refused: counts.refused,
-  failed: counts.failed,
-  p99Ms: Math.round((latencies[Math.ceil(latencies.length * 0.99) - 1] ?? 0) * 10) / 10,
+interface Counts {
+  sent: number
+  served: number
+  refused: number
+  failed: number
+  latenciesMs: number[]
 }
-process.stdout.write(JSON.stringify(result))
-process.exit(0)
+
+await serveLoad(async (load: OverloadLoad): Promise<OverloadResult> => {
+  const counts: Counts = { sent: 0, served: 0, refused: 0, failed: 0, latenciesMs: [] }
+  const endsAt = performance.now() + load.seconds * 1_000
+  await Promise.all(Array.from({ length: load.connections }, () => useConnection(load, counts, endsAt)))
+  const sorted = counts.latenciesMs.sort((a, b) => a - b)
+  return {
+    connections: load.connections,
+    offered: Math.max(counts.sent, Math.round((load.perSecond ?? 0) * load.seconds)),
+    served: counts.served,
+    refused: counts.refused,
+    failed: counts.failed,
+    p99Ms: Math.round((sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0) * 10) / 10,
+  }
+})
 
 /** One request after the other, each as soon as the one before is answered. */
-async function useConnection(): Promise<void> {
+async function useConnection(load: OverloadLoad, counts: Counts, endsAt: number): Promise<void> {
   const { port, hostname } = new URL(load.url)
   const socket = connect(Number(port), hostname)
   // A failure ends in 'close', which the request that is under way learns of.
@@ -54,12 +61,12 @@ async function useConnection(): Promise<void> {
     })
     while (performance.now() < endsAt) {
       const sentAt = performance.now()
-      const status = await ask(socket)
+      const status = await ask(socket, load, counts.sent++)
       if (performance.now() > endsAt) break
       if (status === 503) counts.refused++
       else if (status < 300) {
         counts.served++
-        latencies.push(performance.now() - sentAt)
+        counts.latenciesMs.push(performance.now() - sentAt)
       } else counts.failed++
     }
   } catch {
@@ -68,8 +75,8 @@ async function useConnection(): Promise<void> {
   socket.destroy()
 }
 
-function ask(socket: Socket): Promise<number> {
-  const n = String(counts.sent++)
+function ask(socket: Socket, load: OverloadLoad, number: number): Promise<number> {
+  const n = String(number)
   const body = load.body?.replaceAll('#', n) ?? ''
   const head = [
     `${load.method} ${load.path.replace('#', n)} HTTP/1.1`,

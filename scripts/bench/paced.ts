@@ -1,8 +1,4 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { type LoadRun, startLoad } from './load-process.ts'
 
 export interface PacedRequest {
   method: string
@@ -26,38 +22,9 @@ export interface PacedResult {
   failed: number
 }
 
-export interface PacedRun {
-  /** Resolves when every request was sent or the time is over. */
-  done: Promise<PacedResult>
-  /** Sends nothing more. */
-  stop(): Promise<PacedResult>
-}
-
-const script = fileURLToPath(new URL('paced-load.ts', import.meta.url))
-
-/** Starts a load at a fixed rate in a process of its own. */
-export function startPaced(load: PacedLoad): PacedRun {
-  const folder = mkdtempSync(join(tmpdir(), 'callbook-bench-load-'))
-  const file = join(folder, 'load.json')
-  writeFileSync(file, JSON.stringify(load), { mode: 0o600 })
-  const child = spawn(process.execPath, [script, file], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const done = new Promise<PacedResult>((resolve, reject) => {
-    let text = ''
-    child.stdout.on('data', (part) => {
-      text += part
-    })
-    child.once('error', reject)
-    child.once('close', (code) => {
-      rmSync(folder, { recursive: true })
-      if (code === 0) resolve(JSON.parse(text))
-      else reject(new Error(`The paced load ended with code ${code}`))
-    })
-  })
-  const stop = () => {
-    child.stdin.end()
-    return done
-  }
-  return { done, stop }
+/** Starts a load at a fixed rate. */
+export function startPaced(load: PacedLoad): LoadRun<PacedResult> {
+  return startLoad('paced-load.ts', load)
 }
 
 export interface Latency {

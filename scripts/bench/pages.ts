@@ -1,9 +1,9 @@
 import { checkSameAnswers } from './answers.ts'
 import { callsDataset } from './datasets.ts'
 import { memoryOf } from './memory.ts'
-import type { Options } from './options.ts'
 import { startPageCeiling, startService } from './processes.ts'
 import { measureRatio } from './rounds.ts'
+import type { Options } from './runner.ts'
 import { formatMemory, formatRates, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 

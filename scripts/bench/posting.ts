@@ -1,6 +1,7 @@
 import { splitIntoChunks } from '../../src/knowledge/chunks.ts'
 import type { Dataset } from './dataset.ts'
 import type { Running } from './processes.ts'
+import { answered } from './requests.ts'
 import type { Document, Texts } from './texts.ts'
 
 const postsAtOnce = 4
@@ -20,17 +21,11 @@ export async function postChunks(
   count: number,
 ): Promise<void> {
   let created = 0
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const post = async () => {
     while (created < count) {
       const document = documents.next().value
       created += splitIntoChunks(document.text).length
-      const response = await fetch(`${url}/v1/knowledge`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(document),
-      })
-      if (response.status !== 201) throw new Error(`POST /v1/knowledge answered ${response.status}`)
+      await answered(url, { method: 'POST', path: '/v1/knowledge', key, body: document })
     }
   }
   await Promise.all(Array.from({ length: postsAtOnce }, post))

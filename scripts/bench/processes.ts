@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { repository } from '../repository.ts'
 import type { Dataset } from './dataset.ts'
-import { repository } from './options.ts'
 
 const readyWithinMs = 120_000
 const pollMs = 20
@@ -17,27 +17,17 @@ export interface Running {
   stop(): Promise<void>
 }
 
-const builtin = { EMBEDDING_PROVIDER: 'builtin' }
-
 /** The real service as people run it, on a free port, logging JSON into a file. */
-export function startService(
+export async function startService(
   main: string,
-  dataset: Pick<Dataset, 'folder'>,
-  environment: Record<string, string> = builtin,
-): Promise<Running> {
-  return startCommand([process.execPath, main], dataset, environment)
-}
-
-/** The same, started by whatever starts it. */
-export async function startCommand(
-  [program = '', ...args]: readonly string[],
   { folder }: Pick<Dataset, 'folder'>,
-  environment: Record<string, string> = builtin,
+  environment: Record<string, string> = {},
+  args: string[] = [],
 ): Promise<Running> {
   const logFile = `${folder}/bench.log`
   const log = openSync(logFile, 'w')
   const startedAt = performance.now()
-  const child = spawn(program, args, {
+  const child = spawn(process.execPath, [main, ...args], {
     cwd: repository,
     stdio: ['ignore', 'pipe', log],
     env: {
@@ -45,6 +35,7 @@ export async function startCommand(
       DATA_DIR: folder,
       PORT: '0',
       LOG_FORMAT: 'json',
+      EMBEDDING_PROVIDER: 'builtin',
       ...environment,
     },
   })

@@ -1,8 +1,8 @@
 import { fewCallsCount, manyCallsCount, yearDataset } from './datasets.ts'
 import { callId } from './made-calls.ts'
-import type { Options } from './options.ts'
 import { type Running, startService } from './processes.ts'
 import { measureInTurn, ratioOf } from './rounds.ts'
+import type { Options } from './runner.ts'
 import { formatCount, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 

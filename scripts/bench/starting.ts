@@ -1,8 +1,8 @@
 import { chunksDataset } from './datasets.ts'
 import { type Memory, memoryOf } from './memory.ts'
-import type { Options } from './options.ts'
 import { startService } from './processes.ts'
 import { median } from './rounds.ts'
+import type { Options } from './runner.ts'
 import { formatMemory, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 

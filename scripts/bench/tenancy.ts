@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { repository } from './options.ts'
-import { type Running, runCommand, startService } from './processes.ts'
+import { type Running, startService } from './processes.ts'
+import { createProject, removeProject } from './project.ts'
 import { createRandom } from './random.ts'
+import { answered, statusOf } from './requests.ts'
 import { median } from './rounds.ts'
-import { printRow } from './table.ts'
-
-// Whether the time of an answer tells another project's record from one that does not exist. Requests for the one
-// and the other in random order on one connection; printed are the medians, and how often a request for another's
-// record took longer than one for none: 0.5 is a coin.
+import { type Options, runSuite } from './runner.ts'
+import type { Row } from './table.ts'
+import { temporaryFolder } from './temporary.ts'
+import type { Texts } from './texts.ts'
 
 const records = 500
 const warmUp = 300
@@ -20,13 +17,12 @@ const errorsMax = 4
 
 interface Tenant {
   key: string
-  ingestKey: string
   calls: string[]
   items: string[]
   erased: string[]
 }
 
-interface Case {
+interface Probe {
   method: string
   path: string
   ids: (tenant: Tenant) => string[]
@@ -34,7 +30,7 @@ interface Case {
   timesEach: number
 }
 
-const cases: Case[] = [
+const probes: Probe[] = [
   { method: 'GET', path: '/v1/calls/', ids: ({ calls }) => calls, timesEach: readsEach },
   { method: 'GET', path: '/v1/knowledge/', ids: ({ items }) => items, timesEach: readsEach },
   { method: 'GET', path: '/v1/erasures/', ids: ({ erased }) => erased, timesEach: readsEach },
@@ -49,35 +45,45 @@ const cases: Case[] = [
   },
 ]
 
-const folder = mkdtempSync(join(tmpdir(), 'callbook-bench-'))
-try {
-  const service = await startService(join(repository, 'src/main.ts'), { folder })
-  const [mine, theirs] = [await fill(service, folder, 'mine'), await fill(service, folder, 'theirs')]
-  for (const measured of cases) await measure(service, measured, { mine, theirs })
-  await service.stop()
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+await runSuite({
+  command: 'bench:tenancy',
+  title: 'Tenancy',
+  about:
+    "whether the time of an answer tells another project's record from one that does not exist. Requests for both in " +
+    "random order on one connection: the medians, and how often one for another's record took longer (0.5 is a coin).",
+  cases: [{ name: 'timing', run: benchTiming }],
+})
+
+async function benchTiming(_: Texts, { main }: Options): Promise<Row[]> {
+  const folder = temporaryFolder()
+  const service = await startService(main, { folder })
+  try {
+    const tenants = {
+      mine: await fill(service, { main, folder, name: 'mine' }),
+      theirs: await fill(service, { main, folder, name: 'theirs' }),
+    }
+    const rows: Row[] = []
+    for (const probe of probes) rows.push(await measure(service, probe, tenants))
+    return rows
+  } finally {
+    await service.stop()
+    removeProject({ folder })
+  }
 }
 
-async function fill({ url }: Running, dataDir: string, name: string): Promise<Tenant> {
-  const command = async (...args: string[]) =>
-    JSON.parse(
-      await runCommand([join(repository, 'scripts/callbook.ts'), ...args, '--json'], { DATA_DIR: dataDir }),
-    )
-  const { id: project } = await command('project', 'create', name)
-  const makeKey = async (kind: string) =>
-    String((await command('key', 'create', '--project', project, '--name', kind, '--kind', kind)).key)
-  const [key, ingestKey] = [await makeKey('live'), await makeKey('ingest')]
-  const tenant: Tenant = { key, ingestKey, calls: [], items: [], erased: [] }
+async function fill(
+  { url }: Running,
+  { main, folder, name }: { main: string; folder: string; name: string },
+): Promise<Tenant> {
+  const project = await createProject(main, { folder, name })
+  const { key } = project
+  const tenant: Tenant = { key, calls: [], items: [], erased: [] }
   for (let n = 0; n < records; n++) {
     for (const id of [`${name}-call-${n}`, `${name}-gone-${n}`]) {
       await answered(url, {
         method: 'PUT',
         path: `/ingest/calls/${id}`,
-        key: ingestKey,
+        key: project.ingestKey,
         body: { summary: 'Refund.' },
       })
     }
@@ -98,9 +104,9 @@ async function fill({ url }: Running, dataDir: string, name: string): Promise<Te
 
 async function measure(
   { url }: Running,
-  { method, path, ids, body, timesEach }: Case,
+  { method, path, ids, body, timesEach }: Probe,
   { mine, theirs }: { mine: Tenant; theirs: Tenant },
-): Promise<void> {
+): Promise<Row> {
   const random = createRandom(1)
   const times = { foreign: [] as number[], missing: [] as number[] }
   const answers = { foreign: new Set<number>(), missing: new Set<number>() }
@@ -126,14 +132,14 @@ async function measure(
   const [foreignMs, missingMs] = [median(times.foreign), median(times.missing)]
   const { share, error } = shareOfLonger(times.foreign, times.missing)
   const differenceUs = (foreignMs - missingMs) * 1_000
-  printRow({
+  return {
     what: `${method} ${path}${body ? '' : ':id'} of another project, and of none`,
     measured:
       `medians ${foreignMs.toFixed(3)} and ${missingMs.toFixed(3)} ms, ${differenceUs.toFixed(1)} us apart; ` +
       `longer in ${share.toFixed(4)} ± ${error.toFixed(4)} of ${times.foreign.length} and ${times.missing.length}`,
     target: `0.5 ± ${(errorsMax * error).toFixed(3)}`,
     isMet: Math.abs(share - 0.5) <= errorsMax * error,
-  })
+  }
 }
 
 /**
@@ -150,28 +156,4 @@ function shareOfLonger(ones: number[], others: number[]): { share: number; error
   const pairs = ones.length * others.length
   const share = (ranks - (ones.length * (ones.length + 1)) / 2) / pairs
   return { share, error: Math.sqrt((all.length + 1) / (12 * pairs)) }
-}
-
-interface Asked {
-  method: string
-  path: string
-  key: string
-  body?: unknown
-}
-
-async function statusOf(url: string, asked: Asked): Promise<number> {
-  const answer = await send(url, asked)
-  await answer.arrayBuffer()
-  return answer.status
-}
-
-async function answered(url: string, asked: Asked): Promise<string> {
-  const answer = await send(url, asked)
-  if (!answer.ok) throw new Error(`${asked.method} ${asked.path} was answered ${answer.status}`)
-  return await answer.text()
-}
-
-function send(url: string, { method, path, key, body }: Asked): Promise<Response> {
-  const headers = { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) }
-  return fetch(url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
 }

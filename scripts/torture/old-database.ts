@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { repository } from '../bench/options.ts'
+import { repository } from '../repository.ts'
 
 /** What a database of an older version holds: a call, and the key that opens it. */
 export const oldRecords = {

@@ -2,8 +2,8 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { repository } from '../bench/options.ts'
 import { endWithThis } from '../bench/processes.ts'
+import { repository } from '../repository.ts'
 
 const readyWithinMs = 60_000
 const pollMs = 10

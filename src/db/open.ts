@@ -65,7 +65,7 @@ export interface OpenDatabaseOptions {
   /** Told when a replica can no longer be brought up to date, and with null when it can again. */
   onReplication?: (problem: string | null) => void
   /** Told of each place at which the processes that share a replica cannot ask its owner. */
-  onSocketFailure?: (error: Error) => void
+  onSocketFailure?: (error: unknown) => void
 }
 
 /**

@@ -1,94 +1,155 @@
-import { createHash } from 'node:crypto'
-import { existsSync, rmSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 
-/** Longer paths of sockets are refused by the operating system. */
+/** The operating system refuses longer paths of sockets. */
 const pathCharsMax = 100
-/** An owner may be in the middle of a long sync; one that is frozen must not have its askers wait for ever. */
+/** A line carries a word or a status, at most with the message of an error. */
+const lineCharsMax = 64 * 1024
+/** An owner may be in the middle of a long sync; one that is frozen must not keep callers waiting for ever. */
 const answerWithinMsDefault = 30_000
-
-/**
- * Where the process that owns a folder hears the others on this machine: at the first of these that can be had. A
- * volume may be of a kind that holds no sockets.
- */
-function socketPaths(folder: string): [string, ...string[]] {
-  const path = join(folder, 'owner.sock')
-  const digest = createHash('sha256').update(folder).digest('hex').slice(0, 24)
-  const elsewhere = join(tmpdir(), `callbook-${digest}.sock`)
-  return path.length <= pathCharsMax ? [path, elsewhere] : [elsewhere]
-}
+const socketName = 'owner.sock'
+/** A file in the data folder: the private folder that holds the socket, when the data folder cannot. */
+const pointerName = 'owner.folder'
 
 interface OwnerSocketOptions {
   folder: string
   answer: (question: string) => Promise<object>
-  /** Told of each place where there can be no socket; without any nobody is heard. */
-  onFailure: (error: Error) => void
+  /** Called for each place that cannot hold the socket. After the second, other processes cannot ask this one. */
+  onFailure: (error: unknown) => void
 }
 
-/** Answers each line, a JSON value, with another. */
+/**
+ * Answers the questions of the other processes on this machine that share a data folder. The socket lies in the data
+ * folder. If its path is too long, or the volume cannot hold sockets, it lies in a folder of its own among the
+ * system's temporary ones. That folder has a random name and is open to this user alone, so nobody can take its place.
+ */
 export class OwnerSocket {
-  readonly #paths: string[]
+  readonly #folder: string
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
+  readonly #onFailure: (error: unknown) => void
+  #isElsewhere = false
 
   constructor({ folder, answer, onFailure }: OwnerSocketOptions) {
-    this.#paths = socketPaths(folder)
+    this.#folder = folder
+    this.#onFailure = onFailure
     this.#server = createServer((socket) => {
       this.#sockets.add(socket)
       socket.on('error', () => socket.destroy())
       socket.on('close', () => this.#sockets.delete(socket))
-      createInterface({ input: socket }).on('line', (line) => {
-        const { id, question }: { id: number; question: string } = JSON.parse(line)
-        answer(question).then((reply) => socket.write(`${JSON.stringify({ id, ...reply })}\n`))
+      onMessage(socket, ({ id, question }) => {
+        answer(String(question)).then((reply) => socket.write(`${JSON.stringify({ id, ...reply })}\n`))
       })
     })
     this.#server.on('error', (error) => {
       onFailure(error)
-      if (this.#server.listening) return
-      this.#paths.shift()
-      this.#listen()
+      if (!this.#server.listening && !this.#isElsewhere) this.#listenElsewhere()
     })
     this.#server.unref()
-    this.#listen()
+    // An owner that was killed has left its own.
+    removeSocket(folder)
+    const path = join(folder, socketName)
+    if (path.length > pathCharsMax) this.#listenElsewhere()
+    else this.#server.listen(path)
   }
 
   close(): void {
     for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
-    const [path] = this.#paths.splice(0)
-    if (path !== undefined) remove(path)
+    removeSocket(this.#folder)
   }
 
-  #listen(): void {
-    const [path] = this.#paths
-    if (path === undefined) return
-    // Of an owner that died.
-    remove(path)
-    this.#server.listen(path)
+  #listenElsewhere(): void {
+    this.#isElsewhere = true
+    try {
+      const elsewhere = mkdtempSync(join(tmpdir(), 'callbook-'))
+      writeFileSync(join(this.#folder, pointerName), elsewhere, { mode: 0o600 })
+      this.#server.listen(join(elsewhere, socketName))
+    } catch (error) {
+      this.#onFailure(error)
+    }
   }
 }
 
-function remove(path: string): void {
+/** Where the socket of a folder's owner is. @throws when it lies in a folder that others may write to */
+function findSocket(folder: string): string {
+  return join(findElsewhere(folder) ?? folder, socketName)
+}
+
+/** The folder outside the data folder that its owner has made for the socket, if any. */
+function findElsewhere(folder: string): string | null {
+  const pointer = join(folder, pointerName)
+  const written = lstatSync(pointer, { throwIfNoEntry: false })
+  if (!written) return null
+  const elsewhere = readFileSync(pointer, 'utf8')
+  const found = lstatSync(elsewhere)
+  // Temporary folders are cleaned up, and then anybody may make one of the same name.
+  const isPrivate = found.isDirectory() && found.uid === written.uid && (found.mode & 0o077) === 0
+  if (!isPrivate) throw new Error(`${elsewhere} is not a private folder of the user who runs the service`)
+  return elsewhere
+}
+
+function removeSocket(folder: string): void {
+  const removals = [
+    () => rmSync(join(folder, socketName), { force: true }),
+    () => {
+      const elsewhere = findElsewhere(folder)
+      if (elsewhere === null) return
+      rmSync(join(elsewhere, socketName), { force: true })
+      rmdirSync(elsewhere)
+    },
+    () => rmSync(join(folder, pointerName), { force: true }),
+  ]
+  for (const remove of removals) {
+    try {
+      remove()
+    } catch {
+      // Gone already, or not ours to remove: if it is in the way, listening fails and that is reported.
+    }
+  }
+}
+
+interface Message {
+  id: number
+  [field: string]: unknown
+}
+
+/** Reads one JSON object a line. Breaks the connection at the first line that is anything else, or too long. */
+function onMessage(socket: Socket, receive: (message: Message) => void): void {
+  let rest = ''
+  socket.setEncoding('utf8')
+  socket.on('data', (data) => {
+    const lines = (rest + data).split('\n')
+    rest = lines.pop() ?? ''
+    const messages = lines.map(parseMessage)
+    for (const message of messages) if (message) receive(message)
+    if (messages.includes(null) || rest.length > lineCharsMax) {
+      socket.destroy(new Error('The other end of the socket is not a process of this service'))
+    }
+  })
+}
+
+function parseMessage(line: string): Message | null {
   try {
-    rmSync(path, { force: true })
+    const value: Message | null = JSON.parse(line)
+    return typeof value?.id === 'number' ? value : null
   } catch {
-    // It is another user's: listening there fails as well, and is told.
+    return null
   }
 }
 
-/** Asks the owner of a folder; a connection that breaks is made again for the next question. */
+/** Asks the owner of a folder. After a broken connection the next question opens another. */
 export class OwnerLine {
-  readonly #paths: [string, ...string[]]
+  readonly #folder: string
   readonly #answerWithinMs: number
   readonly #waiting = new Map<number, { resolve(reply: object): void; reject(error: Error): void }>()
   #socket: Socket | null = null
   #lastId = 0
 
   constructor(folder: string, answerWithinMs = answerWithinMsDefault) {
-    this.#paths = socketPaths(folder)
+    this.#folder = folder
     this.#answerWithinMs = answerWithinMs
   }
 
@@ -114,13 +175,12 @@ export class OwnerLine {
 
   #connect(): Socket {
     if (this.#socket) return this.#socket
-    const socket = connect(this.#paths.find((path) => existsSync(path)) ?? this.#paths[0])
+    const socket = connect(findSocket(this.#folder))
     this.#socket = socket
     socket.unref()
     socket.on('error', (error) => this.#lose(socket, error))
     socket.on('close', () => this.#lose(socket, new Error('The owner of the folder has gone')))
-    createInterface({ input: socket }).on('line', (line) => {
-      const { id, ...reply }: { id: number } = JSON.parse(line)
+    onMessage(socket, ({ id, ...reply }) => {
       this.#waiting.get(id)?.resolve(reply)
       this.#waiting.delete(id)
     })

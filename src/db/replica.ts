@@ -28,8 +28,8 @@ interface ReplicaOptions {
   now: () => number
   /** Told of the first failure of a row, and of the end of the row. */
   onChange: (problem: string | null) => void
-  /** Told of each place at which the others cannot ask this process. */
-  onSocketFailure: (error: Error) => void
+  /** Called for each place that cannot hold the socket on which the others ask this process. */
+  onSocketFailure: (error: unknown) => void
 }
 
 /**

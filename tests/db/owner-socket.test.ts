@@ -1,18 +1,36 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+} from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { OwnerLine, OwnerSocket } from '../../src/db/owner-socket.ts'
 import { failureOf } from '../support/failure.ts'
-import { freshFolder } from '../support/script.ts'
+import { freshFolder, runScript } from '../support/script.ts'
 import { until } from '../support/until.ts'
 
+const temporaryFolder = process.env.TMPDIR
 let fresh: ReturnType<typeof freshFolder>
 
 beforeEach(() => {
   fresh = freshFolder()
+  process.env.TMPDIR = fresh.folder
 })
 
-afterEach(() => fresh.remove())
+afterEach(() => {
+  if (temporaryFolder === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = temporaryFolder
+  fresh.remove()
+})
 
 describe('the socket of the owner', () => {
   test('answers each question with its own answer, and is gone when it is closed', async () => {
@@ -26,12 +44,85 @@ describe('the socket of the owner', () => {
     expect(existsSync(join(fresh.folder, 'owner.sock'))).toBe(false)
   })
 
-  test('is elsewhere for a folder that holds none, which is told', async () => {
-    const { socket, line, failures } = open(join(fresh.folder, 'missing'), async () => ({ is: 'heard' }))
-    await until(() => failures.length > 0)
+  test('lies in a private folder of its own when the data folder cannot hold it, which is reported', async () => {
+    // Stands for a volume that holds no sockets: a folder is in the way.
+    mkdirSync(join(fresh.folder, 'owner.sock', 'in the way'), { recursive: true })
+    const { socket, line, failures } = open(fresh.folder, async () => ({ is: 'heard' }))
     await until(async () => (await line.ask('?').catch(() => null)) !== null)
-    expect(await line.ask('?')).toEqual({ is: 'heard' })
     expect(failures).toHaveLength(1)
+    const elsewhere = readFileSync(join(fresh.folder, 'owner.folder'), 'utf8')
+    expect(lstatSync(elsewhere).mode & 0o777).toBe(0o700)
+    expect(readdirSync(elsewhere)).toEqual(['owner.sock'])
+    line.close()
+    socket.close()
+    expect(existsSync(elsewhere)).toBe(false)
+  })
+
+  test('is found again after an owner that was killed, however long the path of the folder is', async () => {
+    const folder = join(fresh.folder, 'long'.repeat(30))
+    mkdirSync(folder)
+    const killed = runScript(
+      `const { OwnerSocket } = await import('./src/db/owner-socket.ts')
+       new OwnerSocket({ folder: process.argv.at(-1), answer: async () => ({}), onFailure: console.error })
+       setInterval(() => undefined, 1000)
+       console.log('listens')`,
+      folder,
+    )
+    await killed.said('listens')
+    const left = readFileSync(join(folder, 'owner.folder'), 'utf8')
+    await killed.kill()
+    const { socket, line, failures } = open(folder, async () => ({ is: 'heard' }))
+    await until(async () => (await line.ask('?').catch(() => null)) !== null)
+    expect([existsSync(left), failures]).toEqual([false, []])
+    line.close()
+    socket.close()
+  })
+
+  const seizures: [string, (path: string) => void][] = [
+    ['a folder that anybody may write to', (path) => chmodSync(path, 0o777)],
+    ['a link', (path) => symlinkSync(moved(path), path)],
+  ]
+  // Only root can give a folder away.
+  if (process.getuid?.() === 0) seizures.push(['a folder of another user', (path) => chownSync(path, 1, 1)])
+  test.each(seizures)('is not asked in %s', async (_, seize) => {
+    const folder = join(fresh.folder, 'long'.repeat(30))
+    mkdirSync(folder)
+    const { socket, line } = open(folder, async () => ({ is: 'heard' }))
+    await until(async () => (await line.ask('?').catch(() => null)) !== null)
+    line.close()
+    seize(readFileSync(join(folder, 'owner.folder'), 'utf8'))
+    const another = new OwnerLine(folder)
+    expect(String(await failureOf(another.ask('?')))).toContain('is not a private folder')
+    socket.close()
+  })
+
+  const junk: [string, string][] = [
+    ['no JSON', '{"id":1,\n'],
+    ['no object', 'null\n'],
+    ['no number', '{"question":"?"}\n'],
+    ['a line without end', 'x'.repeat(100_000)],
+  ]
+  test.each(junk)('breaks a connection on which %s arrives, and answers the others', async (_, sent) => {
+    const { socket, line } = open(fresh.folder, async () => ({ is: 'heard' }))
+    const path = join(fresh.folder, 'owner.sock')
+    await until(() => existsSync(path))
+    const stranger = connect(path, () => stranger.write(sent))
+    await new Promise((resolve) => stranger.on('close', resolve))
+    expect(await line.ask('?')).toEqual({ is: 'heard' })
+    line.close()
+    socket.close()
+  })
+
+  test.each(junk)('is left when it answers with %s; the next question finds the owner', async (_, sent) => {
+    const path = join(fresh.folder, 'owner.sock')
+    const stranger = createServer((asked) => asked.write(sent))
+    stranger.listen(path)
+    await once(stranger, 'listening')
+    const line = new OwnerLine(fresh.folder)
+    expect(String(await failureOf(line.ask('?')))).toContain('not a process of this service')
+    stranger.close()
+    const { socket } = open(fresh.folder, async () => ({ is: 'heard' }))
+    await until(async () => (await line.ask('?').catch(() => null)) !== null)
     line.close()
     socket.close()
   })
@@ -45,8 +136,13 @@ describe('the socket of the owner', () => {
   })
 })
 
+function moved(path: string): string {
+  renameSync(path, `${path}-moved`)
+  return `${path}-moved`
+}
+
 function open(folder: string, answer: (question: string) => Promise<object>, answerWithinMs?: number) {
-  const failures: Error[] = []
+  const failures: unknown[] = []
   const socket = new OwnerSocket({ folder, answer, onFailure: (error) => failures.push(error) })
   return { socket, line: new OwnerLine(folder, answerWithinMs), failures }
 }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { at, foundByVector, type Reached } from '../support/node.ts'
 import { startPrimary } from '../support/primary.ts'
 import { childrenOf, repository, spawnService } from '../support/process.ts'
@@ -35,7 +37,11 @@ for (const mode of ['a file', 'a replica'] as const) {
       expect(childrenOf(service)).not.toContain(owner)
 
       const children = childrenOf(service)
-      service.kill('SIGTERM')
+      // As systemd does, to the supervisor and its workers; and again while they close.
+      for (let sent = 0; sent < 3; sent++) {
+        for (const pid of [service.pid, ...children]) if (isAlive(pid)) process.kill(pid, 'SIGTERM')
+        await Bun.sleep(20)
+      }
       expect(await service.exited).toBe(0)
       for (const pid of children) expect(isAlive(pid)).toBe(false)
       await primary?.stop()
@@ -58,6 +64,31 @@ test('workers that are stopped while the first is still starting end as they sho
   service.kill('SIGTERM')
   expect(await service.exited).toBe(0)
   for (const pid of children) expect(isAlive(pid)).toBe(false)
+  remove()
+})
+
+test('a third SIGINT ends the supervisor and its workers at once', async () => {
+  const { folder, remove } = freshFolder()
+  const service = await spawnService({ DATA_DIR: folder }, ['--workers', String(workers)])
+  await until(() => childrenOf(service).length === workers)
+  const children = childrenOf(service)
+  // A request that never ends keeps a worker from closing by itself.
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  const key = /ck_live_[0-9a-f]{60}/.exec(service.banner)?.[0] ?? ''
+  socket.write(
+    'POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
+      `Authorization: Bearer ${key}\r\nContent-Length: 100\r\n\r\n{`,
+  )
+  await Bun.sleep(100)
+  for (let sent = 0; sent < 3; sent++) {
+    service.kill('SIGINT')
+    await Bun.sleep(100)
+  }
+  expect(await service.exited).toBe(130)
+  await until(() => !children.some(isAlive))
+  socket.destroy()
   remove()
 })
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditDependencies } from '../../scripts/audit/dependencies.ts'
@@ -10,7 +10,7 @@ const lockfile = readFileSync(join(repository, 'bun.lock'), 'utf8')
 const folder = join(repository, 'node_modules')
 
 test('the dependencies are exactly those that were looked at', () => {
-  expect(auditDependencies({ packageJson, lockfile, folder })).toEqual([])
+  expect(auditDependencies({ packageJson, lockfile, folder }).faults).toEqual([])
 })
 
 const cases: [string, { packageJson?: string; lockfile?: string }, string][] = [
@@ -42,18 +42,49 @@ const cases: [string, { packageJson?: string; lockfile?: string }, string][] = [
   ],
 ]
 test.each(cases)('%s is found', (_, change, fault) => {
-  const faults = auditDependencies({ packageJson, lockfile, folder, ...change })
+  const { faults } = auditDependencies({ packageJson, lockfile, folder, ...change })
   expect(faults.join('\n')).toContain(fault)
 })
 
-test('a new package that wants to run something when it is installed is found', () => {
-  const { folder: modules, remove } = freshFolder()
-  mkdirSync(join(modules, '@scope', 'sneaky'), { recursive: true })
-  writeFileSync(
-    join(modules, '@scope', 'sneaky', 'package.json'),
-    '{"scripts":{"postinstall":"node steal.js"}}',
-  )
-  const faults = auditDependencies({ packageJson, lockfile, folder: modules })
-  expect(faults.join('\n')).toContain('@scope/sneaky has postinstall')
-  remove()
+describe.each(['@scope/sneaky', 'elysia/node_modules/@scope/sneaky'])('an installed package %s', (path) => {
+  const audited = (manifest: object) => {
+    const { folder: modules, remove } = freshFolder()
+    // What it may be nested in.
+    mkdirSync(join(modules, 'elysia'))
+    writeFileSync(join(modules, 'elysia', 'package.json'), '{}')
+    mkdirSync(join(modules, path), { recursive: true })
+    writeFileSync(join(modules, path, 'package.json'), JSON.stringify(manifest))
+    const audit = auditDependencies({ packageJson, lockfile, folder: modules })
+    remove()
+    return audit
+  }
+  const faultsOf = (manifest: object) => {
+    const { faults } = audited(manifest)
+    return faults.filter((fault) => fault.includes('sneaky')).join('\n')
+  }
+
+  test('that wants to run something when it is installed is found', () => {
+    expect(faultsOf({ scripts: { postinstall: 'node steal.js' } })).toContain('@scope/sneaky has postinstall')
+  })
+
+  test('that the lockfile does not have is found', () => {
+    expect(faultsOf({ version: '1.0.0' })).toContain('@scope/sneaky 1.0.0 is installed, but not in bun.lock')
+  })
+
+  test('is counted under its licence', () => {
+    expect(audited({ license: 'Zlib' }).licences).toContainEqual(['Zlib', 1])
+  })
+
+  test.each([
+    ['AGPL-3.0-only', true],
+    ['MIT AND GPL-3.0-only', true],
+    ['(MIT OR GPL-3.0-only) AND GPL-2.0-only', true],
+    ['MIT OR GPL-2.0-only AND GPL-3.0-only', false],
+    [undefined, true],
+    ['MIT', false],
+    ['(MIT AND Zlib)', false],
+    ['(MPL-2.0 OR GPL-3.0-only)', false],
+  ])('with the licence %p: refused is %p', (license, isRefused) => {
+    expect(faultsOf({ license }).includes('has the licence')).toBe(isRefused)
+  })
 })

@@ -6,23 +6,21 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from '../dataset.ts'
 import { startService } from '../processes.ts'
+import { addItems, checkoutOf, createProject, type Project } from '../project.ts'
+import { temporaryFolder } from '../temporary.ts'
 import type { Texts } from '../texts.ts'
 import { corpusOf } from './corpus.ts'
-import { addItems, checkoutOf, createProject, type Project } from './project.ts'
-import { temporaryFolder } from './temporary.ts'
 
 const chunksCount = 50_000
 const manifestName = 'bench.json'
-const prefix = 'retrieval-'
 /** To be raised when other items are made; what the service makes of them is told by its code. */
-const version = 1
+const version = 2
 /** What decides which rows and vectors an item becomes. */
 const makesRows = [
   'src/db/migrations',
@@ -39,7 +37,7 @@ const makesRows = [
 
 /** 50,000 chunks, indexed by the service under test; from an earlier run where it would make the same again. */
 export async function cachedCorpus(texts: Texts, main: string): Promise<Project> {
-  const folder = join(cacheFolder, `${prefix}${chunksCount}-${texts.kind}-v${version}-${digestOf(main)}`)
+  const folder = join(cacheFolder, `retrieval-${chunksCount}-${texts.kind}-v${version}-${digestOf(main)}`)
   if (!existsSync(join(folder, manifestName))) await build(folder, texts, main)
   return described(folder)
 }
@@ -51,12 +49,6 @@ export function copyProject(project: Project): Project {
   return described(folder)
 }
 
-export function removeCachedCorpora(): void {
-  if (!existsSync(cacheFolder)) return
-  for (const name of readdirSync(cacheFolder).filter((each) => each.startsWith(prefix)))
-    rmSync(join(cacheFolder, name), { recursive: true })
-}
-
 async function build(folder: string, texts: Texts, main: string): Promise<void> {
   process.stderr.write(`Building ${folder} …\n`)
   const project = await createProject(main)
@@ -66,14 +58,17 @@ async function build(folder: string, texts: Texts, main: string): Promise<void> 
   } finally {
     await service.stop()
   }
-  writeFileSync(join(project.folder, manifestName), JSON.stringify({ key: project.key }), { mode: 0o600 })
+  const { key, ingestKey } = project
+  writeFileSync(join(project.folder, manifestName), JSON.stringify({ key, ingestKey }), { mode: 0o600 })
   mkdirSync(cacheFolder, { recursive: true, mode: 0o700 })
   renameSync(project.folder, folder)
 }
 
 function described(folder: string): Project {
-  const { key }: { key: string } = JSON.parse(readFileSync(join(folder, manifestName), 'utf8'))
-  return { folder, databaseFile: join(folder, 'callbook.db'), key }
+  const keys: Pick<Project, 'key' | 'ingestKey'> = JSON.parse(
+    readFileSync(join(folder, manifestName), 'utf8'),
+  )
+  return { ...keys, folder, databaseFile: join(folder, 'callbook.db') }
 }
 
 function digestOf(main: string): string {

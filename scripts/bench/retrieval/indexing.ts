@@ -1,11 +1,11 @@
 import { latencyOf } from '../paced.ts'
 import { endlessDocuments, postChunks } from '../posting.ts'
 import { startService } from '../processes.ts'
+import { removeProject } from '../project.ts'
+import type { Options } from '../runner.ts'
 import { formatLatency, type Row } from '../table.ts'
 import type { Texts } from '../texts.ts'
 import { cachedCorpus, copyProject } from './cached-corpus.ts'
-import type { Options } from './options.ts'
-import { removeProject } from './project.ts'
 import { readQuestions } from './questions.ts'
 import { type SearchResult, startSearching } from './searching.ts'
 

@@ -1,11 +1,11 @@
 import type { SearchMode } from '../../../src/knowledge/schemas.ts'
 import { latencyOf } from '../paced.ts'
 import { startService } from '../processes.ts'
+import { countChunks } from '../project.ts'
+import type { Options } from '../runner.ts'
 import { formatLatency, type Row } from '../table.ts'
 import type { Texts } from '../texts.ts'
 import { cachedCorpus } from './cached-corpus.ts'
-import type { Options } from './options.ts'
-import { countChunks } from './project.ts'
 import { readQuestions } from './questions.ts'
 import { type SearchResult, startSearching } from './searching.ts'
 

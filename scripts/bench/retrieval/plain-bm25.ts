@@ -13,13 +13,12 @@ export interface PlainAnswers {
  * What FTS5 does by itself: a row is a whole passage, a query all of its words joined by OR. The least that any
  * search has to beat.
  */
-export function searchByPlainBm25({ passages, questions }: QuestionSet, withTitles: boolean): PlainAnswers {
+export function searchByPlainBm25({ passages, questions }: QuestionSet): PlainAnswers {
   const db = new Database(':memory:')
   try {
     db.exec(`create virtual table passages using fts5(text, tokenize = 'porter unicode61')`)
     const insert = db.prepare('insert into passages (rowid, text) values (?, ?)')
-    for (const [index, { title, text }] of passages.entries())
-      insert.run(index + 1, withTitles ? `${title}\n${text}` : text)
+    for (const [index, { text }] of passages.entries()) insert.run(index + 1, text)
     const search = db.prepare(
       `select rowid from passages where passages match ? order by rank, rowid limit ${hitsMax}`,
     )

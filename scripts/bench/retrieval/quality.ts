@@ -1,13 +1,14 @@
 import type { SearchMode } from '../../../src/knowledge/schemas.ts'
 import { latencyOf } from '../paced.ts'
 import { type Running, startService } from '../processes.ts'
+import { addItems, createProject, type Project, removeProject } from '../project.ts'
+import type { Options } from '../runner.ts'
 import type { Row } from '../table.ts'
-import type { Options } from './options.ts'
+import type { Texts } from '../texts.ts'
 import { searchByPlainBm25 } from './plain-bm25.ts'
-import { addItems, createProject, type Project, removeProject } from './project.ts'
 import { type Quality, qualityOf, rankOf } from './ranks.ts'
 import { type SearchResult, startSearching } from './searching.ts'
-import type { QuestionSet } from './sets.ts'
+import { type QuestionSet, readQuestionSets } from './sets.ts'
 
 const modes: SearchMode[] = ['keyword', 'vector', 'hybrid']
 const limit = 10
@@ -18,7 +19,7 @@ const warmUpCount = 100
 const squadAtLeast = { hit1: 0.83, hit5: 0.96 }
 
 /** How an embedder is named in the table, and what the service is started with to use it. */
-export interface EmbedderChoice {
+interface EmbedderChoice {
   name: string
   environment: Record<string, string>
 }
@@ -32,18 +33,46 @@ interface Measured {
   result: Pick<SearchResult, 'latenciesMs' | 'failed' | 'modes'>
 }
 
-/** How often the right passage is among the first, by mode and beside plain BM25. */
-export async function benchQuality(
+const builtin: EmbedderChoice = { name: 'builtin', environment: {} }
+
+/** How often the right passage is among the first, for each set and each embedder that is configured. */
+export async function benchQuality(_: Texts, options: Options): Promise<Row[]> {
+  const sets = readQuestionSets(options.data)
+  if (sets.length === 0) return [unmeasured('quality', 'no folder of data with retrieval/')]
+  const huggingFace = huggingFaceIfAny()
+  const rows: Row[] = []
+  for (const embedder of [builtin, ...(huggingFace ? [huggingFace] : [])])
+    for (const set of sets) rows.push(...(await measureSet(set, embedder, options)))
+  if (!huggingFace) rows.push(unmeasured('Hugging Face', 'neither HF_TOKEN nor EMBEDDING_ENDPOINT is set'))
+  return rows
+}
+
+function unmeasured(what: string, why: string): Row {
+  return { what, measured: `not measured: ${why}`, target: '', isMet: null }
+}
+
+function huggingFaceIfAny(): EmbedderChoice | null {
+  const { HF_TOKEN, EMBEDDING_ENDPOINT, EMBEDDING_MODEL } = process.env
+  if (!HF_TOKEN && !EMBEDDING_ENDPOINT) return null
+  const environment: Record<string, string> = { EMBEDDING_PROVIDER: 'huggingface' }
+  if (HF_TOKEN) environment.HF_TOKEN = HF_TOKEN
+  if (EMBEDDING_ENDPOINT) environment.EMBEDDING_ENDPOINT = EMBEDDING_ENDPOINT
+  if (EMBEDDING_MODEL) environment.EMBEDDING_MODEL = EMBEDDING_MODEL
+  return { name: 'Hugging Face', environment }
+}
+
+/** By mode and beside plain BM25. */
+async function measureSet(
   set: QuestionSet,
   { name, environment }: EmbedderChoice,
-  { main, titles }: Options,
+  { main }: Options,
 ): Promise<Row[]> {
   const project = await createProject(main)
   try {
     const service = await startService(main, project, environment)
     try {
-      const measured = measurePlain(set, titles)
-      const itemIds = await addPassages(service, project, set, titles)
+      const measured = measurePlain(set)
+      const itemIds = await addPassages(service, project, set)
       for (const mode of modes) measured.push(...(await measureMode(service, project, set, itemIds, mode)))
       return partsOf(set).flatMap((part) => rowsOf(part, measured, name))
     } finally {
@@ -59,12 +88,9 @@ async function addPassages(
   service: Running,
   project: Project,
   { passages }: QuestionSet,
-  titles: boolean,
 ): Promise<Map<string, string>> {
-  const items = passages.map(({ title, text }, index) => ({
-    name: titles && title !== '' ? title : `Article ${index + 1}`,
-    text,
-  }))
+  // Not their titles, which may give the answer away.
+  const items = passages.map(({ text }, index) => ({ name: `Article ${index + 1}`, text }))
   const ids = await addItems(service, project, items)
   return new Map(passages.map(({ doc_id }, index) => [doc_id, ids[index] ?? '']))
 }
@@ -92,8 +118,8 @@ async function measureMode(
   return byPart(set, mode, ranks, result)
 }
 
-function measurePlain(set: QuestionSet, titles: boolean): Measured[] {
-  const { found, latenciesMs } = searchByPlainBm25(set, titles)
+function measurePlain(set: QuestionSet): Measured[] {
+  const { found, latenciesMs } = searchByPlainBm25(set)
   const ranks = set.questions.map(({ doc_id }, index) =>
     rankOf(
       doc_id,

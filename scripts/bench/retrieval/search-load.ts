@@ -1,33 +1,40 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { serveLoad } from '../load-process.ts'
 import type { SearchLoad, SearchResult } from './searching.ts'
 import { readServerTiming } from './server-timing.ts'
 
-// Asks in a closed loop: each connection sends its next search when the one before is answered. In a process of
-// its own, so that nothing of the benchmark delays it. Ends early with standard input.
+// Asks in a closed loop: each connection sends its next search when the one before is answered.
 
 const warmUpMsMax = 5_000
 
-const [loadFile = '', resultFile = ''] = process.argv.slice(2)
-const load: SearchLoad = JSON.parse(readFileSync(loadFile, 'utf8'))
-const headers = { authorization: `Bearer ${load.key}`, 'content-type': 'application/json' }
-const result: SearchResult = { latenciesMs: [], failed: 0, modes: {}, timings: {}, answers: [] }
-let isEnding = false
-process.stdin.on('end', () => {
-  isEnding = true
+await serveLoad(async (load: SearchLoad, isEnding): Promise<SearchResult> => {
+  const result: SearchResult = { latenciesMs: [], failed: 0, modes: {}, timings: {}, answers: [] }
+  const warmUntil = performance.now() + warmUpMsMax
+  await forEach(load, load.warmUp, async (body) => {
+    if (performance.now() < warmUntil) await send(load, body)
+  })
+  const endAt = performance.now() + load.secondsMax * 1_000
+  const isOver = () => isEnding() || performance.now() > endAt
+  const measure = async (body: string, index: number) => {
+    if (isOver()) return
+    const sentAt = performance.now()
+    try {
+      const { response, text } = await send(load, body)
+      result.latenciesMs.push(Math.round((performance.now() - sentAt) * 1_000) / 1_000)
+      if (!response.ok) result.failed++
+      else if (load.keepsAnswers) result.answers[index] = note(result, response, text)
+      else note(result, response, text)
+    } catch {
+      // Counted, and shown beside the figures.
+      result.failed++
+    }
+  }
+  do for (const round of load.rounds) await forEach(load, round, measure)
+  while (load.repeats && !isOver())
+  return result
 })
-process.stdin.resume()
-
-const warmUntil = performance.now() + warmUpMsMax
-await forEach(load.warmUp, async (body) => {
-  if (performance.now() < warmUntil) await send(body)
-})
-const endAt = performance.now() + load.secondsMax * 1_000
-do for (const round of load.rounds) await forEach(round, measure)
-while (load.repeats && !isOver())
-writeFileSync(resultFile, JSON.stringify(result), { mode: 0o600 })
-process.exit(0)
 
 async function forEach(
+  { concurrency }: SearchLoad,
   searches: SearchLoad['warmUp'],
   ask: (body: string, index: number) => Promise<void>,
 ): Promise<void> {
@@ -36,30 +43,18 @@ async function forEach(
     for (let index = next++; index < searches.length; index = next++)
       await ask(JSON.stringify(searches[index]), index)
   }
-  await Promise.all(Array.from({ length: load.concurrency }, askInTurn))
-}
-
-async function measure(body: string, index: number): Promise<void> {
-  if (isOver()) return
-  const sentAt = performance.now()
-  try {
-    const { response, text } = await send(body)
-    result.latenciesMs.push(Math.round((performance.now() - sentAt) * 1_000) / 1_000)
-    if (response.ok) note(response, text, index)
-    else result.failed++
-  } catch {
-    // Counted, and shown beside the figures.
-    result.failed++
-  }
+  await Promise.all(Array.from({ length: concurrency }, askInTurn))
 }
 
 /** From the moment it is handed to the socket to the answer's last byte. */
-async function send(body: string): Promise<{ response: Response; text: string }> {
-  const response = await fetch(`${load.url}/v1/knowledge/search`, { method: 'POST', headers, body })
+async function send({ url, key }: SearchLoad, body: string): Promise<{ response: Response; text: string }> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const response = await fetch(`${url}/v1/knowledge/search`, { method: 'POST', headers, body })
   return { response, text: await response.text() }
 }
 
-function note(response: Response, text: string, index: number): void {
+/** Counts the mode and the timings of an answer. Returns its hits. */
+function note(result: SearchResult, response: Response, text: string): SearchResult['answers'][number] {
   const { data, mode }: { data: SearchResult['answers'][number]; mode: string } = JSON.parse(text)
   result.modes[mode] = (result.modes[mode] ?? 0) + 1
   for (const [name, ms] of Object.entries(readServerTiming(response.headers.get('server-timing')))) {
@@ -67,9 +62,5 @@ function note(response: Response, text: string, index: number): void {
     times.push(ms)
     result.timings[name] = times
   }
-  if (load.keepsAnswers) result.answers[index] = data
-}
-
-function isOver(): boolean {
-  return isEnding || performance.now() > endAt
+  return data
 }

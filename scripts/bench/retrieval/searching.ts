@@ -1,10 +1,5 @@
-import { spawn } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { SearchHit, SearchRequest } from '../../../src/knowledge/schemas.ts'
-import { endWithThis } from '../processes.ts'
-import { temporaryFolder } from './temporary.ts'
+import { type LoadRun, startLoad } from '../load-process.ts'
 
 export interface SearchLoad {
   url: string
@@ -34,40 +29,11 @@ export interface SearchResult {
   answers: SearchHit[][]
 }
 
-export interface SearchRun {
-  /** Resolves when everything was asked or the time is over. */
-  done: Promise<SearchResult>
-  /** Asks nothing more. */
-  stop(): Promise<SearchResult>
-}
-
-const script = fileURLToPath(new URL('search-load.ts', import.meta.url))
 const defaults = { warmUp: [], repeats: false, concurrency: 1, secondsMax: 120, keepsAnswers: false }
 
-/** Starts searches in a closed loop in a process of its own; one at a time when nothing else is said. */
+/** Starts searches in a closed loop; one at a time when nothing else is said. */
 export function startSearching(
   load: Pick<SearchLoad, 'url' | 'key' | 'rounds'> & Partial<SearchLoad>,
-): SearchRun {
-  const folder = temporaryFolder()
-  const [loadFile, resultFile] = [join(folder, 'load.json'), join(folder, 'result.json')]
-  writeFileSync(loadFile, JSON.stringify({ ...defaults, ...load } satisfies SearchLoad), { mode: 0o600 })
-  const child = spawn(process.execPath, [script, loadFile, resultFile], {
-    stdio: ['pipe', 'ignore', 'inherit'],
-  })
-  endWithThis(child)
-  const closed = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
-  const done = closed
-    .then((code): SearchResult => {
-      if (code !== 0) throw new Error(`The searching ended with code ${code}`)
-      return JSON.parse(readFileSync(resultFile, 'utf8'))
-    })
-    .finally(() => rmSync(folder, { recursive: true }))
-  const stop = () => {
-    child.stdin.end()
-    return done
-  }
-  return { done, stop }
+): LoadRun<SearchResult> {
+  return startLoad('retrieval/search-load.ts', { ...defaults, ...load } satisfies SearchLoad)
 }

@@ -11,12 +11,7 @@ test('finds by any word, stemmed, and takes syntax for text', () => {
     query,
     doc_id: '',
   }))
-  const { found, latenciesMs } = searchByPlainBm25({ name: 'made up', passages, questions }, false)
+  const { found, latenciesMs } = searchByPlainBm25({ name: 'made up', passages, questions })
   expect(found).toEqual([['ships'], ['bread'], ['ships']])
   expect(latenciesMs).toHaveLength(3)
-})
-
-test('titles count when they are wanted', () => {
-  const questions = [{ query: 'bakery', doc_id: '' }]
-  expect(searchByPlainBm25({ name: 'made up', passages, questions }, true).found).toEqual([['bread']])
 })

@@ -1,18 +1,20 @@
 import { rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import Database from 'libsql'
-import { type Running, runCommand } from '../processes.ts'
+import { type Running, runCommand } from './processes.ts'
+import { answered } from './requests.ts'
 import { temporaryFolder } from './temporary.ts'
 
 const postsAtOnce = 4
 const indexedWithinMs = 180_000
 const pollMs = 100
 
-/** A data folder with one project. */
+/** A data folder with a project, and how to get in. */
 export interface Project {
   folder: string
   databaseFile: string
   key: string
+  ingestKey: string
 }
 
 export interface NewItem {
@@ -20,19 +22,35 @@ export interface NewItem {
   text: string
 }
 
-/** An empty one, made by the commands of the checkout under test: its tables, not ours. */
-export async function createProject(main: string): Promise<Project> {
-  const folder = temporaryFolder()
-  const callbook = (...args: string[]) =>
-    runCommand([join(checkoutOf(main), 'scripts/callbook.ts'), ...args, '--json'], { DATA_DIR: folder })
-  await callbook('project', 'create', 'bench')
-  const printed: { key: string } = JSON.parse(
-    await callbook('key', 'create', '--project', 'bench', '--name', 'bench'),
-  )
-  return { folder, databaseFile: join(folder, 'callbook.db'), key: printed.key }
+interface ProjectOptions {
+  name?: string
+  /** A fresh one unless given. */
+  folder?: string
+  /** What the commands are told of the database. */
+  environment?: Record<string, string>
 }
 
-export function removeProject({ folder }: Project): void {
+/** An empty one, made by the commands of the checkout under test: its tables, not ours. */
+export async function createProject(
+  main: string,
+  { name = 'bench', folder = temporaryFolder(), environment = {} }: ProjectOptions = {},
+): Promise<Project> {
+  const callbook = (...args: string[]) =>
+    runCommand([join(checkoutOf(main), 'scripts/callbook.ts'), ...args, '--json'], {
+      DATA_DIR: folder,
+      ...environment,
+    })
+  const { id }: { id: string } = JSON.parse(await callbook('project', 'create', name))
+  const createKey = async (kind: string) => {
+    const args = ['--project', id, '--name', 'bench', '--kind', kind]
+    const { key }: { key: string } = JSON.parse(await callbook('key', 'create', ...args))
+    return key
+  }
+  const [key, ingestKey] = [await createKey('live'), await createKey('ingest')]
+  return { folder, databaseFile: join(folder, 'callbook.db'), key, ingestKey }
+}
+
+export function removeProject({ folder }: Pick<Project, 'folder'>): void {
   rmSync(folder, { recursive: true, force: true })
 }
 
@@ -76,14 +94,10 @@ export function readRows<Row>(databaseFile: string, query: string): Row[] {
   }
 }
 
-async function addItem(url: string, key: string, item: NewItem | undefined): Promise<string> {
-  const response = await fetch(`${url}/v1/knowledge`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(item),
-  })
-  if (response.status !== 201) throw new Error(`POST /v1/knowledge answered ${response.status}`)
-  const { id }: { id: string } = await response.json()
+async function addItem(url: string, key: string, body: NewItem | undefined): Promise<string> {
+  const { id }: { id: string } = JSON.parse(
+    await answered(url, { method: 'POST', path: '/v1/knowledge', key, body }),
+  )
   return id
 }
 

@@ -14,5 +14,5 @@ export function removeTemporaryFolders(): void {
 }
 
 function runFolder(): string {
-  return join(tmpdir(), `callbook-bench-retrieval-${process.pid}`)
+  return join(tmpdir(), `callbook-bench-run-${process.pid}`)
 }

@@ -1,0 +1,126 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { repository } from '../repository.ts'
+import { removeCache } from './dataset.ts'
+import { writeFigures } from './figures.ts'
+import { printRow, type Row } from './table.ts'
+import { removeTemporaryFolders } from './temporary.ts'
+import { readTexts, type Texts } from './texts.ts'
+
+const figuresFile = join(repository, 'src/guide/figures.md')
+const roundsMax = 100
+
+export interface Options {
+  /** Folder of real data as its README describes it; null for texts that are made up from a seed. */
+  data: string | null
+  /** The service's entry: another one compares two states of the code. */
+  main: string
+  /** Rounds in which what is compared takes turns. */
+  rounds: number
+}
+
+export interface Case {
+  name: string
+  run(texts: Texts, options: Options): Promise<Row[]>
+  /** Left out unless it is asked for: it takes minutes and gigabytes. */
+  isLarge?: boolean
+}
+
+export interface Suite {
+  /** The script of package.json that runs it. */
+  command: string
+  title: string
+  /** How to read the figures: a sentence or two. */
+  about: string
+  cases: Case[]
+}
+
+/**
+ * Runs a suite as the command line says and prints each figure, also of a target that is missed. Then the process
+ * ends: with 1 when a target was missed or a case failed.
+ */
+export async function runSuite(suite: Suite): Promise<never> {
+  process.once('exit', removeTemporaryFolders)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+  try {
+    process.exit((await measure(suite)) ? 0 : 1)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exit(1)
+  }
+}
+
+async function measure(suite: Suite): Promise<boolean> {
+  const { values } = readArguments(suite)
+  const options: Options = {
+    data: values.data ?? realDataIfAny(),
+    main: resolve(values.main),
+    rounds: Number(values.rounds),
+  }
+  if (values.fresh) removeCache()
+  const texts = readTexts(options.data)
+  const machine = `Bun ${Bun.version}, ${cpus().length} cores (${cpus()[0]?.model}), ${texts.kind} texts`
+  process.stdout.write(`${machine}\n\n`)
+  const figures = new Map<string, Row[]>()
+  for (const { name, run, isLarge = false } of suite.cases) {
+    if (values.only === undefined ? isLarge && !values.all : values.only !== name) continue
+    // The other cases still tell something.
+    const rows = await run(texts, options).catch((error) => [failedRow(name, error)])
+    for (const row of rows) printRow(row)
+    figures.set(name, rows)
+  }
+  if (values.write) {
+    const date = new Date().toISOString().slice(0, 10)
+    const text = readFileSync(figuresFile, 'utf8')
+    writeFileSync(figuresFile, writeFigures(text, { suite, figures, origin: `${date}, ${machine}` }))
+  }
+  return [...figures.values()].flat().every(({ isMet }) => isMet !== false)
+}
+
+/** @throws Error with the usage for what cannot be run. */
+function readArguments({ command, cases }: Suite) {
+  const parsed = parseArgs({
+    args: process.argv.slice(2),
+    options: {
+      data: { type: 'string' },
+      only: { type: 'string' },
+      all: { type: 'boolean', default: false },
+      rounds: { type: 'string', default: '7' },
+      main: { type: 'string', default: join(repository, 'src/main.ts') },
+      fresh: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const { only, rounds, help } = parsed.values
+  const isCase = only === undefined || cases.some(({ name }) => name === only)
+  if (!help && isCase && Number(rounds) >= 1 && Number(rounds) <= roundsMax) return parsed
+  throw new Error(`Usage: bun run ${command} [options]
+
+  --only NAME     one case: ${cases.map(({ name }) => name).join(', ')}
+  --all           also the cases that take minutes and gigabytes: ${
+    cases
+      .filter(({ isLarge }) => isLarge)
+      .map(({ name }) => name)
+      .join(', ') || 'none here'
+  }
+  --write         write the figures into src/guide/figures.md
+  --data PATH     folder with calls.jsonl, knowledge/ and retrieval/ (default: ../shared/data if it exists, else made up)
+  --rounds N      rounds in which what is compared takes turns (default 7)
+  --fresh         remove what earlier runs have built
+  --main PATH     the service's entry (default src/main.ts)
+`)
+}
+
+function failedRow(name: string, error: unknown): Row {
+  const measured = error instanceof Error ? error.message : String(error)
+  return { what: name, measured, target: 'to be measured', isMet: false }
+}
+
+/** The folder beside the repository; null when it is not there. */
+function realDataIfAny(): string | null {
+  const folder = join(repository, '../shared/data')
+  return existsSync(join(folder, 'calls.jsonl')) ? folder : null
+}
