@@ -46,7 +46,8 @@ const explanations: Record<ErrorCode, string> = {
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> made is gone; another key makes another.',
   payload_too_large: 'Payload too large. Split the text into several items.',
-  unsupported_media_type: 'Unsupported media type. Send <code>Content-Type: application/json</code>.',
+  unsupported_media_type:
+    'Unsupported media type. Send <code>Content-Type: application/json</code>, in UTF-8 and not compressed.',
   idempotency_key_in_use:
     'Request with this Idempotency-Key is still running. Send it again after <code>Retry-After</code> seconds.',
   idempotency_key_reused:

@@ -39,7 +39,7 @@ export function jsonBody({ admission, bytesMaxOf, deletesWithBody, judge }: Json
 
 /** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field. */
 export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
-  if (!isJson(request.headers.get('content-type'))) throw unsupportedMediaType()
+  checkForm(request.headers)
   return parseJson(await limits.admission.whileArriving(() => readBytes(request, limits)))
 }
 
@@ -57,8 +57,17 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value
 }
 
-function isJson(contentType: string | null): boolean {
-  return contentType !== null && /^application\/json\s*(;|$)/i.test(contentType.trim())
+/** @throws unsupported_media_type unless the body is JSON in UTF-8, as it is */
+function checkForm(headers: Headers): void {
+  const type = headers.get('content-type')?.trim() ?? ''
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1]
+  if (!/^application\/json\s*(;|$)/i.test(type) || !/^utf-?8$/i.test(charset ?? 'utf-8'))
+    throw unsupportedMediaType('Send the body as JSON in UTF-8, with Content-Type: application/json.')
+  // RFC 9110, 15.5.16: Accept-Encoding says that the encoding is at fault, and what is taken instead.
+  if (!/^\s*(identity)?\s*$/i.test(headers.get('content-encoding') ?? ''))
+    throw unsupportedMediaType('Send the body as it is, without Content-Encoding.', {
+      'Accept-Encoding': 'identity',
+    })
 }
 
 async function readBytes(request: Request, { bytesMax, admission }: BodyLimits): Promise<Uint8Array> {
@@ -184,10 +193,8 @@ function fieldOf(path: (string | number)[]): string {
   return field || 'body'
 }
 
-function unsupportedMediaType(): AppError {
-  return new AppError('unsupported_media_type', 'Unsupported media type', {
-    detail: 'Send the body as JSON, with Content-Type: application/json.',
-  })
+function unsupportedMediaType(detail: string, headers: Record<string, string> = {}): AppError {
+  return new AppError('unsupported_media_type', 'Unsupported media type', { detail, headers })
 }
 
 function payloadTooLarge(bytesMax: number): AppError {
