@@ -84,7 +84,16 @@ export function createServer(
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .wrap(requestLog({ admission, facts, routes, record, now: () => performance.now() }))
+    .wrap(
+      requestLog({
+        admission,
+        facts,
+        routes,
+        record,
+        isSecure: config.publicUrl?.startsWith('https:') ?? false,
+        now: () => performance.now(),
+      }),
+    )
     .use(problems({ facts, routes, protocols, onUnexpected }))
     .use(freshness({ facts, staleBecause: services.staleBecause }))
     .use(

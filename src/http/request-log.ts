@@ -21,19 +21,23 @@ interface RequestLogOptions {
   facts: FactsByRequest
   routes: () => RouteTable
   record: (record: RequestRecord) => void
+  /** Whether people reach the service by https, which browsers are then told to keep to. */
+  isSecure: boolean
   /** Milliseconds of a monotonic clock. */
   now: () => number
 }
 
 type Handle = (request: Request) => Response | Promise<Response>
 
+/** For a year, and for this name alone (RFC 6797): names below it need not be ours. */
+const strictTransport = 'max-age=31536000'
 const ownRequestId = /^[A-Za-z0-9._-]{1,128}$/
 
 /**
  * Around every request: its id, the headers of every answer, one record when the answer is ready. In `.wrap`,
  * since Elysia's `onAfterResponse` misses what `onRequest` answers.
  */
-export function requestLog({ admission, facts, routes, record, now }: RequestLogOptions) {
+export function requestLog({ admission, facts, routes, record, isSecure, now }: RequestLogOptions) {
   const counted = async (request: Request, handle: Handle) => {
     admission.enter()
     try {
@@ -51,6 +55,7 @@ export function requestLog({ admission, facts, routes, record, now }: RequestLog
       const refusal = admission.refusalAt(request, known)
       const response = refusal ? toAnswer(refusal, known.requestId) : await counted(request, handle)
       finish(response.headers, known)
+      if (isSecure) response.headers.set('Strict-Transport-Security', strictTransport)
       record({
         requestId: known.requestId,
         method: request.method,
