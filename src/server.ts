@@ -152,6 +152,7 @@ export function createServer(
         replication: services.database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
+        isPublished: config.publicUrl !== null || trustedProxies !== null,
         peerAddress,
       }),
     )

@@ -6,5 +6,11 @@
  */
 export function isTrustedOrigin(origin: string | null, ownOrigin: string | null): boolean {
   if (origin === null || origin === ownOrigin) return true
-  return /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/.test(origin)
+  const [, host = ''] = /^https?:\/\/(.*)$/.exec(origin) ?? []
+  return isLoopbackHost(host)
+}
+
+/** Whether a host, perhaps with a port, is this machine by its name or its address. */
+export function isLoopbackHost(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host)
 }
