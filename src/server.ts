@@ -69,7 +69,8 @@ export function createServer(
     recordRequest(request)
   }
   const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
-  const clientAddress = createClientAddress(peerAddress, trustedProxies)
+  const peerOf = (request: Request) => peerAddress(facts.of(request).received)
+  const clientAddress = createClientAddress(peerOf, trustedProxies)
   const judge = consoleJudge({
     signedIn: (cookies) => services.console.sessions.signedIn(cookies),
     membership: (personId, project) => services.console.members.membership(personId, project),
@@ -153,7 +154,7 @@ export function createServer(
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
         isPublished: config.publicUrl !== null || trustedProxies !== null,
-        peerAddress,
+        peerAddress: peerOf,
       }),
     )
     .use(callRoutes(services.calls, outbox))

@@ -257,6 +257,18 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
       expect((await send('GET', '/health')).status).toBe(200)
     })
 
+    test('a Host that does not parse is 400', async () => {
+      for (const host of ['@', '[', 'x:99999', '%', 'a b', 'a/b']) {
+        for (const line of ['GET /v1/calls?q=1 HTTP/1.1', 'POST /mcp?q=1 HTTP/1.1']) {
+          expect([host, line, (await raw(line, { Host: host, Connection: 'close' })).status]).toEqual([
+            host,
+            line,
+            400,
+          ])
+        }
+      }
+    })
+
     test('a request without a Host is answered, and needs its key', async () => {
       expect((await rawRequest(service.url, 'GET /health HTTP/1.0\r\n\r\n')).status).toBe(200)
       expect((await rawRequest(service.url, 'GET /v1/calls HTTP/1.0\r\n\r\n')).status).toBe(401)

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Elysia } from 'elysia'
+import { type AppError, invalidRequest } from '../errors.ts'
 import type { Admission } from './admission.ts'
 import type { FactsByRequest, RequestFacts } from './facts.ts'
+import { isHost } from './host.ts'
 import { completeHeaders } from './json-headers.ts'
 import { toAnswer } from './problems.ts'
 import { type RouteTable, withAbsoluteUrl } from './route-table.ts'
@@ -51,8 +53,8 @@ export function requestLog({ admission, facts, routes, record, isSecure, now }: 
     async (received) => {
       const startedAt = now()
       const request = withAbsoluteUrl(received)
-      const known = facts.open(request, requestIdOf(request))
-      const refusal = admission.refusalAt(request, known)
+      const known = facts.open(request, requestIdOf(request), received)
+      const refusal = badHost(request) ?? admission.refusalAt(request, known)
       const response = refusal ? toAnswer(refusal, known.requestId) : await counted(request, handle)
       finish(response.headers, known)
       if (isSecure) response.headers.set('Strict-Transport-Security', strictTransport)
@@ -74,6 +76,13 @@ type Wrap = Parameters<Elysia['wrap']>[0]
 /** Elysia hands `.wrap` its own fetch function, which its types describe as a function of unknowns. */
 function asWrap(around: (handle: Handle) => Handle): Wrap {
   return around as unknown as Wrap
+}
+
+/** Refused first of all: such a `Host` makes a URL of the request that nobody can read. */
+function badHost({ headers }: Request): AppError | null {
+  const host = headers.get('host')
+  if (host === null || isHost(host)) return null
+  return invalidRequest([{ field: 'Host', message: 'must be a host name or an address' }])
 }
 
 function requestIdOf(request: Request): string {

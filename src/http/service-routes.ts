@@ -4,8 +4,8 @@ import { Elysia } from 'elysia'
 import { bearerToken } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
 import type { PeerAddress } from './client-address.ts'
+import { isLoopbackHost } from './host.ts'
 import { jsonAnswer, problemAnswers } from './openapi.ts'
-import { isLoopbackHost } from './origins.ts'
 
 interface ServiceRoutesOptions {
   /** Why the service is not ready, in a sentence; null when it is. */

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer } from '../../src/server.ts'
 import { expectProblem } from '../support/problem.ts'
-import { head, rawRequest } from '../support/raw-http.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { testMode } from '../support/test-mode.ts'
 
@@ -138,7 +137,6 @@ describe('who may read /metrics', () => {
     ['localhost.evil.example', 403],
     ['127.0.0.1.evil.example', 403],
     ['192.0.2.1', 403],
-    ['localhost, callbook.example', 403],
   ])('a peer on this machine that asks %p is answered with %i', async (host, status) => {
     const app = createServer(service.services, () => '127.0.0.1')
     const request = new Request('http://localhost/metrics', { headers: { host } })
@@ -187,10 +185,6 @@ describe('who may read /metrics', () => {
       headers: { authorization: 'Bearer a-metrics-token' },
     })
     await expectProblem(answer, 'invalid_api_key_format', 'Invalid API key format')
-  })
-
-  test('a request without a usable host name is from nobody known', async () => {
-    expect((await rawRequest(service.url, head('GET /metrics HTTP/1.1', { Host: 'a b' }))).status).toBe(403)
   })
 })
 
