@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { networkOf } from '../auth/ip-rules.ts'
 import { AppError } from '../errors.ts'
 import type { Admission } from './admission.ts'
 import { consoleAccess, isSafe } from './console-access.ts'
@@ -55,6 +56,7 @@ export function consoleGuard({ admission, judge, facts, clientAddress, publicUrl
     context.address = clientAddress(request)
     const { person, member } = await judge(request)
     if (person) context.person = person
+    else if (!isSafe(request.method)) admission.enterAsStranger(request, networkOf(context.address))
     if (member) context.member = member
   })
 }
