@@ -24,7 +24,7 @@ beforeAll(async () => {
   await buildConsole()
 })
 
-describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) => {
+describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remove }) => {
   if (missing !== null) {
     test.skip(`is not tried: ${missing}`, () => undefined)
     return
@@ -481,6 +481,18 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
     expect(statuses.filter((status) => status !== '100')).toEqual(['404', '200', '200'])
     socket.destroy()
+  })
+
+  test.skipIf(name === 'Deno')('an idle connection is closed after KEEP_ALIVE_SECONDS', async () => {
+    const dataDir = freshFolder()
+    const other = await spawnService({ DATA_DIR: dataDir, KEEP_ALIVE_SECONDS: '1' }, command)
+    const socket = connect(Number(new URL(other.url).port), '127.0.0.1')
+    const closed = once(socket, 'close')
+    socket.write(head('GET /health HTTP/1.1'))
+    socket.resume()
+    expect(await Promise.race([closed.then(() => 'closed'), Bun.sleep(20_000)])).toBe('closed')
+    await other.stop()
+    rmSync(dataDir, { recursive: true })
   })
 
   test('a signal ends it with 0, what is in flight is answered, and the next start has everything', async () => {
