@@ -82,8 +82,6 @@ function embeddedPaths({ addon, stamp }: { addon: string; stamp: string }): Bun.
     'src/http/docs-routes.ts': [
       [`createRequire(import.meta.url).resolve('@scalar/api-reference')`, `'${embedded}/scalar'`],
       [`'browser', 'standalone.js'`, `'${scalarScript}'`],
-      // What is embedded cannot be read as a stream.
-      [`createReadStream(file)`, `Readable.from([require('node:fs').readFileSync(file)])`],
     ],
     'src/knowledge/index/addon.ts': [
       [

@@ -39,6 +39,8 @@ export interface Config {
   readonly publicUrl: string | null
   /** 0 is off. */
   readonly replicaStalenessMsMax: number
+  /** How long an idle connection stays open. */
+  readonly keepAliveSeconds: number
   /** Valid addresses and CIDR ranges, never `*`. Empty trusts nobody, unlike an empty allow-list. */
   readonly trustedProxies: readonly string[]
   /** For each key; 0 is off. */
@@ -84,6 +86,8 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     bodyBytesMax: read.integer('BODY_MAX_BYTES', 2 ** 25, [1, 2 ** 30]),
     publicUrl: read.publicUrl('PUBLIC_URL'),
     replicaStalenessMsMax: read.integer('REPLICA_MAX_STALENESS_MS', 0, [0, 604_800_000]),
+    // Bun knows no longer time.
+    keepAliveSeconds: read.integer('KEEP_ALIVE_SECONDS', 75, [1, 255]),
     trustedProxies: read.proxies('TRUSTED_PROXIES'),
     rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 0, [0, 1_000_000]),
     metricsToken: read.secret('METRICS_TOKEN'),

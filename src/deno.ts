@@ -1,7 +1,7 @@
 import { readArguments } from './arguments.ts'
 import { fail, type Listener, type ListenOptions, start } from './start.ts'
 
-// Starts the service on Deno: `deno run -A src/deno.ts`.
+// Starts the service on Deno: `deno run -A src/deno.ts`. Its server keeps idle connections open for good.
 
 /** What of Deno is used here. https://docs.deno.com/api/deno/http-server */
 interface DenoHttp {

@@ -6,7 +6,6 @@ import { Supervisor, workerVariable } from './supervisor.ts'
 
 // Starts the service on Bun; the only file that knows it.
 
-const idleTimeoutSeconds = 30
 const workersMax = 64
 
 try {
@@ -40,7 +39,8 @@ async function supervise(workers: number): Promise<void> {
 /** @param worker its number, when a supervisor has started it */
 async function startOnBun(worker: number | null): Promise<void> {
   let server: ReturnType<typeof Bun.serve> | undefined
-  const listen = async ({ port, host, sharesPort, fetch }: ListenOptions): Promise<Listener> => {
+  const listen = async (options: ListenOptions): Promise<Listener> => {
+    const { port, host, sharesPort, keepAliveSeconds, fetch } = options
     const listening = Bun.serve({
       port,
       hostname: host,
@@ -48,7 +48,7 @@ async function startOnBun(worker: number | null): Promise<void> {
       fetch,
       // Limits on bodies are ours: Bun's own answer to a large one is a bare 413.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      idleTimeout: idleTimeoutSeconds,
+      idleTimeout: keepAliveSeconds,
     })
     server = listening
     return {

@@ -6,7 +6,6 @@ import { fail, type Listener, type ListenOptions, start } from './start.ts'
 
 // Starts the service on Node, from what `bun run build:node` makes of it.
 
-const idleTimeoutMs = 30_000
 const closeIdleEveryMs = 50
 /** Stands for the `Host` of who sends none. */
 const unknownHost = 'unknown.invalid'
@@ -19,7 +18,7 @@ try {
   fail(error)
 }
 
-async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
+async function listen({ port, host, keepAliveSeconds, fetch }: ListenOptions): Promise<Listener> {
   const server = createAdaptorServer({
     overrideGlobalObjects: false,
     hostname: unknownHost,
@@ -30,7 +29,7 @@ async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
     },
   })
   if (!(server instanceof Server)) throw new Error('Only HTTP/1.1 is served here')
-  server.keepAliveTimeout = idleTimeoutMs
+  server.keepAliveTimeout = keepAliveSeconds * 1_000
   server.listen(port, host)
   await once(server, 'listening')
   const address = server.address()

@@ -69,7 +69,8 @@ export function createServer(
     recordRequest(request)
   }
   const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
-  const clientAddress = createClientAddress(peerAddress, trustedProxies)
+  const peerOf = (request: Request) => peerAddress(facts.of(request).received)
+  const clientAddress = createClientAddress(peerOf, trustedProxies)
   const judge = consoleJudge({
     signedIn: (cookies) => services.console.sessions.signedIn(cookies),
     membership: (personId, project) => services.console.members.membership(personId, project),
@@ -84,7 +85,16 @@ export function createServer(
 
   // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .wrap(requestLog({ admission, facts, routes, record, now: () => performance.now() }))
+    .wrap(
+      requestLog({
+        admission,
+        facts,
+        routes,
+        record,
+        isSecure: config.publicUrl?.startsWith('https:') ?? false,
+        now: () => performance.now(),
+      }),
+    )
     .use(problems({ facts, routes, protocols, onUnexpected }))
     .use(freshness({ facts, staleBecause: services.staleBecause }))
     .use(
@@ -143,7 +153,8 @@ export function createServer(
         replication: services.database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
-        peerAddress,
+        isPublished: config.publicUrl !== null || trustedProxies !== null,
+        peerAddress: peerOf,
       }),
     )
     .use(callRoutes(services.calls, outbox))

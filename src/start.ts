@@ -33,6 +33,8 @@ export interface ListenOptions {
   host: string
   /** Whether other processes listen on the same port. */
   sharesPort: boolean
+  /** How long an idle connection stays open. */
+  keepAliveSeconds: number
   fetch: (request: Request) => Response | Promise<Response>
 }
 
@@ -119,6 +121,7 @@ async function run({ listen, peerAddress }: Runtime, { config, worker, opened }:
     port: config.port,
     host: config.host,
     sharesPort: worker !== null,
+    keepAliveSeconds: config.keepAliveSeconds,
     fetch: app.fetch,
   })
   // Only now that nothing can fail any more: the key is shown once, by the start that made it.

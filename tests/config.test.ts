@@ -13,6 +13,7 @@ const variables = [
   ...['DATABASE_SYNC_INTERVAL_MS', 'EMBEDDING_PROVIDER', 'EMBEDDING_MODEL', 'EMBEDDING_ENDPOINT', 'HF_TOKEN'],
   ...['INDEX_WAIT_MS', 'ERASE_WITHIN_MS', 'KNOWLEDGE_TEXT_MAX_BYTES', 'BODY_MAX_BYTES', 'PUBLIC_URL'],
   ...['REPLICA_MAX_STALENESS_MS', 'TRUSTED_PROXIES', 'RATE_LIMIT_PER_MINUTE', 'METRICS_TOKEN'],
+  ...['KEEP_ALIVE_SECONDS'],
   ...['LOG_LEVEL', 'LOG_FORMAT'],
 ]
 
@@ -50,6 +51,7 @@ describe('defaults', () => {
       bodyBytesMax: 33_554_432,
       publicUrl: null,
       replicaStalenessMsMax: 0,
+      keepAliveSeconds: 75,
       trustedProxies: [],
       rateLimitPerMinute: 0,
       metricsToken: null,
@@ -100,6 +102,7 @@ describe('problems', () => {
       BODY_MAX_BYTES: '0',
       PUBLIC_URL: 'example.com',
       REPLICA_MAX_STALENESS_MS: '1.5',
+      KEEP_ALIVE_SECONDS: '256',
       TRUSTED_PROXIES: '10.0.0',
       RATE_LIMIT_PER_MINUTE: '٣',
       METRICS_TOKEN: 'ü',

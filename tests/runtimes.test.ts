@@ -24,7 +24,7 @@ beforeAll(async () => {
   await buildConsole()
 })
 
-describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) => {
+describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remove }) => {
   if (missing !== null) {
     test.skip(`is not tried: ${missing}`, () => undefined)
     return
@@ -257,6 +257,18 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
       expect((await send('GET', '/health')).status).toBe(200)
     })
 
+    test('a Host that does not parse is 400', async () => {
+      for (const host of ['@', '[', 'x:99999', '%', 'a b', 'a/b']) {
+        for (const line of ['GET /v1/calls?q=1 HTTP/1.1', 'POST /mcp?q=1 HTTP/1.1']) {
+          expect([host, line, (await raw(line, { Host: host, Connection: 'close' })).status]).toEqual([
+            host,
+            line,
+            400,
+          ])
+        }
+      }
+    })
+
     test('a request without a Host is answered, and needs its key', async () => {
       expect((await rawRequest(service.url, 'GET /health HTTP/1.0\r\n\r\n')).status).toBe(200)
       expect((await rawRequest(service.url, 'GET /v1/calls HTTP/1.0\r\n\r\n')).status).toBe(401)
@@ -469,6 +481,18 @@ describe.each(everyRuntime())('$name', ({ missing, command, prepare, remove }) =
     const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
     expect(statuses.filter((status) => status !== '100')).toEqual(['404', '200', '200'])
     socket.destroy()
+  })
+
+  test.skipIf(name === 'Deno')('an idle connection is closed after KEEP_ALIVE_SECONDS', async () => {
+    const dataDir = freshFolder()
+    const other = await spawnService({ DATA_DIR: dataDir, KEEP_ALIVE_SECONDS: '1' }, command)
+    const socket = connect(Number(new URL(other.url).port), '127.0.0.1')
+    const closed = once(socket, 'close')
+    socket.write(head('GET /health HTTP/1.1'))
+    socket.resume()
+    expect(await Promise.race([closed.then(() => 'closed'), Bun.sleep(20_000)])).toBe('closed')
+    await other.stop()
+    rmSync(dataDir, { recursive: true })
   })
 
   test('signals end it with 0, what is in flight is answered, and the next start has everything', async () => {

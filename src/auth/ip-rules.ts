@@ -65,6 +65,16 @@ export function parseAddress(text: string): string | null {
   return parseHost(text)?.toString() ?? null
 }
 
+/**
+ * Whose address it is, as far as limits go: an IPv4 address, or the network of 64 bits of an IPv6 one, all of which
+ * one client may have. @param address as `parseAddress` gives it; all unknown ones are of one network
+ */
+export function networkOf(address: string | null): string {
+  if (address === null) return 'unknown'
+  if (isIP(address) !== 6) return address
+  return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':')
+}
+
 function isWildcard(entry: string): boolean {
   return entry.trim() === '*'
 }

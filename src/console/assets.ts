@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { StaticFile } from '../http/static-file.ts'
 
 /** What scripts/build-console.ts made: `manifest.json` beside the files it names. */
 export interface ConsoleManifest {
@@ -23,17 +24,10 @@ export interface AssetFile {
   gzBytes: number
 }
 
-export type Encoding = 'br' | 'gzip' | 'identity'
-
-export interface Asset {
-  type: string
-  bodies: Record<Encoding, Uint8Array<ArrayBuffer>>
-}
-
 export interface ConsoleAssets {
   entries: ConsoleManifest['entries']
   preloads: string[]
-  assets: ReadonlyMap<string, Asset>
+  assets: ReadonlyMap<string, StaticFile>
 }
 
 /**
@@ -43,16 +37,10 @@ export interface ConsoleAssets {
 export function readAssets(folder: string): ConsoleAssets | null {
   const manifest = readManifest(folder)
   if (!manifest) return null
-  const assets = Object.entries(manifest.files).map(([name, { type }]): [string, Asset] => [
+  const read = (name: string) => new Blob([readFileSync(join(folder, name))])
+  const assets = Object.entries(manifest.files).map(([name, { type }]): [string, StaticFile] => [
     name,
-    {
-      type,
-      bodies: {
-        identity: readFileSync(join(folder, name)),
-        br: readFileSync(join(folder, `${name}.br`)),
-        gzip: readFileSync(join(folder, `${name}.gz`)),
-      },
-    },
+    { type, plain: read(name), encoded: { br: read(`${name}.br`), gzip: read(`${name}.gz`) } },
   ])
   return { entries: manifest.entries, preloads: manifest.preloads, assets: new Map(assets) }
 }
@@ -64,15 +52,4 @@ function readManifest(folder: string): ConsoleManifest | null {
     // Not built: the page says how to.
     return null
   }
-}
-
-/** The smallest form that a client can read, by its Accept-Encoding (RFC 9110, 12.5.3). */
-export function encodingFor(accepted: string | null): Encoding {
-  const refused = /^q=0(\.0*)?$/
-  const known = (accepted ?? '').split(',').flatMap((part) => {
-    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
-    return parameters.some((parameter) => refused.test(parameter)) ? [] : [name]
-  })
-  if (known.includes('br')) return 'br'
-  return known.includes('gzip') ? 'gzip' : 'identity'
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { AppError } from '../errors.ts'
-import { type Asset, type ConsoleAssets, encodingFor } from './assets.ts'
+import { answerFile, type StaticFile } from '../http/static-file.ts'
+import type { ConsoleAssets } from './assets.ts'
 import { assetsPath, consolePage, notBuiltPage, pagePaths, pagePolicy } from './page.ts'
 
 const detail = { hide: true }
@@ -15,7 +16,8 @@ export function pagesRoutes(built: ConsoleAssets | null) {
   const routes = new Elysia({ name: 'console-pages' })
   routes.get(
     `${assetsPath}:name`,
-    ({ params, request }) => toFile(params.name, assetOf(built, params.name), request.headers),
+    ({ params: { name }, request }) =>
+      answerFile(assetOf(built, name), { name, asked: request.headers, cacheControl: forEver }),
     { detail },
   )
   // Browsers ask for it by themselves on pages that name none, such as those of /docs.
@@ -23,7 +25,8 @@ export function pagesRoutes(built: ConsoleAssets | null) {
     '/favicon.ico',
     ({ request }) => {
       const name = built?.entries.icon ?? 'favicon.ico'
-      return toFile(name, assetOf(built, name), request.headers, `public, max-age=${secondsPerDay}`)
+      const cacheControl = `public, max-age=${secondsPerDay}`
+      return answerFile(assetOf(built, name), { name, asked: request.headers, cacheControl })
     },
     { detail },
   )
@@ -42,26 +45,8 @@ function toPage(built: ConsoleAssets | null): Response {
   })
 }
 
-function assetOf(built: ConsoleAssets | null, name: string): Asset {
+function assetOf(built: ConsoleAssets | null, name: string): StaticFile {
   const asset = built?.assets.get(name)
   if (asset) return asset
   throw new AppError('not_found', 'Not found', { detail: 'The console has no such file; reload the page.' })
-}
-
-function toFile(name: string, { type, bodies }: Asset, asked: Headers, cacheControl = forEver): Response {
-  const encoding = encodingFor(asked.get('accept-encoding'))
-  const tag = `"${name}-${encoding}"`
-  const headers: Record<string, string> = {
-    'Content-Type': type,
-    'Cache-Control': cacheControl,
-    ETag: tag,
-    Vary: 'Accept-Encoding',
-  }
-  if (isCurrent(asked.get('if-none-match'), tag)) return new Response(null, { status: 304, headers })
-  if (encoding !== 'identity') headers['Content-Encoding'] = encoding
-  return new Response(bodies[encoding], { headers })
-}
-
-function isCurrent(known: string | null, tag: string): boolean {
-  return known?.split(',').some((part) => part.trim().replace(/^W\//, '') === tag) ?? false
 }

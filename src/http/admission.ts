@@ -4,6 +4,9 @@ import type { RequestFacts } from './facts.ts'
 const requestsMax = 1_000
 /** Requests of which the body is on its way: they wait for their client and keep nobody else waiting. */
 const arrivingMax = 4_000
+/** Requests of people who are not signed in and send something: of all of them, and from one network. */
+const strangersMax = 400
+const strangersOfNetworkMax = 20
 /** Bodies as large as this cost nothing: many small ones are bounded by the number of requests. */
 const freeBodyBytes = 16_384
 /** Largest bodies that may be held at once. */
@@ -26,6 +29,8 @@ export class Admission {
   readonly #bodyBytesMax: number
   readonly #doors: readonly Door[]
   readonly #bodies = new WeakMap<Request, number>()
+  /** The network that each stranger's request came from. */
+  readonly #strangers = new Map<Request, string>()
   #requests = 0
   #arriving = 0
   #bodyBytes = 0
@@ -47,7 +52,7 @@ export class Admission {
   }
 
   leave(request: Request): void {
-    this.#requests--
+    if (!this.#strangers.delete(request)) this.#requests--
     this.#bodyBytes -= this.#bodies.get(request) ?? 0
     this.#bodies.delete(request)
   }
@@ -57,8 +62,25 @@ export class Admission {
     if (this.#requests > requestsMax) throw tooMuch('Too many requests are being answered.')
   }
 
+  /**
+   * Moves the request to the few places for people who are not signed in, until it is answered: what they send,
+   * and how slowly, is nothing to those who are. @param network see `networkOf` @throws unavailable
+   */
+  enterAsStranger(request: Request, network: string): void {
+    const ofNetwork = [...this.#strangers.values()].filter((other) => other === network)
+    if (this.#strangers.size >= strangersMax || ofNetwork.length >= strangersOfNetworkMax)
+      throw tooMuch('Too many people are about to sign in.')
+    this.#strangers.set(request, network)
+    this.#requests--
+  }
+
+  isStranger(request: Request): boolean {
+    return this.#strangers.has(request)
+  }
+
   /** Lets somebody else have the request's place until its body is there. @throws unavailable */
-  async whileArriving<Value>(receive: () => Promise<Value>): Promise<Value> {
+  async whileArriving<Value>(request: Request, receive: () => Promise<Value>): Promise<Value> {
+    if (this.isStranger(request)) return await receive()
     if (this.#arriving >= arrivingMax) throw tooMuch('Too many bodies are on their way.')
     this.#arriving++
     this.#requests--

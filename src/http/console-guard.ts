@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { networkOf } from '../auth/ip-rules.ts'
 import { AppError } from '../errors.ts'
 import type { Admission } from './admission.ts'
 import { consoleAccess, isSafe } from './console-access.ts'
@@ -55,6 +56,7 @@ export function consoleGuard({ admission, judge, facts, clientAddress, publicUrl
     context.address = clientAddress(request)
     const { person, member } = await judge(request)
     if (person) context.person = person
+    else if (!isSafe(request.method)) admission.enterAsStranger(request, networkOf(context.address))
     if (member) context.member = member
   })
 }
@@ -62,17 +64,20 @@ export function consoleGuard({ admission, judge, facts, clientAddress, publicUrl
 /**
  * Whether a page of ours sent the request, which browsers tell of every request that changes something. A name that
  * was rebound to our address is in both `Origin` and `Host`, but the cookies of our own name do not come with it.
+ * Where people come by https, a page that came by http is not ours: anybody on its way may have written it.
  * https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html
  */
 function isOwnPage(headers: Headers, ownOrigin: string | null): boolean {
   if (headers.get('sec-fetch-site') === 'same-origin') return true
   const origin = headers.get('origin')
   if (origin === null) return false
-  return origin === ownOrigin || hostOf(origin) === headers.get('host')?.toLowerCase()
+  if (origin === ownOrigin) return true
+  const schemes = ownOrigin?.startsWith('https:') ? /^https:\/\// : /^https?:\/\//
+  return schemes.test(origin) && hostOf(origin) === headers.get('host')?.toLowerCase()
 }
 
 function hostOf(origin: string): string | null {
-  return /^https?:\/\//.test(origin) && URL.canParse(origin) ? new URL(origin).host : null
+  return URL.canParse(origin) ? new URL(origin).host : null
 }
 
 function foreignPage(): AppError {

@@ -1,11 +1,13 @@
-import { createReadStream } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { pipeline, Readable } from 'node:stream'
-import { createGzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { Elysia } from 'elysia'
 import { type ErrorCode, errorStatus } from '../errors.ts'
 import type { FactsByRequest } from './facts.ts'
+import { answerFile, type StaticFile } from './static-file.ts'
 
 export const docsScriptPath = '/docs/scalar.js'
 const secondsPerDay = 86_400
@@ -46,7 +48,8 @@ const explanations: Record<ErrorCode, string> = {
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> made is gone; another key makes another.',
   payload_too_large: 'Payload too large. Split the text into several items.',
-  unsupported_media_type: 'Unsupported media type. Send <code>Content-Type: application/json</code>.',
+  unsupported_media_type:
+    'Unsupported media type. Send <code>Content-Type: application/json</code>, in UTF-8 and not compressed.',
   idempotency_key_in_use:
     'Request with this Idempotency-Key is still running. Send it again after <code>Retry-After</code> seconds.',
   idempotency_key_reused:
@@ -63,6 +66,20 @@ export function docsRoutes(facts: FactsByRequest) {
   const main = createRequire(import.meta.url).resolve('@scalar/api-reference')
   const scriptFile = join(dirname(main), 'browser', 'standalone.js')
   const hidden = { detail: { hide: true } }
+  let script: Promise<ViewerScript> | undefined
+  const toScript = async (request: Request) => {
+    script ??= compressed(scriptFile).catch((error) => {
+      // Such as when no more files can be opened at the moment.
+      script = undefined
+      throw error
+    })
+    const { name, file } = await script
+    return answerFile(file, {
+      name,
+      asked: request.headers,
+      cacheControl: `public, max-age=${secondsPerDay}`,
+    })
+  }
   return new Elysia()
     .onRequest(({ request }) => {
       const known = facts.of(request)
@@ -70,28 +87,26 @@ export function docsRoutes(facts: FactsByRequest) {
         known.headers = { 'Content-Security-Policy': viewerPolicy }
     })
     .get('/', () => new Response(null, { status: 302, headers: { Location: '/docs' } }), hidden)
-    .get(docsScriptPath, ({ request }) => toScript(request, scriptFile), hidden)
+    .get(docsScriptPath, ({ request }) => toScript(request), hidden)
     .get('/docs/errors', () => toPage(errorsPage()), hidden)
 }
 
-function toScript(request: Request, file: string): Response {
-  const headers: Record<string, string> = {
-    'Content-Type': 'text/javascript; charset=utf-8',
-    'Cache-Control': `public, max-age=${secondsPerDay}`,
-    Vary: 'Accept-Encoding',
-  }
-  const source = createReadStream(file)
-  if (!request.headers.get('accept-encoding')?.includes('gzip'))
-    return new Response(toWeb(source), { headers })
-  // Not `pipe`, which leaves the source's failure to nobody, and so to the end of the process.
-  const compressed = pipeline(source, createGzip(), () => undefined)
-  return new Response(toWeb(compressed), {
-    headers: { ...headers, 'Content-Encoding': 'gzip' },
-  })
+interface ViewerScript {
+  name: string
+  file: StaticFile
 }
 
-function toWeb(stream: Readable): ReadableStream<Uint8Array> {
-  return Readable.toWeb(stream) as unknown as ReadableStream<Uint8Array>
+/** Made when it is first asked for, and kept: slow readers with a file and a compression each would fill memory. */
+async function compressed(path: string): Promise<ViewerScript> {
+  const source = readFileSync(path)
+  return {
+    name: createHash('sha256').update(source).digest('hex'),
+    file: {
+      type: 'text/javascript; charset=utf-8',
+      plain: new Blob([source]),
+      encoded: { gzip: new Blob([await promisify(gzip)(source)]) },
+    },
+  }
 }
 
 function toPage(html: string): Response {

@@ -5,6 +5,8 @@ export interface RequestFacts {
   readonly requestId: string
   /** The path of the request's URL. */
   readonly path: string
+  /** The request as the runtime handed it over, which knows the socket of no other. */
+  readonly received: Request
   keyId?: string
   /** Headers that an answer bears whatever it says, such as those of the rate limit. */
   headers?: Record<string, string>
@@ -17,8 +19,8 @@ export interface RequestFacts {
 export class FactsByRequest {
   readonly #facts = new WeakMap<Request, RequestFacts>()
 
-  open(request: Request, requestId: string): RequestFacts {
-    const facts: RequestFacts = { requestId, path: pathOf(request.url) }
+  open(request: Request, requestId: string, received = request): RequestFacts {
+    const facts: RequestFacts = { requestId, path: pathOf(request.url), received }
     this.#facts.set(request, facts)
     return facts
   }

@@ -4,6 +4,7 @@ import type { Admission } from './admission.ts'
 
 /** A body has this long, and a second more for so many bytes: who sends more slowly is not waited for. */
 const arrivalMs = 30_000
+const strangersArrivalMs = 5_000
 const bytesPerSecondMin = 32_768
 /** Levels of nesting a field's value may have. */
 const depthMax = 100
@@ -39,8 +40,8 @@ export function jsonBody({ admission, bytesMaxOf, deletesWithBody, judge }: Json
 
 /** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field. */
 export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
-  if (!isJson(request.headers.get('content-type'))) throw unsupportedMediaType()
-  return parseJson(await limits.admission.whileArriving(() => readBytes(request, limits)))
+  checkForm(request.headers)
+  return parseJson(await limits.admission.whileArriving(request, () => readBytes(request, limits)))
 }
 
 /**
@@ -57,15 +58,25 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value
 }
 
-function isJson(contentType: string | null): boolean {
-  return contentType !== null && /^application\/json\s*(;|$)/i.test(contentType.trim())
+/** @throws unsupported_media_type unless the body is JSON in UTF-8, as it is */
+function checkForm(headers: Headers): void {
+  const type = headers.get('content-type')?.trim() ?? ''
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1]
+  if (!/^application\/json\s*(;|$)/i.test(type) || !/^utf-?8$/i.test(charset ?? 'utf-8'))
+    throw unsupportedMediaType('Send the body as JSON in UTF-8, with Content-Type: application/json.')
+  // RFC 9110, 15.5.16: Accept-Encoding says that the encoding is at fault, and what is taken instead.
+  if (!/^\s*(identity)?\s*$/i.test(headers.get('content-encoding') ?? ''))
+    throw unsupportedMediaType('Send the body as it is, without Content-Encoding.', {
+      'Accept-Encoding': 'identity',
+    })
 }
 
 async function readBytes(request: Request, { bytesMax, admission }: BodyLimits): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw payloadTooLarge(bytesMax)
   const parts: Uint8Array[] = []
   let size = 0
-  for await (const part of arriving(request)) {
+  const withinMs = admission.isStranger(request) ? strangersArrivalMs : arrivalMs
+  for await (const part of arriving(request, withinMs)) {
     size += part.byteLength
     if (size > bytesMax) throw payloadTooLarge(bytesMax)
     admission.hold(request, size)
@@ -74,15 +85,17 @@ async function readBytes(request: Request, { bytesMax, admission }: BodyLimits):
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
 }
 
-async function* arriving(request: Request): AsyncGenerator<Uint8Array> {
+async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
   if (!reader) return
   const startedAt = performance.now()
   let size = 0
   try {
     for (;;) {
-      const allowedMs = arrivalMs + (size / bytesPerSecondMin) * 1_000
+      const allowedMs = withinMs + (size / bytesPerSecondMin) * 1_000
       const part = await withinTime(allowedMs - (performance.now() - startedAt), reader.read())
+      if (!part)
+        throw invalidRequest([{ field: 'body', message: `must arrive within ${withinMs / 1_000} seconds` }])
       if (part.done) return
       size += part.value.byteLength
       yield part.value
@@ -96,11 +109,11 @@ async function* arriving(request: Request): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function withinTime<Value>(ms: number, work: Promise<Value>): Promise<Value> {
+/** Null when the time is up. */
+async function withinTime<Value>(ms: number, work: Promise<Value>): Promise<Value | null> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    const message = `must arrive within ${arrivalMs / 1_000} seconds`
-    timer = setTimeout(() => reject(invalidRequest([{ field: 'body', message }])), ms)
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms)
   })
   try {
     return await Promise.race([work, late])
@@ -184,10 +197,8 @@ function fieldOf(path: (string | number)[]): string {
   return field || 'body'
 }
 
-function unsupportedMediaType(): AppError {
-  return new AppError('unsupported_media_type', 'Unsupported media type', {
-    detail: 'Send the body as JSON, with Content-Type: application/json.',
-  })
+function unsupportedMediaType(detail: string, headers: Record<string, string> = {}): AppError {
+  return new AppError('unsupported_media_type', 'Unsupported media type', { detail, headers })
 }
 
 function payloadTooLarge(bytesMax: number): AppError {

@@ -1,3 +1,5 @@
+import { isLoopbackHost } from './host.ts'
+
 /**
  * Whether a page of this origin may speak to us; what is not a browser sends none. The service's own origin and
  * this machine's pass. That `Origin` and `Host` agree proves nothing: a name that was rebound to our address is in
@@ -6,5 +8,6 @@
  */
 export function isTrustedOrigin(origin: string | null, ownOrigin: string | null): boolean {
   if (origin === null || origin === ownOrigin) return true
-  return /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/.test(origin)
+  const [, host = ''] = /^https?:\/\/(.*)$/.exec(origin) ?? []
+  return isLoopbackHost(host)
 }

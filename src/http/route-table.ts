@@ -48,7 +48,7 @@ export class RouteTable {
 
 /**
  * The request with an absolute URL. Without a usable `Host` it has a path only, in which the router and whoever
- * judges the path would each find another one. Its peer is unknown then, which no allow-list but `*` lets pass.
+ * judges the path would each find another one.
  */
 export function withAbsoluteUrl(request: Request): Request {
   return request.url.startsWith('/') ? new Request(`http://unknown.invalid${request.url}`, request) : request

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { bearerToken } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
 import type { PeerAddress } from './client-address.ts'
+import { isLoopbackHost } from './host.ts'
 import { jsonAnswer, problemAnswers } from './openapi.ts'
 
 interface ServiceRoutesOptions {
@@ -13,6 +14,8 @@ interface ServiceRoutesOptions {
   replication: () => Static<typeof Replication> | null
   metricsText: () => Promise<string>
   metricsToken: string | null
+  /** Whether people or proxies reach the service: what comes from this machine may then be from anywhere. */
+  isPublished: boolean
   peerAddress: PeerAddress
 }
 
@@ -38,8 +41,15 @@ export function serviceRoutes({
   replication,
   metricsText,
   metricsToken,
+  isPublished,
   peerAddress,
 }: ServiceRoutesOptions) {
+  const mayReadMetrics = (request: Request) => {
+    if (metricsToken !== null)
+      return isSame(bearerToken(request.headers.get('authorization')) ?? '', metricsToken)
+    return !isPublished && isFromHere(request, peerAddress(request))
+  }
+
   return new Elysia()
     .get('/health', () => ({ status: 'ok' }), {
       detail: {
@@ -65,7 +75,7 @@ export function serviceRoutes({
     .get(
       '/metrics',
       async ({ request }) => {
-        if (!mayReadMetrics(request, metricsToken, peerAddress)) throw forbidden()
+        if (!mayReadMetrics(request)) throw forbidden()
         return new Response(await metricsText(), {
           headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' },
         })
@@ -93,11 +103,12 @@ function toReadiness(reason: string | null, replication: Static<typeof Replicati
   throw new AppError('unavailable', 'Service unavailable', { detail: reason, retryAfterSeconds: 1 })
 }
 
-/** Whoever carries the token; without one configured, whoever is on this machine and was forwarded by nobody. */
-function mayReadMetrics(request: Request, metricsToken: string | null, peerAddress: PeerAddress): boolean {
-  if (metricsToken !== null)
-    return isSame(bearerToken(request.headers.get('authorization')) ?? '', metricsToken)
-  return isLoopback(peerAddress(request)) && !isForwarded(request.headers)
+/**
+ * Whether this machine asks, by its own name, and nobody has handed the request on. A name of somebody else's that
+ * leads here, or a proxy that adds no header, shows in `Host`.
+ */
+function isFromHere({ headers }: Request, peer: string | null): boolean {
+  return isLoopback(peer) && isLoopbackHost(headers.get('host') ?? '') && !isForwarded(headers)
 }
 
 /** Whether a proxy says so by any of the headers that proxies add. */
@@ -117,6 +128,7 @@ function isLoopback(address: string | null): boolean {
 
 function forbidden(): AppError {
   return new AppError('forbidden', 'Forbidden', {
-    detail: 'Metrics are for the bearer of METRICS_TOKEN or, when none is configured, for this machine.',
+    detail:
+      'Metrics are for the bearer of METRICS_TOKEN. This machine needs none, unless PUBLIC_URL or TRUSTED_PROXIES is set.',
   })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isIP } from 'node:net'
 import fc from 'fast-check'
-import { compileIpRules, parseAddress, validateIpEntries } from '../../src/auth/ip-rules.ts'
+import { compileIpRules, networkOf, parseAddress, validateIpEntries } from '../../src/auth/ip-rules.ts'
 
 function allows(entries: string[], address: string | null): boolean {
   return compileIpRules(entries).allows(address)
@@ -286,4 +286,11 @@ describe('against a slow reference', () => {
       { numRuns: 5000 },
     )
   })
+})
+
+test('a network is one IPv4 address, or the 64 bits that a client of IPv6 is given', () => {
+  expect(networkOf('192.0.2.1')).not.toBe(networkOf('192.0.2.2'))
+  expect(networkOf('2001:db8::1')).toBe(networkOf('2001:db8::ffff:ffff:ffff:ffff'))
+  expect(networkOf('2001:db8::1')).not.toBe(networkOf('2001:db8:0:1::1'))
+  expect(networkOf(null)).not.toBe(networkOf('::'))
 })

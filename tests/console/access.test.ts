@@ -276,6 +276,21 @@ describe('requests of foreign pages', () => {
     await proxied.stop()
   })
 
+  test('where people come by https, a page that came by http is foreign, under whatever name', async () => {
+    const proxied = await startService({ env: { PUBLIC_URL: 'https://callbook.example' } })
+    const check = (scheme: string, host: string) =>
+      fetch(`${proxied.url}/console/api/links/check`, {
+        method: 'POST',
+        body: '{"token":"x"}',
+        headers: { host, origin: `${scheme}://${host}`, 'content-type': 'application/json' },
+      })
+    for (const host of ['callbook.example', 'other.example', new URL(proxied.url).host]) {
+      expect([host, (await check('https', host)).status]).toEqual([host, 404])
+      await expectProblem(await check('http', host), 'forbidden', 'Forbidden')
+    }
+    await proxied.stop()
+  })
+
   test.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain', ''])(
     'what a form can send (%p) is 415',
     async (type) => {

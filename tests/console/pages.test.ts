@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { buildConsole } from '../../scripts/build-console.ts'
-import { type ConsoleManifest, encodingFor, readAssets } from '../../src/console/assets.ts'
+import { type ConsoleManifest, readAssets } from '../../src/console/assets.ts'
 import { notBuiltPage, pagePaths, pagePolicy } from '../../src/console/page.ts'
 import { pagesRoutes } from '../../src/console/pages-routes.ts'
+import { encodingFor } from '../../src/http/static-file.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -139,16 +140,17 @@ describe('a file of the page', () => {
   })
 
   test.each([
-    [null, 'identity'],
-    ['', 'identity'],
+    [null, null],
+    ['', null],
     ['br', 'br'],
     ['GZIP;q=0.5', 'gzip'],
     ['gzip, deflate, br, zstd', 'br'],
     ['br;q=0, gzip', 'gzip'],
-    ['br;q=0.0, gzip; q=0', 'identity'],
-    ['brotli', 'identity'],
-  ] as const)('Accept-Encoding %p is answered as %s', (accepted, encoding) => {
-    expect(encodingFor(accepted)).toBe(encoding)
+    ['br;q=0.0, gzip; q=0', null],
+    ['brotli', null],
+  ] as const)('Accept-Encoding %p is answered as %p', (accepted, encoding) => {
+    const some = new Blob()
+    expect(encodingFor(accepted, { br: some, gzip: some })).toBe(encoding)
   })
 
   test('is not sent again to whoever has it, and each encoding has a tag of its own', async () => {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expectProblem } from '../support/problem.ts'
-import { head } from '../support/raw-http.ts'
+import { head, opened } from '../support/raw-http.ts'
 import { runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
@@ -17,20 +16,6 @@ beforeAll(async () => {
   await project.send('PUT', '/ingest/calls/one', { summary: 'one' })
 })
 afterAll(() => service.stop())
-
-/** A connection on which these bytes were sent, and what came back so far. */
-async function opened(text: string): Promise<{ socket: Socket; received: () => string }> {
-  const { port, hostname } = new URL(service.url)
-  const socket = connect(Number(port), hostname)
-  let received = ''
-  socket.on('data', (part) => {
-    received += part.toString('latin1')
-  })
-  socket.on('error', () => undefined)
-  await new Promise((resolve) => socket.once('connect', resolve))
-  if (text) socket.write(text)
-  return { socket, received: () => received }
-}
 
 function putHead(id: string, bytes: number): string {
   return head(`PUT /ingest/calls/${id} HTTP/1.1`, {
@@ -53,7 +38,7 @@ describe('clients that hold on to the service keep nobody else out', () => {
     ['that name a large body and send one byte of it', (n) => `${putHead(`slow-${n}`, 900_000)}{`],
   ]
   test.each(slow)('%s', async (_, text) => {
-    const held = await Promise.all(Array.from({ length: slowMax }, (_, n) => opened(text(n))))
+    const held = await Promise.all(Array.from({ length: slowMax }, (_, n) => opened(service.url, text(n))))
     for (let round = 0; round < 5; round++) {
       for (const { socket } of held) socket.write(text(0) ? ' ' : '')
       await isAnswering()
@@ -64,7 +49,7 @@ describe('clients that hold on to the service keep nobody else out', () => {
 
   test('a body that arrives in drops is taken, however many others come in between', async () => {
     const body = JSON.stringify({ summary: 'x'.repeat(600_000) })
-    const { socket, received } = await opened(putHead('drops', body.length))
+    const { socket, received } = await opened(service.url, putHead('drops', body.length))
     const step = Math.ceil(body.length / 40)
     for (let at = 0; at < body.length; at += step) {
       socket.write(body.slice(at, at + step))
@@ -80,7 +65,9 @@ describe('beyond what is taken on at once', () => {
   test('large bodies are 503 at once, and taken again when the others are through', async () => {
     const bytes = 900_000
     const held = await Promise.all(
-      Array.from({ length: 4 }, (_, n) => opened(`${putHead(`held-${n}`, bytes)}${' '.repeat(bytes - 20)}`)),
+      Array.from({ length: 4 }, (_, n) =>
+        opened(service.url, `${putHead(`held-${n}`, bytes)}${' '.repeat(bytes - 20)}`),
+      ),
     )
     const body = JSON.stringify({ summary: 'y'.repeat(800_000) })
     const send = () => {
@@ -112,7 +99,9 @@ describe('beyond what is taken on at once', () => {
       join(service.dataDir, 'callbook.db'),
     )
     await lock.said('holding')
-    const waiting = Array.from({ length: 1_100 }, (_, n) => opened(`${putHead(`locked-${n}`, 2)}{}`))
+    const waiting = Array.from({ length: 1_100 }, (_, n) =>
+      opened(service.url, `${putHead(`locked-${n}`, 2)}{}`),
+    )
     const held = await Promise.all(waiting)
     let refused = await project.fetch('/v1/calls/one')
     while (refused.ok) refused = await project.fetch('/v1/calls/one')

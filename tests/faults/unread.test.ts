@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { mintBeside, type ProjectBeside } from '../support/beside.ts'
 import { at, type Reached } from '../support/node.ts'
@@ -16,6 +16,9 @@ const callsOnPage = 1_000
 const summaryChars = 7_500
 const largeChars = 12_000_000
 const moreMbMax = 300
+/** Each would hold 4 MB, but for what sockets take. */
+const readersOfDocs = 500
+const moreMbOfDocsMax = 100
 /** Of large calls that are refused too, until what was read of them is collected. */
 const moreMbOfLargeMax = 700
 
@@ -48,6 +51,19 @@ afterAll(async () => {
 describe.skipIf(ofFilesOnly || process.platform !== 'linux')(
   'answers that clients ask for and do not read',
   () => {
+    test('share one copy, and hold no file, if they are the script of /docs', async () => {
+      await (await fetch(`${service.url}/docs/scalar.js`)).arrayBuffer()
+      const before = residentMb()
+      const unread = Array.from({ length: readersOfDocs }, () => askAndNotRead('/docs/scalar.js'))
+      for (let n = 0; n < 20; n++) {
+        await isAnswering()
+        expect(openFiles().filter((path) => path.endsWith('.js'))).toEqual([])
+        await Bun.sleep(50)
+      }
+      expect(residentMb() - before).toBeLessThan(moreMbOfDocsMax)
+      for (const socket of unread) socket.destroy()
+    })
+
     test('take bounded memory and keep nobody waiting, if they are pages', async () => {
       const before = residentMb()
       const unread = Array.from({ length: clients }, () => askAndNotRead('/v1/calls?limit=1000'))
@@ -103,6 +119,19 @@ function askAndNotRead(path: string): Socket {
   socket.pause()
   socket.write(head(`GET ${path} HTTP/1.1`, { Authorization: `Bearer ${key.key}` }))
   return socket
+}
+
+/** What the service has open: paths, and what stands for sockets and pipes. */
+function openFiles(): string[] {
+  const folder = `/proc/${service.pid}/fd`
+  return readdirSync(folder).flatMap((fd) => {
+    try {
+      return [readlinkSync(`${folder}/${fd}`)]
+    } catch {
+      // Closed meanwhile.
+      return []
+    }
+  })
 }
 
 function residentMb(): number {

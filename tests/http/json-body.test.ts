@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { AppError } from '../../src/errors.ts'
 import { parseJson } from '../../src/http/json-body.ts'
@@ -56,6 +57,9 @@ describe('the type of a body', () => {
     'multipart/form-data; boundary=x',
     'application/json, text/plain',
     'json',
+    'application/json; charset=iso-8859-1',
+    'application/json; version=1; charset="utf-16"',
+    'application/json; charset=',
   ])('%p is 415 on every route that takes a body', async (contentType) => {
     for (const [method, path] of routes) {
       const answer = await send(method, path, '{"name":"a","text":"b","query":"c"}', contentType)
@@ -68,9 +72,34 @@ describe('the type of a body', () => {
     'APPLICATION/JSON',
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
+    'application/json; version=1; charset="utf-8"',
     ' application/json ',
   ])('%p is JSON', async (contentType) => {
     const answer = await send('POST', '/v1/knowledge/search', '{"query":"a"}', contentType)
+    expect(answer.status).toBe(200)
+  })
+
+  test.each(routes)('%s %s: a compressed body is 415, and told what is taken', async (method, path) => {
+    const body = gzipSync('{"name":"a","text":"b","query":"c"}')
+    for (const encoding of ['gzip', 'br', 'identity, gzip']) {
+      const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
+      const answer = await project.fetch(path, { method, headers, body })
+      expect(answer.headers.get('accept-encoding')).toBe('identity')
+      await expectProblem(answer, 'unsupported_media_type', 'Unsupported media type')
+    }
+  })
+
+  test('a compressed body is 415 in the protocol of /mcp too', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    const answer = await project.fetch('/mcp', { method: 'POST', headers, body: gzipSync('{}') })
+    expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity'])
+    expect((await answer.json()).error.code).toBe(-32_000)
+  })
+
+  test('the encoding "identity" is none', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'identity' }
+    const body = '{"query":"a"}'
+    const answer = await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })
     expect(answer.status).toBe(200)
   })
 

@@ -298,6 +298,16 @@ describe('headers of every answer', () => {
     }
   })
 
+  test('tell browsers to keep to https, where people come by https', async () => {
+    const secure = await startService({ env: { PUBLIC_URL: 'https://callbook.example' } })
+    for (const path of ['/health', '/v1/calls', '/console', '/docs', '/nowhere']) {
+      const told = async (url: string) => (await fetch(url + path)).headers.get('strict-transport-security')
+      expect([path, await told(secure.url)]).toEqual([path, 'max-age=31536000'])
+      expect([path, await told(service.url)]).toEqual([path, null])
+    }
+    await secure.stop()
+  })
+
   test('JSON is called application/json', async () => {
     for (const path of [
       '/v1/calls',

@@ -64,7 +64,8 @@ export function browserOf(service: TestService, cookie: string | null): Pick<Tes
   const call = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers)
     if (cookie !== null && !headers.has('cookie')) headers.set('cookie', cookie)
-    if (!headers.has('origin')) headers.set('origin', service.url)
+    const origin = new URL(service.services.config.publicUrl ?? service.url).origin
+    if (!headers.has('origin')) headers.set('origin', origin)
     return fetch(`${service.url}/console/api${path}`, { ...init, headers })
   }
   return {

@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
 export interface RawAnswer {
   /** Null when the connection was closed, or stayed silent, without an answer. */
@@ -42,6 +42,20 @@ export function rawRequest(
     socket.on('error', finish)
     socket.on('connect', () => (end ? socket.end(request) : socket.write(request)))
   })
+}
+
+/** A connection on which these bytes were sent, and what came back so far. */
+export async function opened(url: string, text: string): Promise<{ socket: Socket; received: () => string }> {
+  const { port, hostname } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let received = ''
+  socket.on('data', (part) => {
+    received += part.toString('latin1')
+  })
+  socket.on('error', () => undefined)
+  await new Promise((resolve) => socket.once('connect', resolve))
+  if (text) socket.write(text)
+  return { socket, received: () => received }
 }
 
 /** The lines of a request's head, with a usual `Host` unless one is given. */

@@ -70,9 +70,9 @@ async function readBody(request: Request, limits: BodyLimits): Promise<unknown> 
     return await readJson(request, limits)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const { status, message, retryAfterSeconds } = error
+    const { status, message, retryAfterSeconds, headers } = error
     if (status === 400) throw new RpcError(ErrorCode.ParseError, `Parse error: ${message}`, { status })
-    throw new RpcError(refusedByHttp, message, { status, retryAfterSeconds })
+    throw new RpcError(refusedByHttp, message, { status, retryAfterSeconds, headers })
   }
 }
 
@@ -93,8 +93,8 @@ function withWhatMatters(request: Request): Request {
   return new Request(request.url, { method: 'POST', headers })
 }
 
-function toResponse({ code, message, id, status, retryAfterSeconds }: RpcError): Response {
-  const headers = new Headers()
+function toResponse({ code, message, id, status, retryAfterSeconds, headers: more }: RpcError): Response {
+  const headers = new Headers(more)
   if (retryAfterSeconds !== undefined) headers.set('Retry-After', String(retryAfterSeconds))
   return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status, headers })
 }

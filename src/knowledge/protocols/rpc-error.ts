@@ -5,6 +5,8 @@ interface RpcErrorOptions {
   status?: number
   /** For the answer's `Retry-After`. */
   retryAfterSeconds?: number | undefined
+  /** Further headers of the answer. */
+  headers?: Record<string, string>
 }
 
 /** An error as JSON-RPC 2.0 has it: https://www.jsonrpc.org/specification#error_object. */
@@ -13,11 +15,12 @@ export class RpcError extends Error {
   readonly id: string | number | null
   readonly status: number
   readonly retryAfterSeconds: number | undefined
+  readonly headers: Record<string, string>
 
   constructor(
     code: number,
     message: string,
-    { id = null, status = 200, retryAfterSeconds }: RpcErrorOptions = {},
+    { id = null, status = 200, retryAfterSeconds, headers = {} }: RpcErrorOptions = {},
   ) {
     super(message)
     this.name = 'RpcError'
@@ -25,5 +28,6 @@ export class RpcError extends Error {
     this.id = id
     this.status = status
     this.retryAfterSeconds = retryAfterSeconds
+    this.headers = headers
   }
 }

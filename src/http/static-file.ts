@@ -1,0 +1,50 @@
+export type Encoding = 'br' | 'gzip'
+
+/** A file that is served from memory. */
+export interface StaticFile {
+  /** As in Content-Type. */
+  type: string
+  /** Blobs, which all answers share: of bytes, each answer holds a copy until its client has taken it. */
+  plain: Blob
+  encoded: Partial<Record<Encoding, Blob>>
+}
+
+interface FileAnswerOptions {
+  /** Changes with what the file holds. */
+  name: string
+  /** Headers of the request. */
+  asked: Headers
+  cacheControl: string
+}
+
+/** Answers with the file in the smallest form that the client can read, or with 304 when it has that already. */
+export function answerFile(
+  { type, plain, encoded }: StaticFile,
+  { name, asked, cacheControl }: FileAnswerOptions,
+): Response {
+  const encoding = encodingFor(asked.get('accept-encoding'), encoded)
+  const tag = `"${name}-${encoding ?? 'identity'}"`
+  const headers: Record<string, string> = {
+    'Content-Type': type,
+    'Cache-Control': cacheControl,
+    ETag: tag,
+    Vary: 'Accept-Encoding',
+  }
+  if (isCurrent(asked.get('if-none-match'), tag)) return new Response(null, { status: 304, headers })
+  if (encoding) headers['Content-Encoding'] = encoding
+  return new Response((encoding && encoded[encoding]) ?? plain, { headers })
+}
+
+/** The smallest encoding that there is and a client can read, by its Accept-Encoding (RFC 9110, 12.5.3). */
+export function encodingFor(accepted: string | null, encoded: StaticFile['encoded']): Encoding | null {
+  const refused = /^q=0(\.0*)?$/
+  const known = (accepted ?? '').split(',').flatMap((part) => {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
+    return parameters.some((parameter) => refused.test(parameter)) ? [] : [name]
+  })
+  return (['br', 'gzip'] as const).find((encoding) => encoded[encoding] && known.includes(encoding)) ?? null
+}
+
+function isCurrent(known: string | null, tag: string): boolean {
+  return known?.split(',').some((part) => part.trim().replace(/^W\//, '') === tag) ?? false
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Socket } from 'node:net'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { head, opened, rawRequest } from '../support/raw-http.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+const strangersMax = 400
+const strangersOfNetworkMax = 20
+let service: TestService
+let set: TestConsole
+let project: TestProject
+beforeAll(async () => {
+  service = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  set = await startConsole(service)
+  project = await set.mintProject()
+})
+afterAll(() => service.stop())
+
+/** A sign-in of a stranger at this address, of which one byte of the body is there. */
+async function holdOn(address: string): Promise<{ socket: Socket; received: () => string }> {
+  const headers = { ...signInHeaders(address), 'Content-Length': '16000' }
+  return opened(service.url, `${head('POST /console/api/session HTTP/1.1', headers)}{`)
+}
+
+function signInHeaders(address: string): Record<string, string> {
+  return { Origin: 'http://localhost', 'X-Forwarded-For': address, 'Content-Type': 'application/json' }
+}
+
+/** Whether a whole sign-in from this address is taken on, and refused for what it says alone. */
+async function isTakenFrom(address: string): Promise<boolean> {
+  const body = JSON.stringify({ email: `${crypto.randomUUID()}@example.com`, password: 'not the password' })
+  const headers = { ...signInHeaders(address), 'Content-Length': String(body.length) }
+  const text = head('POST /console/api/session HTTP/1.1', headers) + body
+  const { status } = await rawRequest(service.url, text, { waitMs: 10_000 })
+  // One network may try only a few times a minute.
+  expect([401, 429, 503]).toContain(status ?? 0)
+  return status !== 503
+}
+
+async function whileHeldOn(addresses: string[], check: () => Promise<void>): Promise<void> {
+  const held = await Promise.all(addresses.map(holdOn))
+  try {
+    await check()
+  } finally {
+    for (const { socket } of held) socket.destroy()
+  }
+}
+
+const ofNetwork = (network: number, hosts: number) =>
+  Array.from({ length: hosts }, (_, host) => `2001:db8:0:${network.toString(16)}::${(host + 1).toString(16)}`)
+
+test('strangers who hold on to their bodies keep out nobody with a key and nobody signed in', async () => {
+  const addresses = Array.from({ length: 4_100 }, (_, n) => `198.18.${n >> 8}.${n & 255}`)
+  await whileHeldOn(addresses, async () => {
+    await until(async () => !(await isTakenFrom('203.0.113.1')), 'Filling the places')
+    for (let round = 0; round < 5; round++) {
+      const written = await project.send('PUT', `/ingest/calls/c-${round}`, { summary: 'one' })
+      const found = await project.send('POST', '/v1/knowledge/search', { query: 'one' })
+      const protocol = await project.send('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' })
+      const renamed = await set.owner.send('PATCH', '/person', { name: `Owner ${round}` })
+      // Anybody may send this, but who is signed in is no stranger.
+      const checked = await set.owner.send('POST', '/links/check', { token: 'x' })
+      const statuses = [written, found, protocol, renamed, checked].map(({ status }) => status)
+      expect(statuses).toEqual([201, 200, 200, 200, 404])
+    }
+  })
+  await until(() => isTakenFrom('203.0.113.2'), 'Signing in')
+})
+
+test('one network of strangers keeps out no other, and gets its places back', async () => {
+  await whileHeldOn(ofNetwork(1, strangersOfNetworkMax), async () => {
+    await until(async () => !(await isTakenFrom('2001:db8:0:1::ffff')), 'Filling the places')
+    expect(await isTakenFrom('2001:db8:0:2::1')).toBe(true)
+  })
+  await until(() => isTakenFrom('2001:db8:0:1::ffff'), 'Signing in')
+})
+
+test('beyond all places of strangers the next is 503, wherever from', async () => {
+  const networks = strangersMax / strangersOfNetworkMax
+  const addresses = Array.from({ length: networks }, (_, n) =>
+    ofNetwork(16 + n, strangersOfNetworkMax),
+  ).flat()
+  await whileHeldOn(addresses, () =>
+    until(async () => !(await isTakenFrom('2001:db8:0:ff::1')), 'Filling the places'),
+  )
+  await until(() => isTakenFrom('2001:db8:0:ff::1'), 'Signing in')
+})
+
+test('the body of a stranger has five seconds', async () => {
+  const { socket, received } = await holdOn('203.0.113.7')
+  await until(async () => received().includes('}'), 'An answer')
+  expect(received()).toStartWith('HTTP/1.1 400 ')
+  expect(received()).toContain('must arrive within 5 seconds')
+  socket.destroy()
+})
