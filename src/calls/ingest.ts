@@ -8,14 +8,14 @@ import { CallWords } from './call-words.ts'
 import { toDocument } from './document.ts'
 import { headText } from './head-text.ts'
 import { checkChange, mergeCall, type StoredCall } from './merge.ts'
-import { type CallChange, callIdPattern, type Turn } from './schemas.ts'
+import { type Call, type CallChange, callIdPattern, type Turn } from './schemas.ts'
 import { Turns } from './turns.ts'
 
 /** Rounds of reading, merging and writing before we say that other processes change the call too fast. */
 const attemptsMax = 20
 /**
- * A call that was there already and is longer than this leaves its words to the backlog: a conversation that grows
- * turn by turn would otherwise be indexed as a whole at each of them.
+ * The words of a longer call are left to the backlog: cutting them takes long, and a conversation that grows turn by
+ * turn would be indexed as a whole at each of them.
  */
 const wordsAtOnceCharsMax = 65_536
 
@@ -205,8 +205,7 @@ export class Ingest {
         .map(({ id, after }) => [id, after.metadata]),
     )
     const reworded = all.filter(hasOtherWords)
-    const isForBacklog = ({ before, after }: PendingWrite) =>
-      before !== null && charsSaid(after.call.transcript) > wordsAtOnceCharsMax
+    const isForBacklog = ({ after }: PendingWrite) => charsSaid(after.call) > wordsAtOnceCharsMax
     const words = JSON.stringify(
       reworded
         .filter((write) => !isForBacklog(write))
@@ -305,8 +304,8 @@ function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
   return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)
 }
 
-function charsSaid(transcript: readonly Turn[]): number {
-  return transcript.reduce((sum, { content }) => sum + content.length, 0)
+function charsSaid({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): number {
+  return transcript.reduce((sum, { content }) => sum + content.length, summary?.length ?? 0)
 }
 
 /** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */

@@ -20,6 +20,7 @@ afterAll(() => service.stop())
 async function projectWith(inputs: Input[]): Promise<number> {
   const { projectId } = await service.mintProject()
   await putCalls(service.services, projectId, inputs)
+  await service.services.wordBacklog.finish()
   return projectId
 }
 
