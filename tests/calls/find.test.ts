@@ -581,6 +581,15 @@ describe('what was found', () => {
     expect(match?.text.isWellFormed()).toBe(true)
   })
 
+  test('is looked for in the beginning of a call of any length, or in its summary', async () => {
+    const filler = '👋 and so on '.repeat(100_000)
+    const change = { ...said('the needle is here', filler, 'the haystack is there'), summary: 'A barn' }
+    expect(await matchOf(change, 'needle')).toMatchObject({ where: 'user', text: 'the needle is here' })
+    expect(await matchOf(change, 'barn')).toMatchObject({ where: 'summary', marked: ['barn'] })
+    const projectId = await projectWith([{ id: 'a', ...change }])
+    expect((await find(projectId, { text: 'haystack' })).data).toMatchObject([{ id: 'a', match: null }])
+  })
+
   test('makes a page shorter when the calls are long, and the next goes on', async () => {
     const turns = Array.from({ length: 2_000 }, (_, n) => `turn ${n} of a long conversation about a needle`)
     const projectId = await projectWith(
