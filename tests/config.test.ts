@@ -12,6 +12,7 @@ const variables = [
   ...['PORT', 'HOST', 'DATA_DIR', 'DATABASE_URL', 'DATABASE_AUTH_TOKEN', 'DATABASE_SYNC_URL'],
   ...['DATABASE_SYNC_INTERVAL_MS', 'EMBEDDING_PROVIDER', 'EMBEDDING_MODEL', 'EMBEDDING_ENDPOINT', 'HF_TOKEN'],
   ...['INDEX_WAIT_MS', 'ERASE_WITHIN_MS', 'KNOWLEDGE_TEXT_MAX_BYTES', 'BODY_MAX_BYTES', 'PUBLIC_URL'],
+  'CALL_MAX_BYTES',
   ...['REPLICA_MAX_STALENESS_MS', 'TRUSTED_PROXIES', 'RATE_LIMIT_PER_MINUTE', 'METRICS_TOKEN'],
   ...['LOG_LEVEL', 'LOG_FORMAT'],
 ]
@@ -48,6 +49,7 @@ describe('defaults', () => {
       eraseWithinMs: 5000,
       knowledgeTextBytesMax: 1_048_576,
       bodyBytesMax: 33_554_432,
+      callBytesMax: 8_388_608,
       publicUrl: null,
       replicaStalenessMsMax: 0,
       trustedProxies: [],
