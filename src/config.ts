@@ -35,6 +35,8 @@ export interface Config {
   readonly eraseWithinMs: number
   readonly knowledgeTextBytesMax: number
   readonly bodyBytesMax: number
+  /** Largest document of a call, in bytes of UTF-8. */
+  readonly callBytesMax: number
   /** No trailing slash; null stands for the address the server is bound to, known only once it listens. */
   readonly publicUrl: string | null
   /** 0 is off. */
@@ -84,6 +86,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     eraseWithinMs: read.integer('ERASE_WITHIN_MS', 5000, [100, 3_600_000]),
     knowledgeTextBytesMax: read.integer('KNOWLEDGE_TEXT_MAX_BYTES', 2 ** 20, [1, 2 ** 28]),
     bodyBytesMax: read.integer('BODY_MAX_BYTES', 2 ** 25, [1, 2 ** 30]),
+    callBytesMax: read.integer('CALL_MAX_BYTES', 2 ** 23, [1_024, 2 ** 28]),
     publicUrl: read.publicUrl('PUBLIC_URL'),
     replicaStalenessMsMax: read.integer('REPLICA_MAX_STALENESS_MS', 0, [0, 604_800_000]),
     // Bun knows no longer time.

@@ -174,7 +174,8 @@ export function createServer(
         project: (projectId) => services.projects.get(projectId),
       }),
     )
-    .use(ingestRoutes(services.ingest))
+    // Of their own: whoever does not read keeps nobody from writing.
+    .use(ingestRoutes(services.ingest, new Outbox()))
     .use(consoleApi({ ...services, outbox, publicUrl: config.publicUrl }))
     .use(pagesRoutes(readAssets(consoleFolder)))
   return app

@@ -360,7 +360,7 @@ export async function openServices({
       onNoteFailed: (error) => log.warn({ error }, "A key's last use was not noted"),
     }),
     calls: new Calls({ store, recordHash, audit, scheduleErasure, now }),
-    ingest: new Ingest({ store, recordHash, now }),
+    ingest: new Ingest({ store, recordHash, callBytesMax: config.callBytesMax, now }),
     wordBacklog,
     overview: new Overview({ store }),
     knowledge,

@@ -115,6 +115,7 @@ describe('who may import whom', () => {
       'words',
       'thread-priority',
       'end-worker',
+      'work-thread',
     ]
     expect(
       breaches(domain, (target, { path }) => {

@@ -4,6 +4,8 @@ import type { Call } from './schemas.ts'
 /** Of a longer word only the beginning counts: nobody types more of it. */
 const wordCharsMax = 64
 const formsCachedMax = 50_000
+/** Of the different words of one call: no conversation has as many, and more would hold up other writes for seconds. */
+const callWordsCharsMax = 1_000_000
 /** A single letter would be the beginning of nearly everything. */
 const beginningCharsMin = 2
 
@@ -19,7 +21,10 @@ export class CallWords {
   of({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): string {
     const text = `${summary ?? ''}\n${transcript.map(({ content }) => content).join('\n')}`
     let words = ''
-    for (const word of new Set(foldedWords(text))) words += `${this.#formsOf(word)} `
+    for (const word of new Set(foldedWords(text))) {
+      words += `${this.#formsOf(word)} `
+      if (words.length >= callWordsCharsMax) break
+    }
     return words
   }
 

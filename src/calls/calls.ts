@@ -8,7 +8,7 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import { readCallSearch } from './call-search.ts'
-import type { JsonBytes } from './document.ts'
+import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { exportCalls } from './export.ts'
 import { readFacets } from './facets.ts'
 import { findCalls } from './find.ts'
@@ -23,14 +23,33 @@ interface CallsOptions {
   now: () => number
 }
 
-const queries = preparedQueries((db) => ({
-  documentById: db
-    .select({ document: sql<JsonBytes>`cast(${callDocuments.document} as blob)` })
-    .from(calls)
-    .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
-    .where(and(eq(calls.projectId, sql.placeholder('projectId')), eq(calls.id, sql.placeholder('id'))))
-    .prepare(),
-}))
+const queries = preparedQueries((db) => {
+  const isThisCall = and(
+    eq(calls.projectId, sql.placeholder('projectId')),
+    eq(calls.id, sql.placeholder('id')),
+  )
+  const document = sql<JsonBytes>`cast(${callDocuments.document} as blob)`
+  return {
+    charsById: db.select({ chars: calls.documentChars }).from(calls).where(isThisCall).prepare(),
+    /** The document is null when it is too long to be read at once. */
+    byId: db
+      .select({
+        chars: calls.documentChars,
+        document: sql<JsonBytes | null>`case when ${calls.documentChars} <= ${sql.raw(`${readAtOnceCharsMax}`)}
+          then ${document} end`,
+      })
+      .from(calls)
+      .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
+      .where(isThisCall)
+      .prepare(),
+    documentById: db
+      .select({ document })
+      .from(calls)
+      .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
+      .where(isThisCall)
+      .prepare(),
+  }
+})
 
 /** What a project's customers do with their calls: list, find, read, delete. */
 export class Calls {
@@ -60,17 +79,22 @@ export class Calls {
   }
 
   /** The call as JSON bytes, as it was written when it was ingested. */
-  async get(projectId: number, id: string): Promise<JsonBytes> {
-    const row = await queries(this.#options.store(projectId).read).documentById.get({ projectId, id })
+  async get(projectId: number, id: string, admit: Admit = () => undefined): Promise<{ document: JsonBytes }> {
+    const { byId, documentById } = queries(this.#options.store(projectId).read)
+    const row = await byId.get({ projectId, id })
     if (!row) throw callNotFound()
-    return row.document
+    const { chars, document } = row
+    if (document) return { document }
+    admit(chars)
+    const whole = await documentById.get({ projectId, id })
+    if (!whole) throw callNotFound()
+    return whole
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */
   async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { read, freeing: write } = this.#options.store(projectId)
-    const found = await queries(read).documentById.get({ projectId, id })
-    if (!found) throw callNotFound()
+    if (!(await queries(read).charsById.get({ projectId, id }))) throw callNotFound()
     const idHash = this.#options.recordHash(projectId, 'call', id)
     const isThisCall = and(eq(calls.projectId, projectId), eq(calls.id, id))
     const seq = write.select({ seq: calls.seq }).from(calls).where(isThisCall)

@@ -1,5 +1,11 @@
 import type { Call } from './schemas.ts'
 
+/** A longer document is read only once there is room for it. */
+export const readAtOnceCharsMax = 262_144
+
+/** Told how many characters are about to be read. @throws unavailable when there is no room for them */
+export type Admit = (chars: number) => void
+
 /** The JSON text of a call: exactly the bytes that `GET /v1/calls/:id` answers, fields in their documented order. */
 export function toDocument(call: Call): string {
   const upToAnalysis = JSON.stringify({
@@ -19,6 +25,11 @@ export function toDocument(call: Call): string {
     updatedAt: call.updatedAt,
   })
   return `${upToAnalysis.slice(0, -1)},"callAnalysis":${analysisText(call.callAnalysis)},${fromTranscript.slice(1)}`
+}
+
+/** The document of the same call with another `updatedAt`, which is the last of its fields. */
+export function withUpdatedAt(document: string, updatedAt: string): string {
+  return `${document.slice(0, document.lastIndexOf('"updatedAt":'))}"updatedAt":"${updatedAt}"}`
 }
 
 const summaryCharsMax = 300

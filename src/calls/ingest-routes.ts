@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { callerContext } from '../http/caller.ts'
 import { jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import type { Outbox } from '../http/outbox.ts'
 import { bodyOf } from '../validation.ts'
 import type { Ingest } from './ingest.ts'
 import { changeErrors } from './merge.ts'
@@ -8,12 +9,14 @@ import { toCallResponse } from './routes.ts'
 import { Call, CallChange } from './schemas.ts'
 
 /** /ingest/calls: how platforms write calls. */
-export function ingestRoutes(ingest: Ingest) {
+export function ingestRoutes(ingest: Ingest, outbox: Outbox) {
   return new Elysia({ prefix: '/ingest/calls' }).use(callerContext()).put(
     '/:id',
     async ({ caller, params, body }) => {
-      // Elysia gives null for an id whose percent-encoding is broken.
-      const { document, isNew } = await ingest.put(caller.projectId, params.id ?? '', body)
+      const { document, isNew } = await outbox.bodyOf((admit) =>
+        // Elysia gives null for an id whose percent-encoding is broken.
+        ingest.put(caller.projectId, params.id ?? '', body, admit),
+      )
       return toCallResponse(document, isNew ? 201 : 200)
     },
     {

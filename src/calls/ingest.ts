@@ -1,23 +1,27 @@
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
+import { inSlices } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { CallWords } from './call-words.ts'
-import { toDocument } from './document.ts'
+import { type Admit, readAtOnceCharsMax } from './document.ts'
 import { headText } from './head-text.ts'
 import { checkChange, mergeCall, type StoredCall } from './merge.ts'
-import { type CallChange, callIdPattern, type Turn } from './schemas.ts'
+import { type Call, type CallChange, callIdPattern, type Turn } from './schemas.ts'
 import { Turns } from './turns.ts'
 
 /** Rounds of reading, merging and writing before we say that other processes change the call too fast. */
 const attemptsMax = 20
 /**
- * A call that was there already and is longer than this leaves its words to the backlog: a conversation that grows
- * turn by turn would otherwise be indexed as a whole at each of them.
+ * The words of a longer call are left to the backlog: cutting them takes long, and a conversation that grows turn by
+ * turn would be indexed as a whole at each of them.
  */
 const wordsAtOnceCharsMax = 65_536
+/** Of the stored documents that one transaction merges into. */
+const charsPerWriteMax = 8_388_608
 
 /** The head's values that a change may set, in the order of their columns. */
 const headFacts = [
@@ -36,7 +40,15 @@ const headFacts = [
 interface IngestOptions {
   store: StoreOf
   recordHash: RecordHash
+  /** The most bytes that a call's document may have. */
+  callBytesMax: number
   now: () => number
+}
+
+/** What a request or a line says of a call. */
+interface Input {
+  id: string
+  change: CallChange
 }
 
 export interface IngestedCall {
@@ -61,6 +73,12 @@ interface PendingWrite {
 }
 
 const queries = preparedQueries((db) => ({
+  longByIds: db
+    .select({ id: sql<string>`calls.id`, chars: sql<number>`document_chars` })
+    .from(sql`json_each(${sql.placeholder('ids')}) wanted
+      cross join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value`)
+    .where(sql`document_chars > ${sql.raw(`${readAtOnceCharsMax}`)}`)
+    .prepare(),
   byIds: db
     .select({
       id: sql<string>`calls.id`,
@@ -86,6 +104,7 @@ const queries = preparedQueries((db) => ({
 export class Ingest {
   readonly #options: IngestOptions
   readonly #turns = new Turns()
+  readonly #longTurns = new Turns()
   readonly #words = new CallWords()
 
   constructor(options: IngestOptions) {
@@ -93,34 +112,63 @@ export class Ingest {
   }
 
   /** Creates the call or merges the change into it; committed when it returns. */
-  async put(projectId: number, id: string, change: CallChange): Promise<IngestedCall> {
-    const [result] = await this.putAll(projectId, [{ id, change }])
-    if (!result) throw new Error('putAll answers each of its inputs')
+  async put(
+    projectId: number,
+    id: string,
+    change: CallChange,
+    admit: Admit = admitAll,
+  ): Promise<IngestedCall> {
+    const inputs = [{ id, change }]
+    const chars = (await this.#readLong(projectId, inputs)).get(id) ?? 0
+    // Before its turn: else any number could wait for theirs.
+    if (chars > 0) admit(chars)
+    const [result] = await this.#turns.take(namesOf(projectId, inputs), () =>
+      this.#putSome(projectId, inputs, chars > 0, admit),
+    )
+    if (!result) throw new Error('Each input has its result')
     if (result instanceof AppError) throw result
     return result
   }
 
   /**
-   * The same for many calls in one transaction of a constant number of statements. What is wrong with one
-   * of them is its own answer and does not keep the others out.
+   * The same for many calls, in one transaction of a constant number of statements unless they are long. What is
+   * wrong with one of them is its own answer and does not keep the others out.
    */
-  putAll(
-    projectId: number,
-    inputs: readonly { id: string; change: CallChange }[],
-  ): Promise<(IngestedCall | AppError)[]> {
-    const names = new Set(inputs.map(({ id }) => `${projectId} ${id}`))
-    return this.#turns.take(names, () => this.#putInTurn(projectId, inputs))
+  putAll(projectId: number, inputs: readonly Input[]): Promise<(Pick<IngestedCall, 'isNew'> | AppError)[]> {
+    return this.#turns.take(namesOf(projectId, inputs), async () => {
+      const long = await this.#readLong(projectId, inputs)
+      const sizes = inputs.map(({ id }, position) => [position, long.get(id) ?? 0] as const)
+      const results: (Pick<IngestedCall, 'isNew'> | AppError)[] = []
+      for (const positions of inSlices(sizes, charsPerWriteMax)) {
+        const some = positions.flatMap((position) => inputs[position] ?? [])
+        for (const result of await this.#putSome(projectId, some, long.size > 0, admitAll)) {
+          // Without the document: many changes of one long call make as many.
+          results.push(result instanceof AppError ? result : { isNew: result.isNew })
+        }
+      }
+      return results
+    })
+  }
+
+  /** Long calls are merged one at a time, and other requests are answered in between. */
+  async #putSome(projectId: number, inputs: readonly Input[], areLong: boolean, admit: Admit) {
+    if (!areLong) return await this.#putInTurn(projectId, inputs, admit)
+    return await this.#longTurns.take(longCalls, async () => {
+      await setImmediate()
+      return await this.#putInTurn(projectId, inputs, admit)
+    })
   }
 
   async #putInTurn(
     projectId: number,
-    inputs: readonly { id: string; change: CallChange }[],
+    inputs: readonly Input[],
+    admit: Admit,
   ): Promise<(IngestedCall | AppError)[]> {
     const results: (IngestedCall | AppError)[] = new Array(inputs.length)
     let open = inputs.map((input, position) => ({ ...input, position }))
     for (let attempt = 0; open.length > 0; attempt++) {
       if (attempt === attemptsMax) throw tooContended()
-      const { writes, made } = await this.#merge(projectId, open, results)
+      const { writes, made } = await this.#merge(projectId, open, results, admit)
       const written = await this.#write(projectId, writes)
       open = open.filter(({ id, position }) => {
         const result = made.get(position)
@@ -137,11 +185,14 @@ export class Ingest {
   /** Several changes of one call in one go build on each other, in their order. */
   async #merge(
     projectId: number,
-    inputs: { id: string; change: CallChange; position: number }[],
+    inputs: readonly (Input & { position: number })[],
     results: (IngestedCall | AppError)[],
+    admit: Admit,
   ) {
-    const stored = await this.#readStored(projectId, inputs)
-    const deleted = await this.#readDeleted(projectId, inputs)
+    const [stored, deleted] = await Promise.all([
+      this.#readStored(projectId, inputs),
+      this.#readDeleted(projectId, inputs),
+    ])
     const writes = new Map<string, PendingWrite>()
     const made = new Map<number, IngestedCall>()
     for (const { id, change, position } of inputs) {
@@ -156,9 +207,12 @@ export class Ingest {
         const before = writes.get(id)?.after ?? row?.stored ?? null
         const after = mergeCall(before, id, change, this.#options.now())
         if (!before || !isSame(before, after)) {
+          this.#checkSize(after.document)
+          // One that was long before was admitted by that.
+          if (isLong(after) && !(before && isLong(before))) admit(after.document.length)
           writes.set(id, { id, seenChangeSeq: row?.changeSeq ?? null, before: row?.stored ?? null, after })
         }
-        made.set(position, { document: toDocument(after.call), isNew: !before })
+        made.set(position, { document: after.document, isNew: !before })
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         results[position] = error
@@ -167,21 +221,38 @@ export class Ingest {
     return { writes, made }
   }
 
-  async #readStored(projectId: number, inputs: { id: string }[]) {
-    const ids = JSON.stringify([...new Set(inputs.map(({ id }) => id))])
+  #checkSize(document: string): void {
+    const { callBytesMax } = this.#options
+    if (Buffer.byteLength(document) > callBytesMax) throw callTooLarge(callBytesMax)
+  }
+
+  /** Characters of those that are too long to be read at once. */
+  async #readLong(projectId: number, inputs: readonly Input[]): Promise<Map<string, number>> {
+    const ids = toIds(inputs)
+    const rows = await queries(this.#options.store(projectId).read).longByIds.all({ projectId, ids })
+    return new Map(rows.map(({ id, chars }) => [id, chars]))
+  }
+
+  async #readStored(projectId: number, inputs: readonly Input[]) {
+    const ids = toIds(inputs)
     const rows: StoredRow[] = await queries(this.#options.store(projectId).read).byIds.all({ projectId, ids })
     return new Map(
       rows.map((row) => [
         row.id,
         {
           changeSeq: row.change_seq,
-          stored: { call: JSON.parse(row.document), occurredAt: row.occurred_at, metadata: row.metadata },
+          stored: {
+            call: JSON.parse(row.document),
+            document: row.document,
+            occurredAt: row.occurred_at,
+            metadata: row.metadata,
+          },
         },
       ]),
     )
   }
 
-  async #readDeleted(projectId: number, inputs: { id: string }[]): Promise<Set<string>> {
+  async #readDeleted(projectId: number, inputs: readonly Input[]): Promise<Set<string>> {
     const idByHash = new Map(inputs.map(({ id }) => [this.#options.recordHash(projectId, 'call', id), id]))
     const hashes = JSON.stringify([...idByHash.keys()])
     const rows = await queries(this.#options.store(projectId).read).deletedHashes.all({ projectId, hashes })
@@ -198,15 +269,17 @@ export class Ingest {
     const heads = all.map((write) => this.#toHead(projectId, write))
     const created = JSON.stringify(heads.filter(({ seen }) => seen === null))
     const changed = JSON.stringify(heads.filter(({ seen }) => seen !== null))
-    const documents = JSON.stringify(all.map(({ id, after }) => [id, toDocument(after.call)]))
+    const long = all.filter(({ after }) => isLong(after))
+    const documents = JSON.stringify(
+      all.filter(({ after }) => !isLong(after)).map(({ id, after }) => [id, after.document]),
+    )
     const metadata = JSON.stringify(
       all
         .filter(({ before, after }) => after.metadata !== (before?.metadata ?? null))
         .map(({ id, after }) => [id, after.metadata]),
     )
     const reworded = all.filter(hasOtherWords)
-    const isForBacklog = ({ before, after }: PendingWrite) =>
-      before !== null && charsSaid(after.call.transcript) > wordsAtOnceCharsMax
+    const isForBacklog = ({ after }: PendingWrite) => charsSaid(after.call) > wordsAtOnceCharsMax
     const words = JSON.stringify(
       reworded
         .filter((write) => !isForBacklog(write))
@@ -262,12 +335,20 @@ export class Ingest {
         select calls.seq from json_each(${backlog}) ${written('value')}`),
       write.all<{ id: string }>(sql`
         select calls.id as id from json_each(${JSON.stringify(all.map(({ id }) => id))}) ${written('value')}`),
+      // Each by a statement of its own: within JSON it would be parsed again and again.
+      ...long.map(({ id, after }) =>
+        write.run(sql`
+          insert into call_documents (seq, document)
+          select seq, ${after.document} from calls
+          where project_id = ${projectId} and id = ${id} and change_seq = ${drawn}
+          on conflict (seq) do update set document = excluded.document`),
+      ),
     ])
     return new Set(results[8].map(({ id }) => id))
   }
 
   #toHead(projectId: number, { id, seenChangeSeq, after }: PendingWrite) {
-    const { call, occurredAt } = after
+    const { call, document, occurredAt } = after
     return {
       id,
       seen: seenChangeSeq,
@@ -282,15 +363,28 @@ export class Ingest {
       callerNumber: headText(call.callerNumber),
       calledNumber: headText(call.calledNumber),
       endedReason: headText(call.endedReason),
-      chars: toDocument(call).length,
+      chars: document.length,
     }
   }
 }
 
+const longCalls = new Set(['long calls'])
+const admitAll = () => undefined
+
+function isLong({ document }: StoredCall): boolean {
+  return document.length > readAtOnceCharsMax
+}
+
+function namesOf(projectId: number, inputs: readonly Input[]): Set<string> {
+  return new Set(inputs.map(({ id }) => `${projectId} ${id}`))
+}
+
+function toIds(inputs: readonly Input[]): string {
+  return JSON.stringify([...new Set(inputs.map(({ id }) => id))])
+}
+
 function isSame(a: StoredCall, b: StoredCall): boolean {
-  return (
-    a.occurredAt === b.occurredAt && a.metadata === b.metadata && toDocument(a.call) === toDocument(b.call)
-  )
+  return a.occurredAt === b.occurredAt && a.metadata === b.metadata && a.document === b.document
 }
 
 /** A call that says nothing needs no words, unless it said something before. */
@@ -305,8 +399,8 @@ function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
   return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)
 }
 
-function charsSaid(transcript: readonly Turn[]): number {
-  return transcript.reduce((sum, { content }) => sum + content.length, 0)
+function charsSaid({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): number {
+  return transcript.reduce((sum, { content }) => sum + content.length, summary?.length ?? 0)
 }
 
 /** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */
@@ -319,6 +413,12 @@ function checkId(id: string | null): void {
 function callWasDeleted(): AppError {
   return new AppError('call_was_deleted', 'Call was deleted', {
     detail: 'A deleted call stays deleted; its id cannot be used again.',
+  })
+}
+
+function callTooLarge(bytesMax: number): AppError {
+  return new AppError('payload_too_large', 'Payload too large', {
+    detail: `A call has at most ${bytesMax} bytes of JSON (CALL_MAX_BYTES); nothing was written.`,
   })
 }
 

@@ -1,11 +1,13 @@
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
-import { toDocument } from './document.ts'
+import { toDocument, withUpdatedAt } from './document.ts'
 import { readInstant } from './instant.ts'
 import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
 
 /** A call and what belongs to it but is not served. */
 export interface StoredCall {
   call: Call
+  /** The call as it is served. */
+  document: string
   /** Milliseconds since 1970 of the newest event merged; null when none was named. */
   occurredAt: number | null
   /** JSON text, or null. */
@@ -57,7 +59,9 @@ export function mergeCall(
 
   const metadata = mergeMetadata(before.metadata, change.metadata, isLate)
   const occurredAt = latest(before.occurredAt, times.occurredAt)
-  const isChanged = !stored || metadata !== before.metadata || toDocument(call) !== toDocument(before.call)
+  // Once only: the document of a long call takes tens of milliseconds.
+  const document = toDocument(call)
+  const isChanged = !stored || metadata !== before.metadata || document !== stored.document
   call.updatedAt = mergeUpdatedAt({
     before: before.call.updatedAt,
     given: times.updatedAt,
@@ -65,10 +69,10 @@ export function mergeCall(
     isChanged,
     isLate,
   })
-  return { call, occurredAt, metadata }
+  return { call, document: withUpdatedAt(document, call.updatedAt), occurredAt, metadata }
 }
 
-function newCall(id: string, createdAt: number): StoredCall {
+function newCall(id: string, createdAt: number): Omit<StoredCall, 'document'> {
   const time = new Date(createdAt).toISOString()
   return {
     call: {

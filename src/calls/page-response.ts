@@ -27,7 +27,7 @@ export function readPageRequest(query: Record<string, string | undefined>): Page
 
 /** A page as JSON, made of documents that are never parsed; a heavy one is streamed. */
 export async function toPageResponse(
-  { total, documents }: CallPage,
+  { total, documents, sliceChars }: CallPage,
   { limit, offset }: PageRequest,
   outbox: Outbox,
 ): Promise<Response> {
@@ -35,6 +35,6 @@ export async function toPageResponse(
   const tail = `],"pagination":{"total":${total},"limit":${limit},"offset":${offset}}}`
   const body = Array.isArray(documents)
     ? Buffer.concat([Buffer.from(head), ...documents, Buffer.from(tail)])
-    : await outbox.streamOf(head, documents, tail)
+    : await outbox.streamOf(head, documents, tail, sliceChars)
   return new Response(body, { headers: jsonHeaders })
 }

@@ -24,6 +24,8 @@ export interface CallPage {
   total: number
   /** The page's documents joined by commas, as JSON bytes: at once, or in slices that are read when asked for. */
   documents: JsonBytes[] | AsyncIterable<JsonBytes>
+  /** Characters of the largest slice. */
+  sliceChars: number
 }
 
 interface PageRow {
@@ -86,9 +88,12 @@ const queries = preparedQueries((db: ReadDatabase) => {
 /** A page of a project's calls, newest first. Memory stays bounded whatever the page weighs. */
 export async function readPage(db: ReadDatabase, projectId: number, request: PageRequest): Promise<CallPage> {
   const row = await readRow(db, projectId, request)
-  if (!row?.heads) return { total: row?.total ?? 0, documents: row?.documents ? [row.documents] : [] }
+  if (!row?.heads)
+    return { total: row?.total ?? 0, documents: row?.documents ? [row.documents] : [], sliceChars: 0 }
   const heads: SizedRow[] = JSON.parse(`[${row.heads}]`)
-  return { total: row.total, documents: readSlices(db, heads) }
+  // A slice is one call when that is longer than what slices are filled up to.
+  const sliceChars = heads.reduce((most, [, chars]) => Math.max(most, chars), sliceCharsMax)
+  return { total: row.total, documents: readSlices(db, heads), sliceChars }
 }
 
 /** Skipping calls costs 0.1 us each, so an offset is brought near by the counts per day, as long as they hold. */

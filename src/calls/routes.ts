@@ -43,8 +43,10 @@ export function callRoutes(calls: Calls, outbox: Outbox) {
     )
     .get(
       '/:id',
-      async ({ caller, params }) =>
-        toCallResponse(outbox.bodyOf(await calls.get(caller.projectId, params.id))),
+      async ({ caller, params }) => {
+        const { document } = await outbox.bodyOf((admit) => calls.get(caller.projectId, params.id, admit))
+        return toCallResponse(document)
+      },
       {
         detail: {
           tags,

@@ -7,6 +7,8 @@ import type { Call } from './schemas.ts'
 const shownCharsMax = 160
 /** So many of them at most are before the first word that was found. */
 const shownBeforeMax = 40
+/** Of a longer transcript only the beginning is looked through. */
+const searchedCharsMax = 262_144
 
 /** A word that was found, by its offsets in the text, and which one of the query it is. */
 interface Mention {
@@ -21,8 +23,16 @@ export function findMatch(
   { summary, transcript }: Pick<Call, 'summary' | 'transcript'>,
 ): TextMatch | null {
   let best: { where: TextMatch['where']; text: string; mentions: Mention[]; terms: number } | null = null
-  const turns = transcript.map(({ role, content }) => ({ where: role, text: content }))
-  for (const { where, text } of summary ? [...turns, { where: 'summary' as const, text: summary }] : turns) {
+  let chars = searchedCharsMax
+  const turns = transcript.map(({ role, content }) => {
+    const text = content.slice(0, chars).toWellFormed()
+    chars -= text.length
+    return { where: role, text }
+  })
+  const all = summary
+    ? [...turns, { where: 'summary' as const, text: summary.slice(0, searchedCharsMax).toWellFormed() }]
+    : turns
+  for (const { where, text } of all) {
     const mentions = mentionsIn(text, query)
     const terms = new Set(mentions.map(({ term }) => term)).size
     if (terms > (best?.terms ?? 0)) best = { where, text, mentions, terms }

@@ -4,7 +4,7 @@ import { inSlices } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { CallWords } from './call-words.ts'
+import { WorkThread } from '../work-thread.ts'
 
 /** How often it is looked for calls whose words are behind; a long call that goes on is indexed no oftener. */
 const pollMs = 2_000
@@ -14,6 +14,8 @@ const callsPerSliceMax = 200
 const charsPerSliceMax = 1_000_000
 /** Calls that a run knows to have indexed: those of a longer run that change again have their turn again. */
 const knownMax = 1_000
+/** Nobody waits for the words of one call. */
+const wordsNiceness = 5
 
 interface WordBacklogOptions {
   read: ReadDatabase
@@ -57,12 +59,16 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * Indexes the words of calls that are without: those that an earlier version has written, and long ones that change.
- * Which they are is in rows, so it goes on after a restart where it was; the newest come first.
+ * Indexes the words of calls that are without: those that an earlier version has written, and long ones. Which they
+ * are is in rows, so it goes on after a restart where it was; the newest come first. A thread cuts the words: those of
+ * the largest call take a second.
  */
 export class WordBacklog {
   readonly #options: WordBacklogOptions
-  readonly #words = new CallWords()
+  readonly #words = new WorkThread<readonly string[]>(
+    new URL('./call-words-worker.ts', import.meta.url),
+    wordsNiceness,
+  )
   #timer: ReturnType<typeof setTimeout> | undefined
   #run: Promise<void> = Promise.resolve()
   #isClosed = false
@@ -94,6 +100,7 @@ export class WordBacklog {
     this.#isClosed = true
     clearTimeout(this.#timer)
     await this.#run
+    await this.#words.close()
   }
 
   /** Answers whether there was anything to do; adds to `indexed`, which it leaves out, what it has done. */
@@ -117,11 +124,8 @@ export class WordBacklog {
    * @returns which calls are not behind any more
    */
   async #index(projectId: number, calls: CallRow[]): Promise<number[]> {
-    const rows = calls.map(({ seq, changeSeq, document }) => [
-      seq,
-      changeSeq,
-      this.#words.of(JSON.parse(document)),
-    ])
+    const words = await this.#words.ask<string[]>(calls.map(({ document }) => document))
+    const rows = calls.map(({ seq, changeSeq }, at) => [seq, changeSeq, words[at]])
     const unchanged = sql`json_each(${JSON.stringify(rows)})
       cross join calls_without_words as behind on behind.seq = value ->> 0
       cross join calls on calls.seq = behind.seq and calls.change_seq = value ->> 1`

@@ -30,7 +30,10 @@ export function consoleCallRoutes({ calls, overview, knowledge, outbox }: CallRo
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId), { detail })
     .get(
       '/calls/:id',
-      async ({ member, params }) => answerOf(outbox.bodyOf(await calls.get(member.projectId, params.id))),
+      async ({ member, params }) => {
+        const { document } = await outbox.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
+        return answerOf(document)
+      },
       {
         detail,
       },
@@ -49,6 +52,6 @@ export function consoleCallRoutes({ calls, overview, knowledge, outbox }: CallRo
 }
 
 /** The stored document is the answer, byte for byte: a call, as whoever reads it will see. */
-function answerOf(document: JsonBytes | ReadableStream): Call {
+function answerOf(document: string | JsonBytes | ReadableStream): Call {
   return new Response(document, { headers: jsonHeaders }) as unknown as Call
 }

@@ -36,6 +36,9 @@ const requestDeadlineMs = 2_500
 const readingPattern = /^\s*(select|pragma)\b/i
 /** Writes waiting or running; beyond it a write is refused at once instead of growing memory. */
 const writesQueuedMax = 2_000
+/** Characters of large writes waiting or running; small ones are bounded by their number. */
+const charsQueuedMax = 67_108_864
+const smallWriteCharsMax = 65_536
 /** A disk that refuses waits for somebody who sees to it. */
 const refusedRetrySeconds = 5
 
@@ -109,6 +112,8 @@ function toWriter(worker: WriterWorker): Writer {
 }
 
 interface Waiting {
+  /** Characters of its values that count against the limit. */
+  chars: number
   /** Whether the call writes anything, if it succeeds. */
   changes: boolean
   resolve(value: WriterValue): void
@@ -130,6 +135,7 @@ class WriterWorker {
   readonly #onDisk: (problem: Error | null) => void
   readonly #afterWrite: (() => Promise<void>) | null
   readonly #waiting = new Map<number, Waiting>()
+  #charsQueued = 0
   #worker: Worker | null
   /** What cannot be opened at all fails at once; what has worked before is started again. */
   #hasWorked = false
@@ -160,7 +166,11 @@ class WriterWorker {
     if (this.isClosed) return Promise.reject(new LibsqlError('The client is closed', 'CLIENT_CLOSED'))
     if (!this.#worker) return Promise.reject(busy('The writer is starting again; nothing was written.'))
     if (this.#waiting.size >= writesQueuedMax) return Promise.reject(busy('Too many writes are waiting.'))
-    const answered = this.#post(this.#worker, call, frees)
+    const chars = largeCharsOf(call)
+    // Alone a write is taken whatever it weighs.
+    if (chars > 0 && this.#charsQueued > 0 && this.#charsQueued + chars > charsQueuedMax)
+      return Promise.reject(busy('Too many large writes are waiting.'))
+    const answered = this.#post(this.#worker, call, frees, chars)
     return this.#afterWrite ? inTime(call, answered, this.#afterWrite) : answered
   }
 
@@ -171,7 +181,7 @@ class WriterWorker {
     const worker = this.#worker
     if (!worker) return
     const ended = once(worker, 'exit')
-    await this.#post(worker, { method: 'close' }, true)
+    await this.#post(worker, { method: 'close' }, true, 0)
     await ended
   }
 
@@ -185,10 +195,11 @@ class WriterWorker {
     return worker
   }
 
-  #post(worker: Worker, call: WriterCall, frees: boolean): Promise<WriterValue> {
+  #post(worker: Worker, call: WriterCall, frees: boolean, chars: number): Promise<WriterValue> {
     const id = ++this.#lastId
+    this.#charsQueued += chars
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { changes: changesRows(call), resolve, reject })
+      this.#waiting.set(id, { chars, changes: changesRows(call), resolve, reject })
       worker.postMessage({ id, call, frees } satisfies WriterRequest)
     })
   }
@@ -199,6 +210,7 @@ class WriterWorker {
     const waiting = this.#waiting.get(reply.id)
     if (!waiting) return
     this.#waiting.delete(reply.id)
+    this.#charsQueued -= waiting.chars
     this.#watchDisk(reply, waiting.changes)
     if (reply.ok) waiting.resolve(reply.value)
     else waiting.reject(toError(reply.error))
@@ -220,6 +232,7 @@ class WriterWorker {
     const reason = isLast ? error : busy('The writer has failed; this may have been written or not.')
     for (const waiting of this.#waiting.values()) waiting.reject(reason)
     this.#waiting.clear()
+    this.#charsQueued = 0
     if (isLast) return
     this.#onFailure(error)
     this.#restart = setTimeout(() => this.#startAgain(), this.#restartDelayMs)
@@ -314,6 +327,21 @@ function changesRows(call: WriterCall): boolean {
   if (call.method !== 'execute') return true
   const { statement } = call
   return !readingPattern.test(typeof statement === 'string' ? statement : statement.sql)
+}
+
+/** Characters and bytes of a call's values; 0 when they are few. */
+function largeCharsOf(call: WriterCall): number {
+  if (call.method !== 'batch' && call.method !== 'execute') return 0
+  const statements = call.method === 'batch' ? call.statements : [call.statement]
+  let chars = 0
+  for (const statement of statements) {
+    const args = typeof statement === 'string' ? [] : Array.isArray(statement) ? statement[1] : statement.args
+    for (const value of Object.values(args ?? {})) {
+      if (typeof value === 'string') chars += value.length
+      else if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) chars += value.byteLength
+    }
+  }
+  return chars > smallWriteCharsMax ? chars : 0
 }
 
 /** Gives up waiting when the time is over; the work itself goes on. */

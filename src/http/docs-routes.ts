@@ -47,7 +47,8 @@ const explanations: Record<ErrorCode, string> = {
   call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> made is gone; another key makes another.',
-  payload_too_large: 'Payload too large. Split the text into several items.',
+  payload_too_large:
+    'Payload too large. Split a text into several items; a call, with all that was merged into it, has a largest size.',
   unsupported_media_type:
     'Unsupported media type. Send <code>Content-Type: application/json</code>, in UTF-8 and not compressed.',
   idempotency_key_in_use:

@@ -2,12 +2,20 @@ import { AppError } from '../errors.ts'
 
 /** So much of one answer is made at once: each part costs a turn. */
 const partBytes = 1_048_576
-/** Of all answers together; beyond it parts are single slices, and no large document is begun. */
+/** Of all answers together; beyond it parts are single slices, and no large document is read. */
 const heldBytesMax = 67_108_864
-/** Smaller documents are not counted: a socket takes them at once, or most of them. */
+/** Smaller documents are not counted once they are made: a socket takes them at once, or most of them. */
 const countedBytesMin = 262_144
 const retryAfterSeconds = 1
 const encoder = new TextEncoder()
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+interface Share {
+  readonly bytes: number
+  hold(bytes: number): void
+  end(): void
+}
 
 /**
  * What was made for clients that have not taken it yet. A client that asks and does not read costs memory, so there
@@ -19,23 +27,29 @@ export class Outbox {
   /**
    * A body of `head`, the slices and `tail`. Its first part is made before the answer begins, so that a failure is
    * still a problem answer; each further one when the client has taken the one before.
+   * @param sliceBytesMax room for the largest slice is kept until the end if it is large
+   * @throws unavailable when there is none
    */
   async streamOf(
     head: string,
     slices: AsyncIterable<string | Uint8Array>,
     tail: string,
+    sliceBytesMax = 0,
   ): Promise<ReadableStream<Uint8Array>> {
     const parts = withEnds(head, slices, tail)
     const share = this.#share()
+    const keptBytes = sliceBytesMax < countedBytesMin ? 0 : sliceBytesMax
+    if (keptBytes > 0) this.#checkRoom()
     const make = async () => {
-      share.hold(0)
+      share.hold(keptBytes)
       // Before the reading, since many may be about to read.
-      share.hold(this.#heldBytes < heldBytesMax ? partBytes : 0)
-      const part = await gather(parts, share.bytes).catch((error) => {
+      share.hold(Math.max(keptBytes, this.#heldBytes < heldBytesMax ? partBytes : 0))
+      const part = await gather(parts, Math.min(share.bytes, partBytes)).catch((error) => {
         share.end()
         throw error
       })
-      share.hold(part?.length ?? 0)
+      if (part) share.hold(Math.max(keptBytes, part.length))
+      else share.end()
       return part
     }
     let first: Promise<Uint8Array | null> | null = make()
@@ -57,33 +71,36 @@ export class Outbox {
     )
   }
 
-  /** A document that is there as a whole, as a body. @throws unavailable when too much waits for its clients already */
-  bodyOf(document: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
-    if (document.length < countedBytesMin) return document
-    if (this.#heldBytes >= heldBytesMax) throw tooMuch()
+  /**
+   * What `make` gives, with its document as a body. It calls `admit` before it reads a large one, which throws
+   * `unavailable` when too much is being made or waits for its clients already.
+   */
+  async bodyOf<Made extends { document: string | Bytes }>(
+    make: (admit: (bytes: number) => void) => Promise<Made>,
+  ): Promise<Omit<Made, 'document'> & { document: string | Bytes | ReadableStream<Uint8Array> }> {
     const share = this.#share()
-    share.hold(document.length)
-    let sent = 0
-    return new ReadableStream(
-      {
-        pull(controller) {
-          if (sent < document.length) {
-            // What a socket does not take at once is copied.
-            controller.enqueue(document.subarray(sent, sent + partBytes))
-            sent += partBytes
-          } else {
-            share.end()
-            controller.close()
-          }
-        },
-        cancel: () => share.end(),
-      },
-      { highWaterMark: 0 },
-    )
+    const admit = (bytes: number) => {
+      this.#checkRoom()
+      share.hold(bytes)
+    }
+    try {
+      const made = await make(admit)
+      if (made.document.length >= countedBytesMin)
+        return { ...made, document: documentStream(made.document, share) }
+      share.end()
+      return made
+    } catch (error) {
+      share.end()
+      throw error
+    }
+  }
+
+  #checkRoom(): void {
+    if (this.#heldBytes >= heldBytesMax) throw tooMuch()
   }
 
   /** One answer's part of what is held. After its end it holds nothing, whatever is still being made. */
-  #share() {
+  #share(): Share {
     let bytes = 0
     let isOver = false
     const hold = (wanted: number) => {
@@ -104,6 +121,29 @@ export class Outbox {
   }
 }
 
+/** A document as a body that gives its share back when it is taken. */
+function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint8Array> {
+  const document = typeof text === 'string' ? encoder.encode(text) : text
+  share.hold(document.length)
+  let sent = 0
+  return new ReadableStream(
+    {
+      pull(controller) {
+        if (sent < document.length) {
+          // What a socket does not take at once is copied.
+          controller.enqueue(document.subarray(sent, sent + partBytes))
+          sent += partBytes
+        } else {
+          share.end()
+          controller.close()
+        }
+      },
+      cancel: () => share.end(),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
 /** The next slices, up to about so many bytes and one at least; null when there are no more. */
 async function gather(
   parts: AsyncGenerator<string | Uint8Array>,
@@ -118,6 +158,7 @@ async function gather(
     gathered.push(part)
     bytes += part.length
   } while (bytes < bytesMax)
+  if (gathered.length === 1 && gathered[0]) return gathered[0]
   return gathered.length === 0 ? null : Buffer.concat(gathered)
 }
 
@@ -129,7 +170,7 @@ async function* withEnds<Part>(head: string, slices: AsyncIterable<Part>, tail: 
 
 function tooMuch(): AppError {
   return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Too many large answers wait for their clients to take them.',
+    detail: 'Too many large records are being read, or wait for their clients to take them.',
     retryAfterSeconds,
   })
 }

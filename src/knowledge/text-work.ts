@@ -1,20 +1,22 @@
 import { AppError } from '../errors.ts'
+import { WorkThread } from '../work-thread.ts'
 import { type ChunkRows, toChunkRows } from './chunk-rows.ts'
-import { TextThread } from './text-thread.ts'
+import type { TextRequest } from './text-worker.ts'
 
 /** A shorter text is cut up where it is: that takes less time than sending it. */
 const inlineCharsMax = 8_192
 /** Texts waiting to be cut up; beyond it one is refused at once instead of growing memory. */
 const textsWaitingMax = 64
 const embeddingNiceness = 5
+const workerFile = new URL('./text-worker.ts', import.meta.url)
 
 /**
  * Cutting up a document of 150 KB takes 8 ms and embedding its chunks 25 ms, in which no request would be
  * answered: threads do both. Somebody waits for the first, and nobody has to for the second, so each has its own.
  */
 export class TextWork {
-  readonly #cutting = new TextThread()
-  readonly #embedding = new TextThread(embeddingNiceness)
+  readonly #cutting = new WorkThread<TextRequest>(workerFile)
+  readonly #embedding = new WorkThread<TextRequest>(workerFile, embeddingNiceness)
   #textsWaiting = 0
 
   /** See chunk-rows.ts. @throws unavailable when too many long texts wait already */

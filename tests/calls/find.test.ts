@@ -20,6 +20,7 @@ afterAll(() => service.stop())
 async function projectWith(inputs: Input[]): Promise<number> {
   const { projectId } = await service.mintProject()
   await putCalls(service.services, projectId, inputs)
+  await service.services.wordBacklog.finish()
   return projectId
 }
 
@@ -578,6 +579,15 @@ describe('what was found', () => {
     const match = await matchOf(said(content), text)
     expect(match?.marked).toEqual(marked)
     expect(match?.text.isWellFormed()).toBe(true)
+  })
+
+  test('is looked for in the beginning of a call of any length, or in its summary', async () => {
+    const filler = '👋 and so on '.repeat(100_000)
+    const change = { ...said('the needle is here', filler, 'the haystack is there'), summary: 'A barn' }
+    expect(await matchOf(change, 'needle')).toMatchObject({ where: 'user', text: 'the needle is here' })
+    expect(await matchOf(change, 'barn')).toMatchObject({ where: 'summary', marked: ['barn'] })
+    const projectId = await projectWith([{ id: 'a', ...change }])
+    expect((await find(projectId, { text: 'haystack' })).data).toMatchObject([{ id: 'a', match: null }])
   })
 
   test('makes a page shorter when the calls are long, and the next goes on', async () => {

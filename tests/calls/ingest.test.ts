@@ -454,10 +454,10 @@ describe.skipIf(ofFilesOnly)('a large body', () => {
 
   test('of exactly the limit is taken and read back equal', async () => {
     const project = await service.mintProject()
-    const change = { summary: '', transcript: [{ role: 'user', content: 'é"\\\n☎📞'.repeat(1_000_000) }] }
-    const short = Buffer.byteLength(JSON.stringify(change))
-    change.summary = 's'.repeat(bytesMax - short)
-    const body = JSON.stringify(change)
+    const summary = 's'.repeat(2_000_000)
+    const change = { summary, transcript: [{ role: 'user', content: 'é"\\\n☎📞'.repeat(400_000) }] }
+    const json = JSON.stringify(change)
+    const body = json + ' '.repeat(bytesMax - Buffer.byteLength(json))
     expect(Buffer.byteLength(body)).toBe(bytesMax)
     const answer = await putText(project, 'call-1', body)
     expect(answer.status).toBe(201)
@@ -591,7 +591,8 @@ describe('at once', () => {
       'invalid_request',
       false,
     ])
-    const call: Call = JSON.parse(Buffer.from(await service.services.calls.get(projectId, 'a')).toString())
+    const { document } = await service.services.calls.get(projectId, 'a')
+    const call: Call = JSON.parse(Buffer.from(document).toString())
     expect(call).toMatchObject({ transcript: numbered(2), summary: 'last' })
   })
 
@@ -646,6 +647,98 @@ describe('at once', () => {
       await command.close()
     }
   })
+})
+
+describe('CALL_MAX_BYTES', () => {
+  const callBytesMax = 4_000
+  let limited: TestService
+  beforeAll(async () => {
+    limited = await startService({ env: { CALL_MAX_BYTES: String(callBytesMax) } })
+  })
+  afterAll(() => limited.stop())
+
+  const turn = (chars: number): Turn => ({ role: 'user', content: 'x'.repeat(chars) })
+
+  /** How many characters of a summary make the document of a call with this id as large as is allowed. */
+  async function summaryCharsMax(project: TestProject): Promise<number> {
+    const answer = await put(project, 'empty', { summary: '' })
+    return callBytesMax - (await answer.arrayBuffer()).byteLength
+  }
+
+  test.each([
+    ['x', 1],
+    ['é', 2],
+    ['\u{1f600}', 4],
+    ['"', 2],
+  ])('counts %p as the %i bytes that it has in what is served', async (character, bytes) => {
+    const project = await limited.mintProject()
+    const most = await summaryCharsMax(project)
+    const fitting = Math.floor(most / bytes)
+    const filling = 'y'.repeat(most - fitting * bytes)
+    const summary = character.repeat(fitting) + filling
+    const allowed = await put(project, 'exact', { summary })
+    expect([allowed.status, (await allowed.arrayBuffer()).byteLength]).toEqual([201, callBytesMax])
+    expect((await put(project, 'exact', { summary })).status).toBe(200)
+    await expectProblem(
+      await put(project, 'above', { summary: `${summary}y` }),
+      'payload_too_large',
+      'Payload too large',
+    )
+    expect((await project.fetch('/v1/calls/above')).status).toBe(404)
+  })
+
+  test.each<[string, CallChange]>([
+    ['turns that are appended', { appendTranscript: { at: 1, turns: [turn(3_000)] } }],
+    ['another transcript', { transcript: [turn(4_000)] }],
+    ['an analysis', { callAnalysis: { n: Array.from({ length: 2_000 }, () => 1) } }],
+  ])('is 413 for %s, also with what is there already, and nothing is written', async (_, change) => {
+    const project = await limited.mintProject()
+    const before = await (await put(project, 'a', { transcript: [turn(1_000)] })).text()
+    const refused = await put(project, 'a', { ...change, status: 'completed', metadata: { a: 1 } })
+    const { detail } = await expectProblem(refused, 'payload_too_large', 'Payload too large')
+    expect(detail).toContain('CALL_MAX_BYTES')
+    expect(await (await project.fetch('/v1/calls/a')).text()).toBe(before)
+    expect((await put(project, 'a', { duration: 1 })).status).toBe(200)
+  })
+
+  test('a call that is larger already is read, listed, made smaller and deleted', async () => {
+    const project = await limited.mintProject()
+    await put(project, 'a', { summary: 'x' })
+    const stored = sql`replace(document, '"x"', '"' || ${'x'.repeat(300_000)} || '"')`
+    const { write } = limited.services.database
+    const isThis = sql`seq = (select seq from calls where project_id = ${project.projectId})`
+    await write.run(sql`update call_documents set document = ${stored} where ${isThis}`)
+    await write.run(sql`update calls set document_chars = document_chars + 299999 where ${isThis}`)
+    expect((await getCall(project, 'a')).summary).toHaveLength(300_000)
+    expect((await (await project.fetch('/v1/calls')).json()).data[0].summary).toHaveLength(300_000)
+    expect((await put(project, 'a', { duration: 1 })).status).toBe(413)
+    expect((await put(project, 'a', { duration: 0 })).status).toBe(200)
+    expect((await put(project, 'a', { summary: 'short' })).status).toBe(200)
+    expect((await project.fetch('/v1/calls/a', { method: 'DELETE' })).status).toBe(200)
+  })
+})
+
+describe('long calls', () => {
+  test('that many requests change at once keep every change that was accepted, and the rest is told to come back', async () => {
+    const project = await service.mintProject()
+    const transcript = Array.from({ length: 700 }, (_, n) => ({
+      role: 'user' as const,
+      content: `${n} ${'and so on '.repeat(1_000)}`,
+    }))
+    for (const id of ['a', 'b']) await putCall(project, id, { transcript }, 201)
+    const changes = Array.from({ length: 40 }, (_, n) => ({ id: n % 2 ? 'a' : 'b', key: `key${n}` }))
+    const answers = await Promise.all(
+      changes.map(async ({ id, key }) => {
+        const answer = await put(project, id, { metadata: { key }, evaluation: key })
+        if (answer.ok) expect(((await answer.json()) as Call).evaluation).toBe(key)
+        else await expectProblem(answer, 'unavailable', 'Service unavailable')
+        return answer.status
+      }),
+    )
+    expect([...new Set(answers)].sort()).toEqual([200, 503])
+    // What was held for them is given back.
+    for (const { id, key } of changes.slice(0, 12)) await putCall(project, id, { summary: key }, 200)
+  }, 60_000)
 })
 
 async function metadataOf(project: TestProject): Promise<string[]> {

@@ -415,12 +415,12 @@ describe('a page that weighs more than is answered at once', () => {
   }, 60_000)
 
   test('gives a call that changes meanwhile as it was or as it is, whole', async () => {
-    const { project } = await heavyProject(24)
+    const { project } = await heavyProject(40)
     const page = await pageAround(project, async () => {
-      for (const i of [0, 12])
+      for (const i of [0, 20])
         await project.send('PUT', `/ingest/calls/call-${i}`, { summary: 'short', duration: 5 })
     })
-    expect(page.data).toHaveLength(24)
+    expect(page.data).toHaveLength(40)
     for (const { summary, duration } of page.data) {
       expect(summary === 'short').toBe(duration === 5)
       if (duration === 0) expect(summary?.endsWith(filler)).toBe(true)
@@ -452,8 +452,9 @@ describe('a page of a gigabyte', () => {
       id: `call-${i}`,
       change: { summary: 'FILL', createdAt: new Date(firstDay + i * 1_000_000).toISOString() },
     }))
-    const results = await command.ingest.putAll(projectId, inputs)
-    documents = results.map((result) => ('document' in result ? result.document : '')).reverse()
+    await command.ingest.putAll(projectId, inputs)
+    const stored = await Promise.all(inputs.map(({ id }) => command.calls.get(projectId, id)))
+    documents = stored.map(({ document }) => Buffer.from(document).toString()).reverse()
     await fill(command)
     server = await spawnService({ DATA_DIR: dataDir, LOG_LEVEL: 'error' })
   }, 120_000)

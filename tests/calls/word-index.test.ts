@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import Database from 'libsql'
+import { CallWords } from '../../src/calls/call-words.ts'
 import { toDocument } from '../../src/calls/document.ts'
 import { mergeCall } from '../../src/calls/merge.ts'
 import { WordBacklog } from '../../src/calls/word-backlog.ts'
@@ -99,6 +101,7 @@ describe("a call's words", () => {
     await putCalls(service.services, projectId, [
       { id: 'long', transcript: Array.from({ length: 500 }, (_, n) => turn(n)) },
     ])
+    await service.services.wordBacklog.finish()
     expect(await idsOf(service, projectId, 'turn499')).toEqual(['long'])
     const before = await originsOf(projectId)
     for (let n = 500; n < 520; n++) {
@@ -149,6 +152,49 @@ describe("a call's words", () => {
     }
     await backlog.close()
     await own.stop()
+  })
+
+  test('of a long new call are cut while others have their turn', async () => {
+    const own = await startService()
+    const { database, wordBacklog } = own.services
+    await wordBacklog.close()
+    const { projectId } = await own.mintProject()
+    await putCalls(own.services, projectId, [
+      { id: 'long', ...said(...Array.from({ length: 8_000 }, (_, n) => `word${n} and so on`)) },
+    ])
+    expect(await idsOf(own, projectId, 'word7999')).toEqual([])
+    let turnsOfOthers = 0
+    let isOver = false
+    const others = (async () => {
+      for (; !isOver; turnsOfOthers++) await setImmediate()
+    })()
+    const turnsBefore: number[] = []
+    const write: WriteDatabase = Object.create(database.write, {
+      batch: {
+        value(statements: Parameters<WriteDatabase['batch']>[0]) {
+          turnsBefore.push(turnsOfOthers)
+          return database.write.batch(statements)
+        },
+      },
+    })
+    const onFailure = (error: unknown) => expect(error).toBeUndefined()
+    const backlog = new WordBacklog({ read: database.read, write, onFailure })
+    await backlog.finish()
+    isOver = true
+    await others
+    expect(turnsBefore).toEqual([expect.any(Number)])
+    expect(turnsBefore[0]).toBeGreaterThan(0)
+    expect(await idsOf(own, projectId, 'word7999')).toEqual(['long'])
+    await backlog.close()
+    await own.stop()
+  })
+
+  test('are bounded, whatever a call says', () => {
+    const { transcript = [] } = said(...Array.from({ length: 400_000 }, (_, n) => `w${n}`))
+    const words = new CallWords().of({ summary: null, transcript })
+    expect(words).toStartWith('w0 w1 w2 ')
+    expect(words.length).toBeGreaterThan(1_000_000)
+    expect(words.length).toBeLessThan(1_000_200)
   })
 
   test('of a long call that was shortened or deleted meanwhile are what they are then', async () => {

@@ -154,6 +154,21 @@ describe('the queue of writes', () => {
     await insert('room again')
   })
 
+  test('is bounded in size too: large writes beyond it are 503, small ones are taken', async () => {
+    const large = (n: number) => insert(`${n}${'x'.repeat(10_000_000)}`)
+    const outcomes = Promise.allSettled(numbers(10).map(large))
+    const small = insert('small')
+    const refused = (await outcomes).filter((outcome) => outcome.status === 'rejected')
+    expect(refused.map(({ reason }) => [reason.status, reason.retryAfterSeconds])).toEqual(
+      Array(4).fill([503, 1]),
+    )
+    await small
+    // Alone any size is taken, and what is written counts no more.
+    await insert('y'.repeat(100_000_000))
+    await Promise.all(numbers(6).map((n) => large(n + 10)))
+    expect(await count('notes')).toBe(14)
+  })
+
   test('is finished before the writer closes, however full it is', async () => {
     const writes = [...numbers(20).map((n) => insert(`note ${n}`))]
     while (writes.length < 2_000) writes.push(writer.client.batch(['select 1']))

@@ -7,12 +7,14 @@ test('while the largest requests that are legal are taken, every other is answer
   const service = await startService()
   const project = await service.mintProject()
   await project.send('PUT', '/ingest/calls/small', { summary: 'small' })
-  const bodyMax = service.services.config.bodyBytesMax
-  const numbers = `[${'1,'.repeat(Math.floor((bodyMax - 40) / 2))}1]`
+  const { bodyBytesMax: bodyMax, callBytesMax } = service.services.config
+  const numbers = (bytes: number) => `{"n":[${'1,'.repeat(Math.floor((bytes - 1_000) / 2))}1]}`
   const large = [
-    { path: '/ingest/calls/numbers', body: `{"callAnalysis":{"n":${numbers}}}` },
-    { path: '/ingest/calls/turns', body: JSON.stringify({ transcript: turns(10_000, 1_500) }) },
-    { path: '/ingest/calls/unknown', body: `{"unknown":${'['.repeat(100)}${']'.repeat(100)}}` },
+    { id: 'numbers', body: `{"callAnalysis":${numbers(callBytesMax)}}`, status: 201 },
+    { id: 'turns', body: JSON.stringify({ transcript: turns(10_000, 780) }), status: 201 },
+    { id: 'unknown', body: `{"unknown":${numbers(bodyMax)}}`, status: 201 },
+    { id: 'deep', body: `{"unknown":${'['.repeat(100)}${']'.repeat(100)}}`, status: 201 },
+    { id: 'too-large', body: `{"callAnalysis":${numbers(bodyMax)}}`, status: 413 },
   ]
   let isBusy = true
   const others = (async () => {
@@ -25,12 +27,12 @@ test('while the largest requests that are legal are taken, every other is answer
     return statuses
   })()
   const answers = await Promise.all(
-    large.map(async ({ path, body }) => {
+    large.map(async ({ id, body, status }) => {
       expect(body.length).toBeLessThanOrEqual(bodyMax)
       const headers = { 'content-type': 'application/json' }
-      const answer = await project.fetch(path, { method: 'PUT', body, headers })
+      const answer = await project.fetch(`/ingest/calls/${id}`, { method: 'PUT', body, headers })
       await answer.arrayBuffer()
-      return answer.status
+      return [id, answer.status, status]
     }),
   )
   const text = 'Words of the largest text. '.repeat(Math.floor(1_048_576 / 27))
@@ -38,9 +40,9 @@ test('while the largest requests that are legal are taken, every other is answer
   expect(item.status).toBe(201)
   isBusy = false
   expect(await others).toEqual(new Set([200]))
-  expect(answers).toEqual([201, 201, 201])
+  for (const [id, status, expected] of answers) expect([id, status]).toEqual([id, expected])
   const page = await project.fetch('/v1/calls?limit=1000')
-  expect(((await page.json()) as { data: unknown[] }).data).toHaveLength(4)
+  expect(((await page.json()) as { data: unknown[] }).data).toHaveLength(5)
   expect(service.logs.filter(({ msg }) => msg === 'internal')).toEqual([])
   await service.stop()
 })

@@ -336,7 +336,12 @@ function removalsOf({ read, write, emptyLog }: Pick<OpenDatabase, 'read' | 'writ
 async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project> {
   const projects = projectsOf(database)
   const [project, other] = [await projects.create('gone'), await projects.create('kept')]
-  const ingest = new Ingest({ store: database.store, recordHash: createRecordHash('key'), now: Date.now })
+  const ingest = new Ingest({
+    store: database.store,
+    recordHash: createRecordHash('key'),
+    callBytesMax: 8_388_608,
+    now: Date.now,
+  })
   for (const { projectId } of [project, other]) {
     const inputs = Array.from({ length: count }, (_, n) => ({ id: `c${n}`, change: { summary: `word${n}` } }))
     await ingest.putAll(projectId, inputs)

@@ -518,16 +518,46 @@ describe('calls', () => {
     expect(after.find(({ id }: { id: string }) => id === 'one').summary).toBe('newest')
   })
 
-  test('a line of 32 MiB is imported, and what is exported of it can be imported again', async () => {
+  test('a call over CALL_MAX_BYTES is skipped by its line, new or merged, and the others are imported', async () => {
+    const line = new Line()
+    await line.project()
+    const half = { content: 'x'.repeat(1_000), role: 'user' }
+    const sent = [
+      { id: 'a', transcript: [half] },
+      { id: 'b', transcript: [half, half] },
+      { id: 'a', appendTranscript: { at: 1, turns: [half] } },
+      { id: 'a', duration: 5 },
+    ]
+    const ran = await line.json(['calls', 'import', fileOf(linesOf(sent)), '--project', 'Acme'], {
+      env: { CALL_MAX_BYTES: '2000' },
+    })
+    const message = expect.stringContaining('at most 2000 bytes')
+    expect(ran.code).toBe(1)
+    expect(ran.value).toMatchObject({
+      imported: 1,
+      updated: 1,
+      failed: 2,
+      errors: [
+        { line: 2, id: 'b', message },
+        { line: 3, id: 'a', message },
+      ],
+    })
+    const { value } = await line.json(['calls', 'export', '--project', 'Acme'])
+    expect(value).toMatchObject([{ id: 'a', duration: 5, transcript: [half] }])
+  })
+
+  test('the largest call is imported, many changes of it too, and what is exported can be imported again', async () => {
     const line = new Line()
     await line.project('A')
     await line.project('B')
-    const empty = '{"id":"big","summary":""}'
-    const call = `{"id":"big","summary":"${'x'.repeat(2 ** 25 - empty.length)}"}\n`
-    const { value } = await line.json(['calls', 'import', '-', '--project', 'A'], { stdin: call })
-    expect(value).toMatchObject({ imported: 1, failed: 0 })
+    const call = { id: 'big', summary: 'x'.repeat(8_388_000) }
+    const changes = Array.from({ length: 30 }, (_, n) => ({ id: 'big', duration: n + 1 }))
+    const { value } = await line.json(['calls', 'import', '-', '--project', 'A'], {
+      stdin: linesOf([call, ...changes]),
+    })
+    expect(value).toMatchObject({ imported: 1, updated: 30, failed: 0 })
     const exported = await line.run(['calls', 'export', '--project', 'A'])
-    expect(exported.out.length).toBeGreaterThan(2 ** 25)
+    expect(JSON.parse(exported.out)).toMatchObject({ ...call, duration: 30 })
     const again = await line.json(['calls', 'import', '-', '--project', 'B'], { stdin: exported.out })
     expect(again.value).toMatchObject({ imported: 1, failed: 0 })
   })
