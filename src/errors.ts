@@ -72,6 +72,11 @@ export class AppError extends Error {
   }
 }
 
+/** For what only an owner of a project may do. */
+export function ownersOnly(): AppError {
+  return new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of the project may do this.' })
+}
+
 /** A 400 that names every field at fault. */
 export function invalidRequest(errors: FieldError[]): AppError {
   const first = errors[0]

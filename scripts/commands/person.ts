@@ -37,7 +37,10 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     .description('Make a link by which one person joins a project. It is good for seven days and one use.')
     .requiredOption('--project <project>', 'id or name of the project')
     .addOption(
-      new Option('--role <role>', 'owners may do everything; members all but keys, people and deleting it')
+      new Option(
+        '--role <role>',
+        'owners may do everything; members all but keys, people, renaming and deleting it',
+      )
         .choices(['owner', 'member'])
         .default('member'),
     )

@@ -1,6 +1,6 @@
 // What the console's own interface, /console/api, answers with. Times are ISO 8601, UTC, as under /v1.
 
-/** An owner may do everything; a member everything but keys, people, the audit trail and deleting the project. */
+/** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
 export type Role = 'owner' | 'member'
 
 export interface Person {

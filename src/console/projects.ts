@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { Membership, SignedIn } from '../http/console-context.ts'
 import type { Project, Projects } from '../projects/projects.ts'
-import type { ProjectOfPerson, Role } from './answers.ts'
+import type { ProjectOfPerson } from './answers.ts'
 import { byPerson } from './audit.ts'
 import type { Members } from './people/members.ts'
 import type { People } from './people/people.ts'
@@ -30,18 +30,18 @@ export class ConsoleProjects {
         detail: 'Only an owner of a project may create another.',
       })
     const project = await projects.create(name, { ownerId: personId, by: byPerson(person, address) })
-    return toProjectOfPerson(project, 'owner')
+    return toProjectOfPerson(project)
   }
 
   /** @throws invalid_request when the name is blank, too long or taken. */
   async rename(
     person: SignedIn,
-    { projectId, role }: Membership,
+    { projectId }: Membership,
     name: string,
     address: string | null,
   ): Promise<ProjectOfPerson> {
     const project = await this.#options.projects.rename(projectId, name, byPerson(person, address))
-    return toProjectOfPerson(project, role)
+    return toProjectOfPerson(project)
   }
 
   /** For good. @throws invalid_request unless `confirm` is the project's name */
@@ -55,6 +55,7 @@ export class ConsoleProjects {
   }
 }
 
-function toProjectOfPerson({ id, name, createdAt }: Project, role: Role): ProjectOfPerson {
-  return { id, name, role, createdAt: new Date(createdAt).toISOString() }
+/** A project of one of its owners. */
+function toProjectOfPerson({ id, name, createdAt }: Project): ProjectOfPerson {
+  return { id, name, role: 'owner', createdAt: new Date(createdAt).toISOString() }
 }

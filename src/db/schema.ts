@@ -340,7 +340,7 @@ export const members = sqliteTable(
     personId: text('person_id')
       .notNull()
       .references(() => people.id, { onDelete: 'cascade' }),
-    /** An owner may do everything; a member everything but keys, people and deleting the project. */
+    /** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
     role: text({ enum: ['owner', 'member'] }).notNull(),
     createdAt: integer('created_at').notNull(),
   },

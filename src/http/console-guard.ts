@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../errors.ts'
+import { AppError, ownersOnly } from '../errors.ts'
 import type { Admission } from './admission.ts'
 import { consoleAccess, isSafe } from './console-access.ts'
 import { consoleContext, type Membership, type SignedIn } from './console-context.ts'
@@ -92,8 +92,4 @@ function noSuchProject(): AppError {
   return new AppError('not_found', 'Not found', {
     detail: 'There is no such project, or you are not a member of it.',
   })
-}
-
-function ownersOnly(): AppError {
-  return new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of the project may do this.' })
 }

@@ -3,6 +3,7 @@ import type { AuditTrail, By } from '../console/audit.ts'
 import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
+import { ownsProject, requiring } from '../db/requirements.ts'
 import { invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
 import { projectWasDeleted } from '../db/store.ts'
 import { createWordTables } from '../db/word-tables.ts'
@@ -102,16 +103,19 @@ export class Projects {
     throw noSuchProject(`There is no project with the id or name ${idOrName}.`)
   }
 
-  /** @throws invalid_request when the name is blank, too long or taken. */
+  /** @throws invalid_request when the name is blank, too long or taken; forbidden for who does not own the project */
   async rename(projectId: number, name: string, by?: By): Promise<Project> {
     checkName(name)
     try {
-      const [[renamed]] = await this.#write.batch([
-        this.#write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
-        this.#write.run(
-          this.#options.audit.entry({ by, projectId, action: 'project_renamed', target: name }),
-        ),
-      ])
+      const [, [renamed]] = await requiring([ownsProject(projectId, by)], (check) =>
+        this.#write.batch([
+          this.#write.run(check),
+          this.#write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
+          this.#write.run(
+            this.#options.audit.entry({ by, projectId, action: 'project_renamed', target: name }),
+          ),
+        ]),
+      )
       if (renamed) return renamed
     } catch (error) {
       throw isTaken(error, 'projects.name') ? nameTaken() : error
@@ -123,6 +127,7 @@ export class Projects {
    * Deletes a project with all that is in it. When this returns, no request reaches it, its keys are gone, its name is
    * free, and that nothing of it will be left in any file is promised durably.
    * @param options.confirm what somebody typed to confirm it: the project's name
+   * @throws forbidden for who does not own the project
    */
   async remove(
     projectId: number,
@@ -136,25 +141,28 @@ export class Projects {
     const { freeing } = this.#options
     const deletedAt = this.#options.now()
     const idHash = this.#options.recordHash(projectId, 'project', found.id)
-    const [deleted] = await freeing.batch([
-      // A name of its own, since names are unique, and one that nobody can have taken.
-      freeing
-        .update(projects)
-        .set({ deletedAt, name: newId('prj') })
-        .where(isLive(projectId))
-        .returning({ projectId: projects.id }),
-      // Of no project, since nobody is in this one any more to see it.
-      freeing.run(
-        this.#options.audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
-      ),
-      freeing
-        .insert(projectErasures)
-        .values({ projectId, idHash, requestedAt: deletedAt })
-        .onConflictDoNothing(),
-      freeing.delete(keys).where(eq(keys.projectId, projectId)),
-      freeing.delete(members).where(eq(members.projectId, projectId)),
-      freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
-    ])
+    const [, deleted] = await requiring([ownsProject(projectId, by)], (check) =>
+      freeing.batch([
+        freeing.run(check),
+        // A name of its own, since names are unique, and one that nobody can have taken.
+        freeing
+          .update(projects)
+          .set({ deletedAt, name: newId('prj') })
+          .where(isLive(projectId))
+          .returning({ projectId: projects.id }),
+        // Of no project, since nobody is in this one any more to see it.
+        freeing.run(
+          this.#options.audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
+        ),
+        freeing
+          .insert(projectErasures)
+          .values({ projectId, idHash, requestedAt: deletedAt })
+          .onConflictDoNothing(),
+        freeing.delete(keys).where(eq(keys.projectId, projectId)),
+        freeing.delete(members).where(eq(members.projectId, projectId)),
+        freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
+      ]),
+    )
     if (deleted.length === 0) throw noSuchProject()
     this.#options.onRemoved(projectId)
     return { id: found.id, deleted: true }

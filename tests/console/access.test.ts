@@ -23,7 +23,7 @@ const levels: Record<string, Level> = {
   'POST /links/invitation': 'everyone',
   'POST /links/password': 'everyone',
   'POST /projects': 'signedIn',
-  'PATCH /projects/:project': 'members',
+  'PATCH /projects/:project': 'owners',
   'DELETE /projects/:project': 'owners',
   'GET /projects/:project/keys': 'owners',
   'POST /projects/:project/keys': 'owners',
