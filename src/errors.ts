@@ -77,6 +77,11 @@ export function ownersOnly(): AppError {
   return new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of the project may do this.' })
 }
 
+/** For what only the person who set the console up may do. */
+export function consoleOwnerOnly(): AppError {
+  return new AppError('forbidden', 'Forbidden', { detail: 'Only the owner of the console may do this.' })
+}
+
 /** A 400 that names every field at fault. */
 export function invalidRequest(errors: FieldError[]): AppError {
   const first = errors[0]

@@ -9,6 +9,11 @@ export interface Person {
   email: string
 }
 
+/** Somebody who can sign in, as the console's owner sees them. */
+export interface Account extends Person {
+  ownsConsole: boolean
+}
+
 export interface ProjectOfPerson {
   id: string
   name: string
@@ -20,8 +25,10 @@ export interface ProjectOfPerson {
 export interface SessionAnswer {
   person: Person | null
   projects: ProjectOfPerson[]
-  /** False until the set-up link has been used. */
+  /** False until somebody can sign in. */
   isSetUp: boolean
+  /** Whether the person who is signed in has set the console up, and may delete people from it. */
+  ownsConsole: boolean
 }
 
 export interface SessionRow {
@@ -257,6 +264,7 @@ export type AuditAction =
   | 'role_changed'
   | 'person_removed'
   | 'person_renamed'
+  | 'person_deleted'
   | 'key_created'
   | 'key_revoked'
   | 'project_created'

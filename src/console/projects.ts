@@ -1,15 +1,18 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Requirement } from '../db/requirements.ts'
+import { members } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
 import type { Membership, SignedIn } from '../http/console-context.ts'
 import type { Project, Projects } from '../projects/projects.ts'
 import type { ProjectOfPerson } from './answers.ts'
 import { byPerson } from './audit.ts'
-import type { Members } from './people/members.ts'
-import type { People } from './people/people.ts'
+import { isConsoleOwner } from './people/set-up.ts'
+
+/** Only the command line makes more for one person: names and projects cost room that others share. */
+const projectsPerOwnerMax = 100
 
 interface ConsoleProjectsOptions {
   projects: Pick<Projects, 'create' | 'rename' | 'remove'>
-  members: Members
-  people: People
 }
 
 /** What a person does with projects as a whole. */
@@ -20,16 +23,17 @@ export class ConsoleProjects {
     this.#options = options
   }
 
-  /** Whoever owns a project, or has set the console up, may make another one, and owns it. @throws forbidden */
+  /**
+   * Whoever owns a project, or the console, may make another project, and owns it.
+   * @throws forbidden for others, and for whoever owns too many; invalid_request when the name is no good
+   */
   async create(person: SignedIn, name: string, address: string | null): Promise<ProjectOfPerson> {
-    const { projects, members, people } = this.#options
     const { personId } = person
-    const mayCreate = (await members.isOwner(personId)) || (await people.consoleOwner()) === personId
-    if (!mayCreate)
-      throw new AppError('forbidden', 'Forbidden', {
-        detail: 'Only an owner of a project may create another.',
-      })
-    const project = await projects.create(name, { ownerId: personId, by: byPerson(person, address) })
+    const project = await this.#options.projects.create(name, {
+      ownerId: personId,
+      by: byPerson(person, address),
+      requirements: [mayCreate(personId), ownsFew(personId)],
+    })
     return toProjectOfPerson(project)
   }
 
@@ -53,6 +57,30 @@ export class ConsoleProjects {
   ): Promise<{ id: string; deleted: true }> {
     return this.#options.projects.remove(projectId, { confirm, by: byPerson(person, address) })
   }
+}
+
+function mayCreate(personId: string): Requirement {
+  return {
+    condition: sql`${projectsOwnedBy(personId)} > 0 or ${isConsoleOwner(personId)}`,
+    otherwise: () =>
+      new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of a project may create another.' }),
+  }
+}
+
+function ownsFew(personId: string): Requirement {
+  return {
+    condition: sql`${projectsOwnedBy(personId)} < ${projectsPerOwnerMax}`,
+    otherwise: () =>
+      new AppError('forbidden', 'Forbidden', {
+        detail:
+          `You own ${projectsPerOwnerMax} projects, the most that one person may make in the console. ` +
+          'Delete one first, or ask whoever runs Callbook for another.',
+      }),
+  }
+}
+
+function projectsOwnedBy(personId: string): SQL {
+  return sql`(select count(*) from ${members} where person_id = ${personId} and role = 'owner')`
 }
 
 /** A project of one of its owners. */

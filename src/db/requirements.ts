@@ -44,7 +44,7 @@ function checkOf(requirements: readonly Requirement[]): SQL {
   const cases = requirements.map(
     ({ condition }, index) => sql`when not (${condition}) then json_extract('{}', ${`requirement ${index}`})`,
   )
-  return sql`select case ${sql.join([...cases, sql`else null end`], sql` `)}`
+  return sql`select case ${sql.join([sql`when false then null`, ...cases], sql` `)} end`
 }
 
 function brokenIndex(error: unknown): number {

@@ -2,6 +2,7 @@
 export type ConsoleAccess =
   | { for: 'everyone' }
   | { for: 'signedIn' }
+  | { for: 'consoleOwner' }
   | { for: 'members' | 'owners'; project: string }
 
 const prefix = '/console/api'
@@ -16,6 +17,7 @@ export function consoleAccess(method: string, path: string): ConsoleAccess | nul
   if (first === 'projects' && second) {
     return { for: third && partsOfMembers.includes(third) ? 'members' : 'owners', project: second }
   }
+  if (first === 'people') return { for: 'consoleOwner' }
   return { for: isOpen(method, first, second) ? 'everyone' : 'signedIn' }
 }
 

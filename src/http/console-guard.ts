@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { AppError, ownersOnly } from '../errors.ts'
+import { AppError, consoleOwnerOnly, ownersOnly } from '../errors.ts'
 import type { Admission } from './admission.ts'
 import { consoleAccess, isSafe } from './console-access.ts'
 import { consoleContext, type Membership, type SignedIn } from './console-context.ts'
@@ -10,6 +10,8 @@ interface ConsoleJudgeOptions {
   signedIn(cookies: string | null): Promise<SignedIn | null>
   /** Null when there is no such project, or the person is not in it. */
   membership(personId: string, publicProjectId: string): Promise<Membership | null>
+  /** The id of the person who owns the console; null when nobody does. */
+  consoleOwner(): Promise<string | null>
   facts: FactsByRequest
 }
 
@@ -17,7 +19,12 @@ interface ConsoleJudgeOptions {
 export type ConsoleJudge = (request: Request) => Promise<{ person?: SignedIn; member?: Membership }>
 
 /** Judges by cookie and path alone; what is not under /console/api passes. */
-export function consoleJudge({ signedIn, membership, facts }: ConsoleJudgeOptions): ConsoleJudge {
+export function consoleJudge({
+  signedIn,
+  membership,
+  consoleOwner,
+  facts,
+}: ConsoleJudgeOptions): ConsoleJudge {
   return async (request) => {
     const access = consoleAccess(request.method, facts.of(request).path)
     if (!access) return {}
@@ -25,6 +32,10 @@ export function consoleJudge({ signedIn, membership, facts }: ConsoleJudgeOption
     if (access.for === 'everyone') return person ? { person } : {}
     if (!person) throw notSignedIn()
     if (access.for === 'signedIn') return { person }
+    if (access.for === 'consoleOwner') {
+      if ((await consoleOwner()) !== person.personId) throw consoleOwnerOnly()
+      return { person }
+    }
     const member = await membership(person.personId, access.project)
     if (!member) throw noSuchProject()
     if (access.for === 'owners' && member.role !== 'owner') throw ownersOnly()

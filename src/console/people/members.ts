@@ -44,16 +44,6 @@ export class Members {
     return (await queries(this.#options.read).membership.get({ personId, publicId })) ?? null
   }
 
-  /** Whether the person owns any project. */
-  async isOwner(personId: string): Promise<boolean> {
-    const rows = await this.#options.read
-      .select({ projectId: members.projectId })
-      .from(members)
-      .where(and(eq(members.personId, personId), eq(members.role, 'owner')))
-      .limit(1)
-    return rows.length > 0
-  }
-
   /** In the order in which they joined. */
   async list(projectId: number): Promise<MemberRow[]> {
     const rows = await this.#options.read
@@ -127,13 +117,13 @@ export class Members {
   }
 }
 
-function hasOtherOwner(projectId: number, personId: string): SQL {
+export function hasOtherOwner(projectId: number | SQL, personId: string): SQL {
   return sql`exists (select 1 from ${members} as other
     where other.project_id = ${projectId} and other.role = 'owner' and other.person_id <> ${personId})`
 }
 
 /** A person as the trail names them, read when the statement runs. */
-function namePerson(personId: string): SQL {
+export function namePerson(personId: string): SQL {
   return sql`(select name || ' (' || email || ')' from ${people} where id = ${personId})`
 }
 
