@@ -68,6 +68,6 @@ export async function createConsole({
     }),
     invitations: new Invitations({ read, write, audit, people, now }),
     people,
-    projects: new ConsoleProjects({ projects, members, people }),
+    projects: new ConsoleProjects({ projects }),
   }
 }

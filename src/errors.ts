@@ -72,6 +72,16 @@ export class AppError extends Error {
   }
 }
 
+/** For what only an owner of a project may do. */
+export function ownersOnly(): AppError {
+  return new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of the project may do this.' })
+}
+
+/** For what only the person who set the console up may do. */
+export function consoleOwnerOnly(): AppError {
+  return new AppError('forbidden', 'Forbidden', { detail: 'Only the owner of the console may do this.' })
+}
+
 /** A 400 that names every field at fault. */
 export function invalidRequest(errors: FieldError[]): AppError {
   const first = errors[0]

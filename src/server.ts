@@ -74,6 +74,7 @@ export function createServer(
   const judge = consoleJudge({
     signedIn: (cookies) => services.console.sessions.signedIn(cookies),
     membership: (personId, project) => services.console.members.membership(personId, project),
+    consoleOwner: () => services.console.people.consoleOwner(),
     facts,
   })
   const bodyBytesMaxOf = (request: Request) =>

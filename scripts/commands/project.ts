@@ -10,13 +10,12 @@ export function addProjectCommands(program: Command, shell: Shell): void {
   project
     .command('create')
     .description('Create a project.')
-    .argument('<name>', 'name of the project, not used by another')
-    .option('--owner <email>', 'whose it is in the console (default: of the person who set it up)')
+    .argument('<name>', 'name of the project, not that of another of its owner')
+    .option('--owner <email>', 'who owns it in the console (default: nobody)')
     .option('--json', 'print {"id","name"}')
     .action(async (wanted: string, { owner, json }: { owner?: string; json?: true }) => {
       const { id, name } = await shell.withServices(async ({ projects, console }) => {
-        const { people } = console
-        const ownerId = owner === undefined ? await people.consoleOwner() : (await people.find(owner)).id
+        const ownerId = owner === undefined ? null : (await console.people.find(owner)).id
         return await projects.create(wanted, { ownerId })
       })
       await shell.answer(json, { id, name }, `Created the project ${shown(name)} (${id}).`)
@@ -41,7 +40,7 @@ export function addProjectCommands(program: Command, shell: Shell): void {
     .command('rename')
     .description('Give a project another name. Its id, its keys and what is in it stay.')
     .argument('<project>', 'id or name of the project')
-    .argument('<name>', 'its new name, not used by another')
+    .argument('<name>', 'its new name, not that of another of its owner')
     .option('--json', 'print {"id","name"}')
     .action(async (wanted: string, newName: string, { json }: { json?: true }) => {
       const { id, name } = await shell.withServices(async ({ projects }) =>

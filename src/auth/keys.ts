@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { AddressCheck } from '../console/answers.ts'
 import type { AuditTrail, By } from '../console/audit.ts'
 import type { ReadDatabase } from '../db/reader.ts'
+import { ownsProject, requiring } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
@@ -103,7 +104,10 @@ export class Keys {
     this.#options = options
   }
 
-  /** The only time the key itself is told. @throws invalid_request naming each bad field and entry. */
+  /**
+   * The only time the key itself is told.
+   * @throws invalid_request naming each bad field and entry; forbidden for who does not own the project
+   */
   async create(projectId: number, input: NewKey, by?: By): Promise<KeyRecord & { key: string }> {
     const problems = newKeyProblems(input, this.#options.now())
     if (problems.length > 0) throw invalidRequest(problems)
@@ -122,12 +126,14 @@ export class Keys {
     }
     const { write, audit } = this.#options
     const hint = shownHint(input.kind, keyHint(key))
-    await write.batch([
-      write.insert(keys).values({ ...record, projectId, hash: hashKey(key), hint: keyHint(key) }),
-      write.run(
-        audit.entry({ by, projectId, action: 'key_created', target: nameKey({ name: record.name, hint }) }),
-      ),
-    ])
+    const target = nameKey({ name: record.name, hint })
+    await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        write.insert(keys).values({ ...record, projectId, hash: hashKey(key), hint: keyHint(key) }),
+        write.run(audit.entry({ by, projectId, action: 'key_created', target })),
+      ]),
+    )
     return { ...record, hint, key }
   }
 
@@ -165,7 +171,10 @@ export class Keys {
     }))
   }
 
-  /** Holds from the next request on. @throws not_found for an id that is not this project's, or revoked before. */
+  /**
+   * Holds from the next request on.
+   * @throws forbidden for who does not own the project; not_found when it has no such key in use
+   */
   async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; revoked: true }> {
     const { read, write, audit, now } = this.#options
     const isThisKey = and(eq(keys.id, id), eq(keys.projectId, projectId))
@@ -174,14 +183,17 @@ export class Keys {
       .from(keys)
       .where(isThisKey)
     const target = key ? nameKey({ name: key.name, hint: shownHint(key.kind, key.hint) }) : null
-    const [revoked] = await write.batch([
-      write
-        .update(keys)
-        .set({ revokedAt: now() })
-        .where(and(isThisKey, isNull(keys.revokedAt)))
-        .returning({ id: keys.id }),
-      write.run(audit.entry({ by, projectId, action: 'key_revoked', target })),
-    ])
+    const [, revoked] = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        write
+          .update(keys)
+          .set({ revokedAt: now() })
+          .where(and(isThisKey, isNull(keys.revokedAt)))
+          .returning({ id: keys.id }),
+        write.run(audit.entry({ by, projectId, action: 'key_revoked', target })),
+      ]),
+    )
     if (revoked.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such key in use.' })
     return { id, revoked: true }

@@ -1,12 +1,17 @@
 // What the console's own interface, /console/api, answers with. Times are ISO 8601, UTC, as under /v1.
 
-/** An owner may do everything; a member everything but keys, people, the audit trail and deleting the project. */
+/** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
 export type Role = 'owner' | 'member'
 
 export interface Person {
   id: string
   name: string
   email: string
+}
+
+/** Somebody who can sign in, as the console's owner sees them. */
+export interface Account extends Person {
+  ownsConsole: boolean
 }
 
 export interface ProjectOfPerson {
@@ -20,8 +25,10 @@ export interface ProjectOfPerson {
 export interface SessionAnswer {
   person: Person | null
   projects: ProjectOfPerson[]
-  /** False until the set-up link has been used. */
+  /** False until somebody can sign in. */
   isSetUp: boolean
+  /** Whether the person who is signed in has set the console up, and may delete people from it. */
+  ownsConsole: boolean
 }
 
 export interface SessionRow {
@@ -257,6 +264,7 @@ export type AuditAction =
   | 'role_changed'
   | 'person_removed'
   | 'person_renamed'
+  | 'person_deleted'
   | 'key_created'
   | 'key_revoked'
   | 'project_created'

@@ -15,7 +15,7 @@ import type { Links } from './people/links.ts'
 import type { Members } from './people/members.ts'
 import type { People } from './people/people.ts'
 import type { Sessions } from './people/sessions.ts'
-import { peopleRoutes } from './people-routes.ts'
+import { accountRoutes, peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
 import type { ConsoleProjects } from './projects.ts'
 import { sessionRoutes } from './session-routes.ts'
@@ -58,6 +58,7 @@ export function consoleApi({
     .use(projectRoutes(console.projects))
     .use(keyRoutes(keys))
     .use(peopleRoutes({ ...console, publicUrl }))
+    .use(accountRoutes(console.people))
     .use(consoleCallRoutes({ calls, overview, knowledge: parts.knowledge, outbox }))
     .use(consoleKnowledgeRoutes(parts))
 }

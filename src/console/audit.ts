@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { auditEvents, keys, members } from '../db/schema.ts'
+import { auditEvents, keys, members, people } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import type { SignedIn } from '../http/console-context.ts'
 import type { AuditAction, AuditRow, AuditRows } from './answers.ts'
@@ -50,6 +50,12 @@ export class AuditTrail {
     return sql`${this.#noting(event)} where changes() > 0`
   }
 
+  /** The same for each project that the person is in, or for none; to come before what ends that. */
+  entriesAbout(personId: string, event: Omit<AuditEvent, 'projectId'>): SQL {
+    return sql`${this.#noting({ ...event, projectId: sql`project_id` })}
+      from ${people} left join ${members} on person_id = ${people.id} where ${people.id} = ${personId}`
+  }
+
   /** Notes what has happened. Never fails. */
   async note(event: AuditEvent): Promise<void> {
     try {
@@ -77,7 +83,12 @@ export class AuditTrail {
     return { data, nextCursor: rows.length > limit ? String(data.at(-1)?.seq) : null }
   }
 
-  #noting({ by, projectId, action, target }: AuditEvent): SQL {
+  #noting({
+    by,
+    projectId,
+    action,
+    target,
+  }: Omit<AuditEvent, 'projectId'> & { projectId: number | SQL | null }): SQL {
     const { id, name } = by ? columnsOf(by.actor) : { id: null, name: null }
     return sql`
       insert into ${auditEvents} (project_id, at, actor_id, actor_name, action, target, ip_address)

@@ -5,6 +5,7 @@ import type { PeopleAnswer } from './answers.ts'
 import { type AuditTrail, byPerson } from './audit.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Members } from './people/members.ts'
+import type { People } from './people/people.ts'
 import { NewInvitation, NewRole, PageRequest } from './schemas.ts'
 
 const detail = { hide: true }
@@ -15,6 +16,16 @@ interface PeopleRoutesOptions {
   audit: AuditTrail
   /** Where links lead to; null for the address that whoever asks for one uses. */
   publicUrl: string | null
+}
+
+/** /console/api/people: everybody who can sign in, for the console's owner. */
+export function accountRoutes(people: People) {
+  return new Elysia({ prefix: '/console/api/people' })
+    .use(consoleContext())
+    .get('', async () => ({ data: await people.accounts() }), { detail })
+    .delete('/:id', ({ person, address, params }) => people.remove(params.id, byPerson(person, address)), {
+      detail,
+    })
 }
 
 /** /console/api/projects/:project/people, /invitations and /audit: for owners. */

@@ -1,15 +1,18 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Requirement } from '../db/requirements.ts'
+import { members } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
 import type { Membership, SignedIn } from '../http/console-context.ts'
 import type { Project, Projects } from '../projects/projects.ts'
-import type { ProjectOfPerson, Role } from './answers.ts'
+import type { ProjectOfPerson } from './answers.ts'
 import { byPerson } from './audit.ts'
-import type { Members } from './people/members.ts'
-import type { People } from './people/people.ts'
+import { isConsoleOwner } from './people/set-up.ts'
+
+/** Only the command line makes more for one person: names and projects cost room that others share. */
+const projectsPerOwnerMax = 100
 
 interface ConsoleProjectsOptions {
   projects: Pick<Projects, 'create' | 'rename' | 'remove'>
-  members: Members
-  people: People
 }
 
 /** What a person does with projects as a whole. */
@@ -20,28 +23,29 @@ export class ConsoleProjects {
     this.#options = options
   }
 
-  /** Whoever owns a project, or has set the console up, may make another one, and owns it. @throws forbidden */
+  /**
+   * Whoever owns a project, or the console, may make another project, and owns it.
+   * @throws forbidden for others, and for whoever owns too many; invalid_request when the name is no good
+   */
   async create(person: SignedIn, name: string, address: string | null): Promise<ProjectOfPerson> {
-    const { projects, members, people } = this.#options
     const { personId } = person
-    const mayCreate = (await members.isOwner(personId)) || (await people.consoleOwner()) === personId
-    if (!mayCreate)
-      throw new AppError('forbidden', 'Forbidden', {
-        detail: 'Only an owner of a project may create another.',
-      })
-    const project = await projects.create(name, { ownerId: personId, by: byPerson(person, address) })
-    return toProjectOfPerson(project, 'owner')
+    const project = await this.#options.projects.create(name, {
+      ownerId: personId,
+      by: byPerson(person, address),
+      requirements: [mayCreate(personId), ownsFew(personId)],
+    })
+    return toProjectOfPerson(project)
   }
 
   /** @throws invalid_request when the name is blank, too long or taken. */
   async rename(
     person: SignedIn,
-    { projectId, role }: Membership,
+    { projectId }: Membership,
     name: string,
     address: string | null,
   ): Promise<ProjectOfPerson> {
     const project = await this.#options.projects.rename(projectId, name, byPerson(person, address))
-    return toProjectOfPerson(project, role)
+    return toProjectOfPerson(project)
   }
 
   /** For good. @throws invalid_request unless `confirm` is the project's name */
@@ -55,6 +59,31 @@ export class ConsoleProjects {
   }
 }
 
-function toProjectOfPerson({ id, name, createdAt }: Project, role: Role): ProjectOfPerson {
-  return { id, name, role, createdAt: new Date(createdAt).toISOString() }
+function mayCreate(personId: string): Requirement {
+  return {
+    condition: sql`${projectsOwnedBy(personId)} > 0 or ${isConsoleOwner(personId)}`,
+    otherwise: () =>
+      new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of a project may create another.' }),
+  }
+}
+
+function ownsFew(personId: string): Requirement {
+  return {
+    condition: sql`${projectsOwnedBy(personId)} < ${projectsPerOwnerMax}`,
+    otherwise: () =>
+      new AppError('forbidden', 'Forbidden', {
+        detail:
+          `You own ${projectsPerOwnerMax} projects, the most that one person may make in the console. ` +
+          'Delete one first, or ask whoever runs Callbook for another.',
+      }),
+  }
+}
+
+function projectsOwnedBy(personId: string): SQL {
+  return sql`(select count(*) from ${members} where person_id = ${personId} and role = 'owner')`
+}
+
+/** A project of one of its owners. */
+function toProjectOfPerson({ id, name, createdAt }: Project): ProjectOfPerson {
+  return { id, name, role: 'owner', createdAt: new Date(createdAt).toISOString() }
 }

@@ -13,21 +13,26 @@ import {
 // Times are integers: milliseconds since 1970, UTC. `project_id` is projects.id, never the public id.
 // Beside these tables each project has two FTS5 tables, made and dropped with it: see word-tables.ts.
 
-export const projects = sqliteTable('projects', {
-  id: integer().primaryKey({ autoIncrement: true }),
-  /** `prj_…`: what people and commands see. */
-  publicId: text('public_id').notNull().unique(),
-  name: text().notNull().unique(),
-  /** Counts every change of the project's calls and knowledge, in the batch that makes it. */
-  changeSeq: integer('change_seq').notNull().default(0),
-  /** Counts every change of the project's set of vectors: an index file of another version is behind. */
-  knowledgeVersion: integer('knowledge_version').notNull().default(0),
-  /** Calls of the project, kept by triggers on `calls`. */
-  callCount: integer('call_count').notNull().default(0),
-  createdAt: integer('created_at').notNull(),
-  /** Since when it is being deleted: it is unreachable, and its rows go. */
-  deletedAt: integer('deleted_at'),
-})
+export const projects = sqliteTable(
+  'projects',
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    /** `prj_…`: what people and commands see. */
+    publicId: text('public_id').notNull().unique(),
+    /** Different projects may have the same one. */
+    name: text().notNull(),
+    /** Counts every change of the project's calls and knowledge, in the batch that makes it. */
+    changeSeq: integer('change_seq').notNull().default(0),
+    /** Counts every change of the project's set of vectors: an index file of another version is behind. */
+    knowledgeVersion: integer('knowledge_version').notNull().default(0),
+    /** Calls of the project, kept by triggers on `calls`. */
+    callCount: integer('call_count').notNull().default(0),
+    createdAt: integer('created_at').notNull(),
+    /** Since when it is being deleted: it is unreachable, and its rows go. */
+    deletedAt: integer('deleted_at'),
+  },
+  (table) => [index('projects_by_name').on(table.name)],
+)
 
 export const keys = sqliteTable(
   'keys',
@@ -340,7 +345,7 @@ export const members = sqliteTable(
     personId: text('person_id')
       .notNull()
       .references(() => people.id, { onDelete: 'cascade' }),
-    /** An owner may do everything; a member everything but keys, people and deleting the project. */
+    /** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
     role: text({ enum: ['owner', 'member'] }).notNull(),
     createdAt: integer('created_at').notNull(),
   },

@@ -2,6 +2,7 @@
 export type ConsoleAccess =
   | { for: 'everyone' }
   | { for: 'signedIn' }
+  | { for: 'consoleOwner' }
   | { for: 'members' | 'owners'; project: string }
 
 const prefix = '/console/api'
@@ -14,8 +15,9 @@ export function consoleAccess(method: string, path: string): ConsoleAccess | nul
   if (path !== prefix && !path.startsWith(`${prefix}/`)) return null
   const [first, second, third] = path.slice(prefix.length + 1).split('/')
   if (first === 'projects' && second) {
-    return { for: isForMembers(method, third) ? 'members' : 'owners', project: second }
+    return { for: third && partsOfMembers.includes(third) ? 'members' : 'owners', project: second }
   }
+  if (first === 'people') return { for: 'consoleOwner' }
   return { for: isOpen(method, first, second) ? 'everyone' : 'signedIn' }
 }
 
@@ -25,11 +27,6 @@ export const strangersBodyBytesMax = 16_384
 /** Whether the method leaves everything as it is, so that a foreign page may make a browser send it. */
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
-}
-
-/** A member may rename the project. */
-function isForMembers(method: string, part: string | undefined): boolean {
-  return part ? partsOfMembers.includes(part) : method === 'PATCH'
 }
 
 /** Asking who is signed in, signing in, and what a one-time link opens. */

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { networkOf } from '../auth/ip-rules.ts'
-import { AppError } from '../errors.ts'
+import { AppError, consoleOwnerOnly, ownersOnly } from '../errors.ts'
 import type { Admission } from './admission.ts'
 import { consoleAccess, isSafe } from './console-access.ts'
 import { consoleContext, type Membership, type SignedIn } from './console-context.ts'
@@ -11,6 +11,8 @@ interface ConsoleJudgeOptions {
   signedIn(cookies: string | null): Promise<SignedIn | null>
   /** Null when there is no such project, or the person is not in it. */
   membership(personId: string, publicProjectId: string): Promise<Membership | null>
+  /** The id of the person who owns the console; null when nobody does. */
+  consoleOwner(): Promise<string | null>
   facts: FactsByRequest
 }
 
@@ -18,7 +20,12 @@ interface ConsoleJudgeOptions {
 export type ConsoleJudge = (request: Request) => Promise<{ person?: SignedIn; member?: Membership }>
 
 /** Judges by cookie and path alone; what is not under /console/api passes. */
-export function consoleJudge({ signedIn, membership, facts }: ConsoleJudgeOptions): ConsoleJudge {
+export function consoleJudge({
+  signedIn,
+  membership,
+  consoleOwner,
+  facts,
+}: ConsoleJudgeOptions): ConsoleJudge {
   return async (request) => {
     const access = consoleAccess(request.method, facts.of(request).path)
     if (!access) return {}
@@ -26,6 +33,10 @@ export function consoleJudge({ signedIn, membership, facts }: ConsoleJudgeOption
     if (access.for === 'everyone') return person ? { person } : {}
     if (!person) throw notSignedIn()
     if (access.for === 'signedIn') return { person }
+    if (access.for === 'consoleOwner') {
+      if ((await consoleOwner()) !== person.personId) throw consoleOwnerOnly()
+      return { person }
+    }
     const member = await membership(person.personId, access.project)
     if (!member) throw noSuchProject()
     if (access.for === 'owners' && member.role !== 'owner') throw ownersOnly()
@@ -97,8 +108,4 @@ function noSuchProject(): AppError {
   return new AppError('not_found', 'Not found', {
     detail: 'There is no such project, or you are not a member of it.',
   })
-}
-
-function ownersOnly(): AppError {
-  return new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of the project may do this.' })
 }

@@ -1,8 +1,9 @@
-import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail, By } from '../console/audit.ts'
 import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
+import { ownsProject, personIdOf, type Requirement, requiring } from '../db/requirements.ts'
 import { invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
 import { projectWasDeleted } from '../db/store.ts'
 import { createWordTables } from '../db/word-tables.ts'
@@ -11,6 +12,7 @@ import { AppError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
 
 const nameCharsMax = 200
+const idsNamedMax = 10
 
 export interface Project {
   /** Names the project inside the database; never shown. */
@@ -39,6 +41,8 @@ interface NewProject {
   /** A person's id; null for a project that is reached by keys and the command line alone. */
   ownerId?: string | null
   by?: By | undefined
+  /** What else must be true for the project to be made. */
+  requirements?: readonly Requirement[]
 }
 
 const columns = {
@@ -61,13 +65,14 @@ export class Projects {
     this.#write = options.write
   }
 
-  /** @throws invalid_request when the name is blank, too long or taken. */
-  async create(name: string, options: NewProject = {}): Promise<Project> {
+  /** @throws invalid_request when the name is blank or too long, or is that of another project of the owner */
+  async create(name: string, { ownerId = null, by, requirements = [] }: NewProject = {}): Promise<Project> {
     checkName(name)
+    const all = [...requirements, isNameFree(name, ownerId)]
     for (;;) {
-      const outcome = await this.#insert(name, options)
-      if (outcome === 'name taken') throw nameTaken()
-      if (outcome !== 'id taken') return outcome
+      const projectId = (await this.#lastId()) + 1
+      const project = await this.#insert(projectId, name, { ownerId, by, requirements: all })
+      if (project) return project
     }
   }
 
@@ -75,8 +80,7 @@ export class Projects {
   async createFirst(name: string): Promise<Project | null> {
     // What a replica knows it need not ask its primary, which may be away.
     if ((await this.#lastId(this.#read)) > 0 || (await this.#lastId()) > 0) return null
-    const outcome = await this.#insert(name, {})
-    return typeof outcome === 'string' ? null : outcome
+    return await this.#insert(1, name)
   }
 
   async list(): Promise<Project[]> {
@@ -90,39 +94,49 @@ export class Projects {
     return found
   }
 
-  /** @param idOrName an id wins over a name that looks like it. */
+  /**
+   * @param idOrName an id wins over a name that looks like it
+   * @throws not_found; invalid_request when several projects have the name
+   */
   async find(idOrName: string): Promise<Project> {
     const found = await this.#read
       .select(columns)
       .from(projects)
       .where(and(or(eq(projects.publicId, idOrName), eq(projects.name, idOrName)), isThere))
-      .orderBy(sql`${projects.publicId} = ${idOrName} desc`)
-      .limit(1)
-    if (found[0]) return found[0]
-    throw noSuchProject(`There is no project with the id or name ${idOrName}.`)
+      .orderBy(sql`${projects.publicId} = ${idOrName} desc`, projects.id)
+      .limit(idsNamedMax)
+    const [first] = found
+    if (!first) throw noSuchProject(`There is no project with the id or name ${idOrName}.`)
+    if (found.length > 1 && first.id !== idOrName) throw ambiguous(idOrName, found)
+    return first
   }
 
-  /** @throws invalid_request when the name is blank, too long or taken. */
+  /**
+   * @throws invalid_request when the name is blank or too long, or is that of another project of the owner; forbidden
+   * for who does not own the project
+   */
   async rename(projectId: number, name: string, by?: By): Promise<Project> {
     checkName(name)
-    try {
-      const [[renamed]] = await this.#write.batch([
+    const ownerId = by ? personIdOf(by) : firstOwner(projectId)
+    const requirements = [ownsProject(projectId, by), isNameFree(name, ownerId, projectId)]
+    const [, [renamed]] = await requiring(requirements, (check) =>
+      this.#write.batch([
+        this.#write.run(check),
         this.#write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
         this.#write.run(
           this.#options.audit.entry({ by, projectId, action: 'project_renamed', target: name }),
         ),
-      ])
-      if (renamed) return renamed
-    } catch (error) {
-      throw isTaken(error, 'projects.name') ? nameTaken() : error
-    }
-    throw noSuchProject()
+      ]),
+    )
+    if (!renamed) throw noSuchProject()
+    return renamed
   }
 
   /**
-   * Deletes a project with all that is in it. When this returns, no request reaches it, its keys are gone, its name is
-   * free, and that nothing of it will be left in any file is promised durably.
+   * Deletes a project with all that is in it. When this returns, no request reaches it, its name and keys are gone, and
+   * that nothing of it will be left in any file is promised durably.
    * @param options.confirm what somebody typed to confirm it: the project's name
+   * @throws forbidden for who does not own the project
    */
   async remove(
     projectId: number,
@@ -136,54 +150,61 @@ export class Projects {
     const { freeing } = this.#options
     const deletedAt = this.#options.now()
     const idHash = this.#options.recordHash(projectId, 'project', found.id)
-    const [deleted] = await freeing.batch([
-      // A name of its own, since names are unique, and one that nobody can have taken.
-      freeing
-        .update(projects)
-        .set({ deletedAt, name: newId('prj') })
-        .where(isLive(projectId))
-        .returning({ projectId: projects.id }),
-      // Of no project, since nobody is in this one any more to see it.
-      freeing.run(
-        this.#options.audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
-      ),
-      freeing
-        .insert(projectErasures)
-        .values({ projectId, idHash, requestedAt: deletedAt })
-        .onConflictDoNothing(),
-      freeing.delete(keys).where(eq(keys.projectId, projectId)),
-      freeing.delete(members).where(eq(members.projectId, projectId)),
-      freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
-    ])
+    const [, deleted] = await requiring([ownsProject(projectId, by)], (check) =>
+      freeing.batch([
+        freeing.run(check),
+        freeing
+          .update(projects)
+          .set({ deletedAt, name: '' })
+          .where(isLive(projectId))
+          .returning({ projectId: projects.id }),
+        // Of no project, since nobody is in this one any more to see it.
+        freeing.run(
+          this.#options.audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
+        ),
+        freeing
+          .insert(projectErasures)
+          .values({ projectId, idHash, requestedAt: deletedAt })
+          .onConflictDoNothing(),
+        freeing.delete(keys).where(eq(keys.projectId, projectId)),
+        freeing.delete(members).where(eq(members.projectId, projectId)),
+        freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
+      ]),
+    )
     if (deleted.length === 0) throw noSuchProject()
     this.#options.onRemoved(projectId)
     return { id: found.id, deleted: true }
   }
 
-  /** A project comes with its word tables, or not at all, so its id is chosen before they are named after it. */
+  /**
+   * A project comes with its word tables, or not at all, so its id is chosen before they are named after it. Null when
+   * another process has just taken that id.
+   */
   async #insert(
+    projectId: number,
     name: string,
-    { ownerId = null, by }: NewProject,
-  ): Promise<Project | 'name taken' | 'id taken'> {
+    { ownerId = null, by, requirements = [] }: NewProject = {},
+  ): Promise<Project | null> {
     const createdAt = this.#options.now()
-    const project = { projectId: (await this.#lastId()) + 1, id: newId('prj'), name, createdAt }
-    const { projectId } = project
-    const values = { id: project.projectId, publicId: project.id, name, createdAt }
+    const project = { projectId, id: newId('prj'), name, createdAt }
+    const values = { id: projectId, publicId: project.id, name, createdAt }
     try {
-      await this.#write.batch([
-        this.#write.insert(projects).values(values),
-        this.#write.run(
-          this.#options.audit.entry({ by, projectId, action: 'project_created', target: name }),
-        ),
-        this.#write.run(sql`
-          insert into ${members} (project_id, person_id, role, created_at)
-          select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`),
-        ...createWordTables(project.projectId).map((statement) => this.#write.run(statement)),
-      ])
+      await requiring(requirements, (check) =>
+        this.#write.batch([
+          this.#write.run(check),
+          this.#write.insert(projects).values(values),
+          this.#write.run(
+            this.#options.audit.entry({ by, projectId, action: 'project_created', target: name }),
+          ),
+          this.#write.run(sql`
+            insert into ${members} (project_id, person_id, role, created_at)
+            select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`),
+          ...createWordTables(projectId).map((statement) => this.#write.run(statement)),
+        ]),
+      )
       return project
     } catch (error) {
-      if (isTaken(error, 'projects.name')) return 'name taken'
-      if (isTaken(error, 'projects.id')) return 'id taken'
+      if (isTaken(error, 'projects.id')) return null
       throw error
     }
   }
@@ -204,8 +225,30 @@ function checkName(name: string): void {
   if (problem) throw invalidRequest([{ field: 'name', message: problem }])
 }
 
-function nameTaken(): AppError {
-  return invalidRequest([{ field: 'name', message: 'is taken by another project' }])
+/**
+ * That no other project of the owner has the name; of null, no other that nobody owns. Projects of others are not
+ * looked at, so that nobody learns their names.
+ */
+function isNameFree(name: string, ownerId: string | null | SQL, projectId = 0): Requirement {
+  return {
+    condition: sql`not exists (
+      select 1 from ${projects} left join ${members} on project_id = ${projects.id} and role = 'owner'
+      where ${projects.name} = ${name} and ${isThere} and ${projects.id} <> ${projectId} and person_id is ${ownerId})`,
+    otherwise: () => invalidRequest([{ field: 'name', message: 'is taken by another project' }]),
+  }
+}
+
+/** Null for a project that nobody owns. */
+function firstOwner(projectId: number): SQL {
+  return sql`(
+    select person_id from ${members} where project_id = ${projectId} and role = 'owner' order by created_at limit 1)`
+}
+
+function ambiguous(name: string, found: readonly Project[]): AppError {
+  const ids = found.map(({ id }) => id).join(', ')
+  return new AppError('invalid_request', 'Invalid request', {
+    detail: `Several projects are called ${name}. Name the one you mean by its id: ${ids}.`,
+  })
 }
 
 function noSuchProject(detail = 'There is no such project; it may have been deleted.'): AppError {

@@ -6,7 +6,7 @@ import { head, rawRequest } from '../support/raw-http.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
-type Level = 'everyone' | 'signedIn' | 'members' | 'owners'
+type Level = 'everyone' | 'signedIn' | 'consoleOwner' | 'members' | 'owners'
 
 /** Whom each route is for. A route that is missing here fails the first test. */
 const levels: Record<string, Level> = {
@@ -23,7 +23,9 @@ const levels: Record<string, Level> = {
   'POST /links/invitation': 'everyone',
   'POST /links/password': 'everyone',
   'POST /projects': 'signedIn',
-  'PATCH /projects/:project': 'members',
+  'GET /people': 'consoleOwner',
+  'DELETE /people/:id': 'consoleOwner',
+  'PATCH /projects/:project': 'owners',
   'DELETE /projects/:project': 'owners',
   'GET /projects/:project/keys': 'owners',
   'POST /projects/:project/keys': 'owners',
@@ -121,6 +123,14 @@ describe('the routes of the console', () => {
     '$route is 403 for a member, and not for an owner',
     async ({ method, path }) => {
       await expectProblem(await send(member, method, placed(path)), 'forbidden', 'Forbidden')
+      expect([401, 403]).not.toContain((await send(set.owner, method, placed(path))).status)
+    },
+  )
+
+  test.each(routes.filter(({ level }) => level === 'consoleOwner'))(
+    '$route is 403 for an owner of projects alone, and not for the owner of the console',
+    async ({ method, path }) => {
+      await expectProblem(await send(stranger, method, placed(path)), 'forbidden', 'Forbidden')
       expect([401, 403]).not.toContain((await send(set.owner, method, placed(path))).status)
     },
   )

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { bootstrap } from '../../src/bootstrap.ts'
 import { invitations, people, projects } from '../../src/db/schema.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
@@ -91,21 +92,35 @@ describe('the set-up link', () => {
     expect(await bootstrap(service.services)).toEqual({ firstKey: null, setupToken: null })
   })
 
-  test('dies when somebody becomes an owner by an invitation before', async () => {
+  test('stays good while others join by invitations, and none of them owns the console', async () => {
     const other = await startService()
     const { setupToken } = await bootstrap(other.services)
     const { projectId } = await other.services.projects.find('default')
     const browser = browserOf(other, null)
-    const join = async (role: 'owner' | 'member') => {
+    for (const role of ['member', 'owner'] as const) {
       const { link } = await other.services.console.invitations.create(projectId, role, 'http://x')
       const body = { token: tokenOf(link), newPerson: newPerson() }
-      return await (await browser.send('POST', '/links/invitation', body)).json()
+      const joined = await (await browser.send('POST', '/links/invitation', body)).json()
+      expect(joined).toMatchObject({ isSetUp: true, ownsConsole: false })
     }
-    expect((await join('member')).isSetUp).toBe(false)
-    const owner = await join('owner')
-    expect(owner.isSetUp).toBe(true)
-    await isDead(await browser.send('POST', '/links/setup', { token: setupToken, ...newPerson() }))
+    expect(await other.services.console.people.consoleOwner()).toBeNull()
+    const answer = await browser.send('POST', '/links/setup', { token: setupToken, ...newPerson() })
+    const owner = await answer.json()
+    expect(owner).toMatchObject({ ownsConsole: true, projects: [] })
     expect(await other.services.console.people.consoleOwner()).toBe(owner.person.id)
+    await other.stop()
+  })
+
+  test('is dead once another one replaces it, which only a console without an owner takes', async () => {
+    const other = await startService()
+    const { people: everybody } = other.services.console
+    const { setupToken } = await bootstrap(other.services)
+    const next = await everybody.replaceSetUpLink()
+    const browser = browserOf(other, null)
+    await isDead(await browser.send('POST', '/links/setup', { token: setupToken, ...newPerson() }))
+    const good = await browser.send('POST', '/links/setup', { token: next, ...newPerson() })
+    expect(good.status).toBe(200)
+    expect(await failureOf(everybody.replaceSetUpLink())).toMatchObject({ code: 'invalid_request' })
     await other.stop()
   })
 

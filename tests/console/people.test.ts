@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { MemberRow, Role } from '../../src/console/answers.ts'
+import { byPerson } from '../../src/console/audit.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
@@ -198,6 +200,48 @@ describe('a new project', () => {
     await fresh.stop()
   })
 
+  test('may be called like a project of others, and not like another of their own', async () => {
+    const person = await set.join(await set.mintProject(), 'owner')
+    const secret = await set.mintProject()
+    const made = await person.send('POST', '/projects', { name: secret.name })
+    expect(made.status).toBe(200)
+    const other = await (await person.send('POST', '/projects', { name: 'another' })).json()
+    expect((await person.send('PATCH', `/projects/${other.id}`, { name: 'default' })).status).toBe(200)
+    const taken = [
+      await person.send('POST', '/projects', { name: secret.name }),
+      await person.send('PATCH', `/projects/${other.id}`, { name: secret.name }),
+    ]
+    for (const answer of taken) {
+      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      expect(errors).toEqual([{ field: 'name', message: 'is taken by another project' }])
+    }
+  })
+
+  test('is made once when its owner asks for it several times at once', async () => {
+    const person = await set.join(await set.mintProject(), 'owner')
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => person.send('POST', '/projects', { name: 'twice' })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400])
+  })
+
+  test('is one of at most a hundred that a person owns, but for those of the command line', async () => {
+    const person = await set.join(await set.mintProject(), 'owner')
+    const { projects } = service.services
+    for (let made = 1; made < 99; made++) await projects.create(`${made}`, { ownerId: person.personId })
+    const answers = await Promise.all(
+      ['last', 'one too many', 'two too many'].map((name) => person.send('POST', '/projects', { name })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403])
+    const { detail } = await expectProblem(
+      await person.send('POST', '/projects', { name: 'still too many' }),
+      'forbidden',
+      'Forbidden',
+    )
+    expect(detail).toContain('100 projects')
+    await projects.create('of the command line', { ownerId: person.personId })
+  })
+
   test.each([
     [{}, 'name'],
     [{ name: ' ' }, 'name'],
@@ -210,5 +254,82 @@ describe('a new project', () => {
       'Invalid request',
     )
     expect(errors?.map((error) => error.field)).toEqual([field])
+  })
+})
+
+describe("the console's owner", () => {
+  const accountOf = async ({ personId }: TestPerson) =>
+    (await (await set.owner.fetch('/people')).json()).data.find(({ id }: { id: string }) => id === personId)
+  const deleting = (person: TestPerson, by: TestPerson = set.owner) =>
+    by.fetch(`/people/${person.personId}`, { method: 'DELETE' })
+
+  test('sees everybody who can sign in, and not what they are in', async () => {
+    const person = await set.join(await set.mintProject(), 'member')
+    const { personId: id, name, email } = person
+    expect(await accountOf(person)).toEqual({ id, name, email, ownsConsole: false })
+    expect((await accountOf(set.owner)).ownsConsole).toBe(true)
+  })
+
+  test('deletes a person, who is signed out and in no project from then on', async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    const person = await set.join(project, 'owner')
+    const { link } = await (
+      await person.send('POST', `/projects/${project.id}/invitations`, { role: 'owner' })
+    ).json()
+    const answer = await deleting(person)
+    expect([answer.status, await answer.json()]).toEqual([200, { id: person.personId, deleted: true }])
+    expect(await accountOf(person)).toBeUndefined()
+    expect((await person.fetch('/sessions')).status).toBe(401)
+    expect((await set.nobody.send('POST', '/session', person)).status).toBe(401)
+    const check = await set.nobody.send('POST', '/links/check', { token: new URL(link).hash.slice(1) })
+    expect(check.status).toBe(404)
+    expect(await membersOf(project)).toHaveLength(1)
+    const trail = async ({ id }: TestProject) =>
+      (await (await set.owner.fetch(`/projects/${id}/audit`)).json()).data.filter(
+        ({ action, target }: { action: string; target: string }) =>
+          action === 'person_deleted' && target.includes(person.email),
+      )
+    expect(await trail(project)).toMatchObject([
+      { actor: `${set.owner.name} (${set.owner.email})`, target: `${person.name} (${person.email})` },
+    ])
+    expect(await trail(other)).toEqual([])
+    await expectProblem(await deleting(person), 'not_found', 'Not found')
+  })
+
+  test("deletes neither a project's last owner nor themselves", async () => {
+    const [project, shared] = [await set.mintProject(), await set.mintProject()]
+    const person = await set.join(shared, 'owner')
+    await set.owner.send('DELETE', `/projects/${shared.id}/people/${set.owner.personId}`)
+    for (const wanted of [person, set.owner]) {
+      const { errors } = await expectProblem(await deleting(wanted), 'invalid_request', 'Invalid request')
+      expect(errors?.map(({ field }) => field)).toEqual(['id'])
+      expect(await accountOf(wanted)).toBeDefined()
+    }
+    expect(await membersOf(project)).toHaveLength(1)
+  })
+
+  test('leaves a project an owner when its two owners are deleted at the same time', async () => {
+    const project = await set.mintProject()
+    const two = [await set.join(project, 'owner'), await set.join(project, 'owner')]
+    await set.owner.send('DELETE', `/projects/${project.id}/people/${set.owner.personId}`)
+    const answers = await Promise.all(two.map((person) => deleting(person)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+    expect(await service.services.console.members.list(project.projectId)).toHaveLength(1)
+  })
+
+  test('deletes nobody by a request that was let in before they were deleted themselves', async () => {
+    const fresh = await startService()
+    const { owner, join, mintProject } = await startConsole(fresh)
+    const project = await mintProject()
+    const [person, other] = [await join(project, 'owner'), await join(project, 'member')]
+    const { people } = fresh.services.console
+    for (const { projectId } of await fresh.services.projects.list())
+      if (projectId !== project.projectId) await fresh.services.projects.remove(projectId)
+    await people.remove(owner.personId)
+    expect(await people.consoleOwner()).toBeNull()
+    const by = byPerson({ ...owner, sessionId: '' }, null)
+    expect(await failureOf(people.remove(other.personId, by))).toMatchObject({ code: 'forbidden' })
+    expect((await people.list()).map(({ id }) => id)).toEqual([person.personId, other.personId])
+    await fresh.stop()
   })
 })

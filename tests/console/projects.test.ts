@@ -13,22 +13,22 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe('PATCH /projects/:project', () => {
-  test('renames a project, also for a member', async () => {
+  test('renames a project, for its members too', async () => {
     const project = await console.mintProject()
     const member = await console.join(project, 'member')
-    const answer = await member.send('PATCH', `/projects/${project.id}`, { name: 'Renamed by a member' })
+    const answer = await console.owner.send('PATCH', `/projects/${project.id}`, { name: 'Renamed' })
     expect(answer.status).toBe(200)
     expect(await answer.json()).toEqual({
       id: project.id,
-      name: 'Renamed by a member',
-      role: 'member',
+      name: 'Renamed',
+      role: 'owner',
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })
     const session = await (await member.fetch('/session')).json()
-    expect(session.projects.map(({ name }: { name: string }) => name)).toEqual(['Renamed by a member'])
+    expect(session.projects.map(({ name }: { name: string }) => name)).toEqual(['Renamed'])
     const trail = await (await console.owner.fetch(`/projects/${project.id}/audit`)).json()
-    expect(trail.data[0]).toMatchObject({ action: 'project_renamed', target: 'Renamed by a member' })
-    expect(trail.data[0].actor).toContain(member.email)
+    expect(trail.data[0]).toMatchObject({ action: 'project_renamed', target: 'Renamed' })
+    expect(trail.data[0].actor).toContain(console.owner.email)
   })
 
   test.each([
@@ -52,10 +52,11 @@ describe('PATCH /projects/:project', () => {
     expect(problem.errors).toEqual([{ field: 'name', message: 'is taken by another project' }])
   })
 
-  test('without a session is 401, for a stranger 404', async () => {
+  test('is for owners: 403 for a member, 404 for a stranger, 401 for nobody', async () => {
     const [project, elsewhere] = [await console.mintProject(), await console.mintProject()]
-    const stranger = await console.join(elsewhere, 'owner')
+    const [member, stranger] = [await console.join(project, 'member'), await console.join(elsewhere, 'owner')]
     const path = `/projects/${project.id}`
+    await expectProblem(await member.send('PATCH', path, { name: 'x' }), 'forbidden', 'Forbidden')
     await expectProblem(
       await console.nobody.send('PATCH', path, { name: 'x' }),
       'not_signed_in',

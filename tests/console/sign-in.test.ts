@@ -53,6 +53,7 @@ describe('signing in', () => {
       person: { id: person.personId, name: person.name, email: person.email },
       projects: [{ id: project.id, name: project.name, role: 'member', createdAt: expect.any(String) }],
       isSetUp: true,
+      ownsConsole: true,
     }
     expect([answer.status, await answer.json()]).toEqual([200, shown])
     const later = await browserOf(service, cookieOf(answer)).fetch('/session')
@@ -61,7 +62,10 @@ describe('signing in', () => {
 
   test('nobody signed in is an answer, not an error', async () => {
     const answer = await set.nobody.fetch('/session')
-    expect([answer.status, await answer.json()]).toEqual([200, { person: null, projects: [], isSetUp: true }])
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { person: null, projects: [], isSetUp: true, ownsConsole: false },
+    ])
   })
 
   test('the cookie is out of reach of scripts, other sites and every path but the console', async () => {

@@ -97,7 +97,7 @@ describe('a body that arrives after its sender has lost the right to send it', (
     expect(demoted.status).toBe(403)
     const gone = await sendSlowly(
       person,
-      { method: 'PATCH', path: `/projects/${project.id}`, body: { name: `late ${project.id}` } },
+      { method: 'POST', path: `/projects/${project.id}/knowledge`, body: { name: 'late', text: 'late' } },
       () => person.fetch('/sessions', { method: 'DELETE' }),
     )
     expect(gone.status).toBe(401)

@@ -3,6 +3,7 @@ import { type ConsoleAccess, consoleAccess } from '../../src/http/console-access
 
 const everyone: ConsoleAccess = { for: 'everyone' }
 const signedIn: ConsoleAccess = { for: 'signedIn' }
+const consoleOwner: ConsoleAccess = { for: 'consoleOwner' }
 const members: ConsoleAccess = { for: 'members', project: 'prj_1' }
 const owners: ConsoleAccess = { for: 'owners', project: 'prj_1' }
 
@@ -21,14 +22,17 @@ describe("who may send what to the console's interface", () => {
     ['POST', '/console/api/password', signedIn],
     ['POST', '/console/api/projects', signedIn],
     ['POST', '/console/api/projects/', signedIn],
+    ['GET', '/console/api/people', consoleOwner],
+    ['DELETE', '/console/api/people/per_1', consoleOwner],
+    ['PATCH', '/console/api/person', signedIn],
     ['GET', '/console/api', signedIn],
     ['GET', '/console/api/nowhere', signedIn],
     ['GET', '/console/api/projects/prj_1/calls', members],
     ['DELETE', '/console/api/projects/prj_1/calls/c-1', members],
     ['GET', '/console/api/projects/prj_1/overview/figures', members],
     ['POST', '/console/api/projects/prj_1/knowledge', members],
-    ['PATCH', '/console/api/projects/prj_1', members],
-    ['PATCH', '/console/api/projects/prj_1/', members],
+    ['PATCH', '/console/api/projects/prj_1', owners],
+    ['PATCH', '/console/api/projects/prj_1/', owners],
     ['DELETE', '/console/api/projects/prj_1', owners],
     ['DELETE', '/console/api/projects/prj_1/', owners],
     ['GET', '/console/api/projects/prj_1/keys', owners],

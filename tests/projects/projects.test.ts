@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { people } from '../../src/db/schema.ts'
 import type { Projects } from '../../src/projects/projects.ts'
 import { failureOf } from '../support/failure.ts'
 import { projectsOf } from '../support/projects.ts'
@@ -50,6 +51,39 @@ describe('renaming a project', () => {
 
   test('that does not exist is not found', async () => {
     expect(await failureOf(projects.rename(4_711, 'x'))).toMatchObject({ code: 'not_found' })
+  })
+})
+
+describe('a name that several projects have', () => {
+  test('finds none of them but by its id, which the sentence names', async () => {
+    const now = new Date()
+    const owners = ['per_1', 'per_2'].map((id) => ({
+      id,
+      name: id,
+      email: id,
+      createdAt: now,
+      updatedAt: now,
+    }))
+    await database.write.insert(people).values(owners)
+    const made = []
+    for (const ownerId of [null, 'per_1', 'per_2']) made.push(await projects.create('shared', { ownerId }))
+    expect(await failureOf(projects.find('shared'))).toMatchObject({
+      code: 'invalid_request',
+      detail: `Several projects are called shared. Name the one you mean by its id: ${made.map(({ id }) => id).join(', ')}.`,
+    })
+    for (const project of made) expect(await projects.find(project.id)).toEqual(project)
+    const elsewhere = await projects.create('elsewhere', { ownerId: 'per_1' })
+    expect(await failureOf(projects.rename(elsewhere.projectId, 'shared'))).toMatchObject({
+      errors: [{ field: 'name', message: 'is taken by another project' }],
+    })
+    await projects.rename(elsewhere.projectId, 'taken')
+  })
+
+  test('is given to one of several that nobody owns, however many are made at a time', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => projects.create('at once')))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'invalid_request' })
   })
 })
 

@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm'
 import { Ingest } from '../../src/calls/ingest.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
-import { chunks } from '../../src/db/schema.ts'
+import { chunks, members, people } from '../../src/db/schema.ts'
 import type { Store } from '../../src/db/store.ts'
 import { callWords } from '../../src/db/word-tables.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
@@ -113,7 +113,14 @@ describe('a deleted project', () => {
 
   test('leaves of its audit trail who deleted it, and its keyed hash', async () => {
     const project = await service.mintProject()
-    const { read } = service.services.database
+    const { read, write } = service.services.database
+    const createdAt = new Date(0)
+    await write
+      .insert(people)
+      .values({ id: 'p1', name: 'Ada', email: 'a@b.c', createdAt, updatedAt: createdAt })
+    await write
+      .insert(members)
+      .values({ projectId: project.projectId, personId: 'p1', role: 'owner', createdAt: 0 })
     const by = { actor: { id: 'p1', name: 'Ada' }, address: '10.0.0.1' }
     await service.services.projects.rename(project.projectId, `renamed ${project.name}`, by)
     await service.services.projects.remove(project.projectId, { by })

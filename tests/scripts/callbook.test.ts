@@ -126,6 +126,8 @@ describe('every command', () => {
     ['person', 'list'],
     ['person', 'invite'],
     ['person', 'reset'],
+    ['person', 'setup'],
+    ['person', 'remove'],
     ['key', 'create'],
     ['key', 'list'],
     ['key', 'revoke'],
@@ -157,6 +159,7 @@ describe('every command', () => {
     [['project', 'list', '--nonsense']],
     [['project', 'rename', 'p']],
     [['project', 'remove', 'p']],
+    [['person', 'remove', 'ada@example.com']],
     [['key', 'create', '--name', 'x']],
     [['key', 'create', '--project', 'p', '--name', 'x', '--kind', 'other', '--json']],
     [['calls', 'import', '--project', 'p', '--json']],
@@ -274,16 +277,15 @@ describe('person', () => {
   })
   afterAll(() => service.stop())
 
-  test('a new project belongs to whoever set the console up, or to whom --owner names', async () => {
-    const own = await line.json(['project', 'create', 'of the first'])
+  test('a new project belongs to nobody, or to whom --owner names', async () => {
+    const free = await line.json(['project', 'create', 'of nobody'])
     const other = await set.join(await set.mintProject(), 'member')
     const theirs = await line.json(['project', 'create', 'of another', '--owner', other.email.toUpperCase()])
     const projectsOf = async (person: TestPerson) =>
       (await (await person.fetch('/session')).json()).projects.map(({ id }: { id: string }) => id)
-    expect(await projectsOf(set.owner)).toContain(own.value.id)
-    expect(await projectsOf(set.owner)).not.toContain(theirs.value.id)
+    for (const { value } of [free, theirs]) expect(await projectsOf(set.owner)).not.toContain(value.id)
     expect(await projectsOf(other)).toContain(theirs.value.id)
-    expect(await line.run(['project', 'create', 'of nobody', '--owner', 'nobody@example.com'])).toEqual({
+    expect(await line.run(['project', 'create', 'of whom', '--owner', 'nobody@example.com'])).toEqual({
       code: 1,
       out: '',
       err: 'Nobody has the e-mail address nobody@example.com.\n',
@@ -298,9 +300,53 @@ describe('person', () => {
       id: personId,
       name,
       email,
+      ownsConsole: false,
       projects: [{ id: project.id, name: project.name, role: 'member' }],
     })
-    expect((await line.run(['person', 'list'])).out).toContain(`${project.name} (member)`)
+    const { out } = await line.run(['person', 'list'])
+    expect(out).toContain(`${project.name} (member)`)
+    expect(out.split('\n').filter((row) => / {2}owner {2}/.test(row))).toEqual([
+      expect.stringContaining(set.owner.email),
+    ])
+  })
+
+  test('a name that several projects have is no name for a command, whose sentence says their ids', async () => {
+    const other = await set.join(await set.mintProject(), 'member')
+    const made = [
+      await line.json(['project', 'create', 'ambiguous']),
+      await line.json(['project', 'create', 'ambiguous', '--owner', other.email]),
+    ]
+    const ids = made.map(({ value }) => value.id)
+    expect(await line.run(['key', 'list', '--project', 'ambiguous', '--json'])).toEqual({
+      code: 1,
+      out: '',
+      err: `Several projects are called ambiguous. Name the one you mean by its id: ${ids.join(', ')}.\n`,
+    })
+    expect((await line.run(['key', 'list', '--project', ids[1]])).code).toBe(0)
+  })
+
+  test('a person is removed for good, but not the last owner of a project', async () => {
+    const person = await set.join(await set.mintProject(), 'owner')
+    expect(await line.json(['person', 'remove', person.email, '--yes'])).toMatchObject({
+      code: 0,
+      err: '',
+      value: { id: person.personId, deleted: true },
+    })
+    expect((await person.fetch('/sessions')).status).toBe(401)
+    expect((await line.run(['person', 'remove', person.email, '--yes'])).code).toBe(1)
+    const last = await line.run(['person', 'remove', set.owner.email, '--yes'])
+    expect([last.code, last.err]).toEqual([1, expect.stringContaining('last owner')])
+    expect((await set.owner.fetch('/sessions')).status).toBe(200)
+  })
+
+  test('a set-up link is made for a console that nobody owns, and for no other', async () => {
+    expect(await line.run(['person', 'setup'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('has an owner'),
+    })
+    const { value } = await new Line().json(['person', 'setup'])
+    expect(value.link).toMatch(/^http:\/\/127\.0\.0\.1:3000\/console\/setup#[\w-]{32}$/)
   })
 
   test('an invitation and a password link open what they say, at PUBLIC_URL', async () => {

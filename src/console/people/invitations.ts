@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
+import { ownsProject, personIdOf, requiring } from '../../db/requirements.ts'
 import { invitations, people as peopleTable } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
@@ -49,21 +50,27 @@ export class Invitations {
     return rows.map(toRow)
   }
 
+  /** @throws forbidden for who does not own the project; invalid_request when too many are open */
   async create(projectId: number, role: Role, baseUrl: BaseUrl, by?: By): Promise<CreatedInvitation> {
     const { write, audit, now } = this.#options
     const token = createLinkToken()
     const [id, createdAt, expiresAt] = [newId('inv'), now(), now() + invitationMs]
-    const personId = by && 'id' in by.actor ? by.actor.id : null
+    const personId = personIdOf(by)
     const inProject = sql`project_id = ${projectId}`
-    const [, made] = await write.batch([
-      write.run(sql`delete from ${invitations} where expires_at <= ${createdAt}`),
-      write.run(sql`
-        insert into ${invitations} (id, project_id, role, token_hash, created_by, created_at, expires_at)
-        select ${id}, ${projectId}, ${role}, ${hashLinkToken(token)}, ${personId}, ${createdAt}, ${expiresAt}
-        where (select count(*) from ${invitations} where ${inProject}) < ${openMax}`),
-      write.run(audit.entry({ by, projectId, action: 'invitation_created', target: role })),
-    ])
-    if (made.rowsAffected === 0) throw tooMany()
+    const isRoom = {
+      condition: sql`(select count(*) from ${invitations} where ${inProject}) < ${openMax}`,
+      otherwise: tooMany,
+    }
+    await requiring([ownsProject(projectId, by), isRoom], (check) =>
+      write.batch([
+        write.run(sql`delete from ${invitations} where expires_at <= ${createdAt}`),
+        write.run(check),
+        write.run(sql`
+          insert into ${invitations} (id, project_id, role, token_hash, created_by, created_at, expires_at)
+          values (${id}, ${projectId}, ${role}, ${hashLinkToken(token)}, ${personId}, ${createdAt}, ${expiresAt})`),
+        write.run(audit.entry({ by, projectId, action: 'invitation_created', target: role })),
+      ]),
+    )
     const createdBy = personId === null ? null : await this.#nameOf(personId)
     return {
       ...toRow({ id, role, createdBy, createdAt, expiresAt }),
@@ -71,16 +78,19 @@ export class Invitations {
     }
   }
 
-  /** @throws not_found for an id that is not an open invitation of this project */
+  /** @throws forbidden for who does not own the project; not_found when there is no such open invitation in it */
   async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
-    const [removed] = await write.batch([
-      write
-        .delete(invitations)
-        .where(and(eq(invitations.id, id), eq(invitations.projectId, projectId)))
-        .returning({ role: invitations.role }),
-      write.run(audit.entry({ by, projectId, action: 'invitation_revoked', target: null })),
-    ])
+    const [, removed] = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        write
+          .delete(invitations)
+          .where(and(eq(invitations.id, id), eq(invitations.projectId, projectId)))
+          .returning({ role: invitations.role }),
+        write.run(audit.entry({ by, projectId, action: 'invitation_revoked', target: null })),
+      ]),
+    )
     if (removed.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such open invitation.' })
     return { id, removed: true }

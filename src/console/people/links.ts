@@ -61,7 +61,7 @@ export class Links {
     const isGood = sql`exists (
       select 1 from ${meta} where name = ${setupHashName} and value = ${hashLinkToken(token)})`
     const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
-    const [made] = await this.#tryEmail('email', () =>
+    const [made] = await this.#tryEmail('email', 'choose another', () =>
       write.batch([
         ...insertPerson(write, person, isGood),
         write.run(
@@ -97,7 +97,8 @@ export class Links {
     if (link.projectId === null) throw deadLink()
     if (newPerson) {
       const person = await this.#prepare(newPerson, 'newPerson.')
-      await this.#tryEmail('newPerson.email', () => this.#join(link, person, client, person))
+      const advice = 'sign in first, then open the link again'
+      await this.#tryEmail('newPerson.email', advice, () => this.#join(link, person, client, person))
       return await this.#options.signIn({ email: person.email, password: newPerson.password }, client)
     }
     if (signedIn.personId === '') throw notSignedIn()
@@ -195,8 +196,7 @@ export class Links {
     newPerson?: Parameters<typeof insertPerson>[1],
   ): Promise<void> {
     const { write, audit, now } = this.#options
-    const invitation = sql`select 1 from ${invitations} where id = ${link.id} and expires_at > ${now()}`
-    const isGood = sql`exists (${invitation})`
+    const isGood = sql`exists (select 1 from ${invitations} where id = ${link.id} and expires_at > ${now()})`
     const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
     const results = await write.batch([
       write.run(sql`delete from ${invitations} where expires_at <= ${now()}`),
@@ -205,7 +205,6 @@ export class Links {
         insert into ${members} (project_id, person_id, role, created_at)
         select project_id, ${personId}, role, ${now()} from ${invitations} where id = ${link.id} and ${isMade}
         on conflict do update set role = 'owner' where excluded.role = 'owner'`),
-      ...endSetUp(write, personId, sql`exists (${invitation} and role = 'owner')`),
       write.run(sql`delete from ${invitations} where id = ${link.id} and ${isMade}`),
       write.run(
         audit.entry({
@@ -219,13 +218,12 @@ export class Links {
     if (results.at(-2)?.rowsAffected === 0) throw deadLink()
   }
 
-  async #tryEmail<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
+  async #tryEmail<Result>(field: string, advice: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
       if (!isTaken(error, 'people.email')) throw error
-      const message = 'is in use here already: sign in first, then open the link again'
-      throw invalidRequest([{ field, message }])
+      throw invalidRequest([{ field, message: `is in use here already: ${advice}` }])
     }
   }
 }

@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
+import { ownsProject, requiring } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
@@ -43,16 +44,6 @@ export class Members {
     return (await queries(this.#options.read).membership.get({ personId, publicId })) ?? null
   }
 
-  /** Whether the person owns any project. */
-  async isOwner(personId: string): Promise<boolean> {
-    const rows = await this.#options.read
-      .select({ projectId: members.projectId })
-      .from(members)
-      .where(and(eq(members.personId, personId), eq(members.role, 'owner')))
-      .limit(1)
-    return rows.length > 0
-  }
-
   /** In the order in which they joined. */
   async list(projectId: number): Promise<MemberRow[]> {
     const rows = await this.#options.read
@@ -70,33 +61,39 @@ export class Members {
     return rows.map((row) => ({ ...row, joinedAt: new Date(row.joinedAt).toISOString() }))
   }
 
-  /** @throws not_found for who is no member, invalid_request for the last owner */
+  /** @throws forbidden for who does not own the project; not_found for no member; invalid_request for the last owner */
   async changeRole(projectId: number, personId: string, role: Role, by: By): Promise<{ id: string }> {
     const { write, audit } = this.#options
     const isThisMember = sql`project_id = ${projectId} and person_id = ${personId}`
     const target = sql`${namePerson(personId)} || ${` → ${role}`}`
-    const [changed] = await write.batch([
-      write.run(sql`
-        update ${members} set role = ${role} where ${isThisMember} and role <> ${role}
-          and (${role} = 'owner' or ${hasOtherOwner(projectId, personId)})`),
-      write.run(audit.entry({ by, projectId, action: 'role_changed', target })),
-      this.#withdrawInvitations(projectId, personId),
-    ])
+    const [, changed] = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        write.run(sql`
+          update ${members} set role = ${role} where ${isThisMember} and role <> ${role}
+            and (${role} = 'owner' or ${hasOtherOwner(projectId, personId)})`),
+        write.run(audit.entry({ by, projectId, action: 'role_changed', target })),
+        this.#withdrawInvitations(projectId, personId),
+      ]),
+    )
     if (changed.rowsAffected > 0 || (await this.#roleOf(projectId, personId)) === role)
       return { id: personId }
     throw lastOwner('role', 'make another person an owner first')
   }
 
-  /** @throws not_found for who is no member, invalid_request for the last owner */
+  /** @throws forbidden for who does not own the project; not_found for no member; invalid_request for the last owner */
   async remove(projectId: number, personId: string, by: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
-    const [removed] = await write.batch([
-      write.run(sql`
-        delete from ${members} where project_id = ${projectId} and person_id = ${personId}
-          and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`),
-      write.run(audit.entry({ by, projectId, action: 'person_removed', target: namePerson(personId) })),
-      this.#withdrawInvitations(projectId, personId),
-    ])
+    const [, removed] = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        write.run(sql`
+          delete from ${members} where project_id = ${projectId} and person_id = ${personId}
+            and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`),
+        write.run(audit.entry({ by, projectId, action: 'person_removed', target: namePerson(personId) })),
+        this.#withdrawInvitations(projectId, personId),
+      ]),
+    )
     if (removed.rowsAffected > 0) return { id: personId, removed: true }
     await this.#roleOf(projectId, personId)
     throw lastOwner('id', 'make another person an owner first, or delete the project')
@@ -120,13 +117,13 @@ export class Members {
   }
 }
 
-function hasOtherOwner(projectId: number, personId: string): SQL {
+export function hasOtherOwner(projectId: number | SQL, personId: string): SQL {
   return sql`exists (select 1 from ${members} as other
     where other.project_id = ${projectId} and other.role = 'owner' and other.person_id <> ${personId})`
 }
 
 /** A person as the trail names them, read when the statement runs. */
-function namePerson(personId: string): SQL {
+export function namePerson(personId: string): SQL {
   return sql`(select name || ' (' || email || ')' from ${people} where id = ${personId})`
 }
 

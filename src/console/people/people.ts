@@ -1,23 +1,25 @@
-import { and, asc, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { members, people, projects } from '../../db/schema.ts'
+import { personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
+import { invitations, members, people, projects } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
-import { AppError, invalidRequest } from '../../errors.ts'
+import { AppError, consoleOwnerOnly, invalidRequest } from '../../errors.ts'
 import type { SignedIn } from '../../http/console-context.ts'
-import type { Person, Role } from '../answers.ts'
-import { type AuditTrail, byPerson } from '../audit.ts'
+import type { Account, Person, Role } from '../answers.ts'
+import { type AuditTrail, type By, byPerson } from '../audit.ts'
+import { hasOtherOwner, namePerson } from './members.ts'
 import { nameProblem, normalizeEmail } from './new-person.ts'
-import { findConsoleOwner } from './set-up.ts'
+import { disownConsole, findConsoleOwner, isConsoleOwner, replaceSetUpLink } from './set-up.ts'
 
 /** A person as whoever runs the service sees them. */
-export interface PersonOverall extends Person {
+export interface PersonOverall extends Account {
   projects: { id: string; name: string; role: Role }[]
 }
 
 interface PeopleOptions {
   read: ReadDatabase
   write: WriteDatabase
-  audit: Pick<AuditTrail, 'entry'>
+  audit: Pick<AuditTrail, 'entry' | 'entriesAbout'>
   now: () => number
 }
 
@@ -60,13 +62,43 @@ export class People {
       .leftJoin(members, eq(members.personId, people.id))
       .leftJoin(projects, and(eq(projects.id, members.projectId), isNull(projects.deletedAt)))
       .orderBy(asc(people.createdAt), asc(people.id), asc(projects.name))
+    const owner = await this.consoleOwner()
     const byId = new Map<string, PersonOverall>()
     for (const { id, name, email, projectId, projectName, role } of rows) {
-      const person = byId.get(id) ?? { id, name, email, projects: [] }
+      const person = byId.get(id) ?? { id, name, email, ownsConsole: id === owner, projects: [] }
       if (projectId && projectName && role) person.projects.push({ id: projectId, name: projectName, role })
       byId.set(id, person)
     }
     return [...byId.values()]
+  }
+
+  /** Those who can sign in, for the console's owner. */
+  async accounts(): Promise<Account[]> {
+    return (await this.list()).map(({ projects: _projects, ...account }) => account)
+  }
+
+  /**
+   * Deletes a person, with their sessions, their memberships and the invitations they made. Keys that they made, and
+   * what the audit trail has of them, stay.
+   * @throws forbidden for who does not own the console; invalid_request for the last owner of a project, and for oneself;
+   * not_found when there is no such person
+   */
+  async remove(personId: string, by?: By): Promise<{ id: string; deleted: true }> {
+    if (personIdOf(by) === personId) throw notYourself()
+    const { write, audit } = this.#options
+    const [, , deleted] = await requiring([ownsConsole(by), ownsNothingAlone(personId)], (check) =>
+      write.batch([
+        write.run(check),
+        write.run(
+          audit.entriesAbout(personId, { by, action: 'person_deleted', target: namePerson(personId) }),
+        ),
+        write.delete(people).where(eq(people.id, personId)),
+        write.delete(invitations).where(eq(invitations.createdBy, personId)),
+        disownConsole(write, personId),
+      ]),
+    )
+    if (deleted.rowsAffected > 0) return { id: personId, deleted: true }
+    throw new AppError('not_found', 'Not found', { detail: 'There is no such person.' })
   }
 
   /** @throws not_found when nobody has the e-mail address */
@@ -79,8 +111,43 @@ export class People {
     throw new AppError('not_found', 'Not found', { detail: `Nobody has the e-mail address ${email}.` })
   }
 
+  /** The token of a new set-up link. @throws invalid_request when the console has an owner */
+  async replaceSetUpLink(): Promise<string> {
+    const token = await replaceSetUpLink(this.#options.write)
+    if (token !== null) return token
+    throw new AppError('invalid_request', 'Invalid request', {
+      detail: 'The console has an owner: person list shows who. Only a console without one can be set up.',
+    })
+  }
+
   /** The id of the person who set the console up; null before. */
   consoleOwner(): Promise<string | null> {
     return findConsoleOwner(this.#read)
   }
+}
+
+function ownsConsole(by: By | undefined): Requirement {
+  return { condition: by ? isConsoleOwner(personIdOf(by)) : sql`true`, otherwise: consoleOwnerOnly }
+}
+
+function ownsNothingAlone(personId: string): Requirement {
+  return {
+    condition: sql`not exists (
+      select 1 from ${members} as own where own.person_id = ${personId} and own.role = 'owner'
+        and not ${hasOtherOwner(sql`own.project_id`, personId)})`,
+    otherwise: () =>
+      invalidRequest([
+        {
+          field: 'id',
+          message:
+            "is that of a project's last owner: make another person an owner of it first, or delete the project",
+        },
+      ]),
+  }
+}
+
+function notYourself(): AppError {
+  return invalidRequest([
+    { field: 'id', message: 'is your own: whoever runs Callbook can delete you on the command line' },
+  ])
 }

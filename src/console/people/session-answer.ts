@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { members, projects } from '../../db/schema.ts'
+import { members, people, projects } from '../../db/schema.ts'
 import type { Person, ProjectOfPerson, SessionAnswer } from '../answers.ts'
 import { findConsoleOwner } from './set-up.ts'
 
@@ -13,10 +13,18 @@ export interface WithCookies<Answer> {
 
 /** What the page knows of whoever is signed in. */
 export async function describeSession(read: ReadDatabase, person: Person | null): Promise<SessionAnswer> {
-  const isSetUp = (await findConsoleOwner(read)) !== null
-  if (!person) return { person: null, projects: [], isSetUp }
+  if (!person) return { person: null, projects: [], isSetUp: await hasPeople(read), ownsConsole: false }
   const { id, name, email } = person
-  return { person: { id, name, email }, projects: await projectsOf(read, id), isSetUp }
+  return {
+    person: { id, name, email },
+    projects: await projectsOf(read, id),
+    isSetUp: true,
+    ownsConsole: (await findConsoleOwner(read)) === id,
+  }
+}
+
+async function hasPeople(read: ReadDatabase): Promise<boolean> {
+  return (await read.select({ id: people.id }).from(people).limit(1)).length > 0
 }
 
 /** By name, as the switcher shows them. */

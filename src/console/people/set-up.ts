@@ -1,16 +1,37 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { readMeta } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { meta } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
+import { createLinkToken, hashLinkToken } from './link-token.ts'
 
 /** Names in `meta`: the hash of the set-up link's token while the link is good, and who used it. */
 export const setupHashName = 'console_setup_hash'
 const consoleOwnerName = 'console_owner'
 
-/** The person who set the console up; null before. Projects made on the command line are theirs. */
+/** The person who set the console up, and owns it; null before. */
 export async function findConsoleOwner(read: ReadDatabase): Promise<string | null> {
   return (await readMeta(read, consoleOwnerName)).get(consoleOwnerName) ?? null
+}
+
+/** Whether the person owns the console when the statement runs. */
+export function isConsoleOwner(personId: string | null): SQL {
+  return sql`exists (select 1 from ${meta} where name = ${consoleOwnerName} and value = ${personId})`
+}
+
+/** Makes a new set-up link, which ends the one before. Returns its token; null when the console has an owner. */
+export async function replaceSetUpLink(write: WriteDatabase): Promise<string | null> {
+  const token = createLinkToken()
+  const made = await write.run(sql`
+    insert into ${meta} (name, value) select ${setupHashName}, ${hashLinkToken(token)}
+    where not exists (select 1 from ${meta} where name = ${consoleOwnerName})
+    on conflict do update set value = excluded.value`)
+  return made.rowsAffected > 0 ? token : null
+}
+
+/** The statement that leaves the console without an owner, if the person is it. */
+export function disownConsole(write: WriteDatabase, personId: string) {
+  return write.delete(meta).where(and(eq(meta.name, consoleOwnerName), eq(meta.value, personId)))
 }
 
 /** The statements that end the set-up, if `condition` holds: the link is dead, and the console has its owner. */

@@ -19,6 +19,11 @@ export function usePerson(): Person {
   return person
 }
 
+/** Whether the person who is signed in owns the console. */
+export function useOwnsConsole(): boolean {
+  return useSuspenseQuery(sessionQuery).data.ownsConsole
+}
+
 export function useProjects(): ProjectOfPerson[] {
   return useSuspenseQuery(sessionQuery).data.projects
 }

@@ -12,13 +12,13 @@ export function SetupView() {
   const { token, answer, error, retry } = useLink('setup')
   const enter = useEntry()
   if (!answer) {
-    const advice = 'A set-up link works once. If it has been used, somebody is the owner already.'
+    const advice = 'A set-up link works once. It may have been used, or replaced by a newer one.'
     return <LinkFrame title={title} error={error} onRetry={retry} fields={3} advice={advice} />
   }
   return (
     <EntryFrame
       title={title}
-      text="Create the first account. It owns the project there is, and invites everybody else."
+      text="Create the account that owns this console. It owns every project that nobody owns, and invites everybody else."
     >
       <NewPersonForm
         label="Create account"

@@ -17,6 +17,7 @@ export const actionWords: Record<AuditAction, string> = {
   role_changed: 'Role changed',
   person_removed: 'Person removed',
   person_renamed: 'Person renamed',
+  person_deleted: 'Person deleted',
   key_created: 'Key created',
   key_revoked: 'Key revoked',
   project_created: 'Project created',

@@ -12,14 +12,14 @@ import { NameForm } from './name-form.tsx'
 
 /** The project's name, its id, and its end. */
 export function GeneralView() {
-  const { role } = useProject()
+  const isOwner = useProject().role === 'owner'
   return (
     <>
       <PageHeader title="General" />
       <div className="cb-forms">
-        <Rename />
+        {isOwner && <Rename />}
         <Facts />
-        {role === 'owner' && <Deletion />}
+        {isOwner && <Deletion />}
       </div>
     </>
   )

@@ -10,8 +10,9 @@ import { Instant } from '../../components/instant.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { sessionQuery, usePerson, useProject } from '../../session.ts'
+import { sessionQuery, useOwnsConsole, usePerson, useProject } from '../../session.ts'
 import { initialOf } from '../../shell/initial.ts'
+import { Accounts } from './accounts.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { peopleQuery, roles } from './people.ts'
@@ -32,6 +33,7 @@ function People() {
   const [leaving, setLeaving] = useState<MemberRow | null>(null)
   const [withdrawn, setWithdrawn] = useState<InvitationRow | null>(null)
   const person = usePerson()
+  const ownsConsole = useOwnsConsole()
   return (
     <>
       <PageHeader
@@ -65,6 +67,7 @@ function People() {
           />
         </section>
       )}
+      {ownsConsole && <Accounts />}
       <InviteDialog opened={isInviting} onClose={() => setInviting(false)} />
       <RemoveDialog leaving={leaving} onClose={() => setLeaving(null)} />
       <WithdrawDialog invitation={withdrawn} onClose={() => setWithdrawn(null)} />

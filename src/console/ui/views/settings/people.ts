@@ -9,6 +9,12 @@ export function peopleQuery(project: string) {
   })
 }
 
+/** Everybody who can sign in. */
+export const accountsQuery = queryOptions({
+  queryKey: ['accounts'],
+  queryFn: ({ signal }) => unwrap(api.people.get({ fetch: { signal } })),
+})
+
 export const roles = {
   owner: { label: 'Owner', may: 'Everything, also keys, people, the audit trail and deleting the project.' },
   member: { label: 'Member', may: 'Calls, knowledge and the playground; neither keys nor people.' },

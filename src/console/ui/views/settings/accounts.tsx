@@ -1,0 +1,94 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { IconUserX } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Account } from '../../../answers.ts'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { type Column, ListTable } from '../../components/list-table.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { usePerson, useProject } from '../../session.ts'
+import { accountsQuery, peopleQuery } from './people.ts'
+
+/** Everybody who can sign in, whatever projects they are in. For the console's owner. */
+export function Accounts() {
+  const { data, error, refetch } = useQuery(accountsQuery)
+  const [leaving, setLeaving] = useState<Account | null>(null)
+  const { id: self } = usePerson()
+  return (
+    <section className="cb-section">
+      <h2>All accounts</h2>
+      <p className="cb-dimmed">
+        Everybody who can sign in to this console. Only you, who set it up, see this.
+      </p>
+      {error && !data ? (
+        <Problem error={error} title="The accounts could not be loaded" onRetry={() => void refetch()} />
+      ) : (
+        <ListTable
+          label="All accounts"
+          columns={columns(self, setLeaving)}
+          rows={data?.data}
+          rowKey={({ id }) => id}
+          expectedRows={3}
+        />
+      )}
+      <DeleteDialog leaving={leaving} onClose={() => setLeaving(null)} />
+    </section>
+  )
+}
+
+function columns(self: string, remove: (account: Account) => void): Column<Account>[] {
+  return [
+    { key: 'name', header: 'Name', render: ({ name }) => name },
+    {
+      key: 'email',
+      header: 'E-mail address',
+      render: ({ email }) => <span className="cb-dimmed cb-truncate">{email}</span>,
+    },
+    {
+      key: 'delete',
+      header: <span className="cb-hidden">Delete</span>,
+      width: '48px',
+      align: 'right',
+      render: (row) =>
+        row.id === self ? null : (
+          <Tooltip label="Delete the account">
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Delete the account of ${row.name}`}
+              onClick={() => remove(row)}
+            >
+              <IconUserX size={16} />
+            </ActionIcon>
+          </Tooltip>
+        ),
+    },
+  ]
+}
+
+function DeleteDialog({ leaving, onClose }: { leaving: Account | null; onClose: () => void }) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const remove = async ({ id }: Account) => {
+    await unwrap(api.people({ id }).delete())
+    await Promise.all([
+      queryClient.invalidateQueries(accountsQuery),
+      queryClient.invalidateQueries(peopleQuery(project)),
+    ])
+  }
+  return (
+    <ConfirmDialog
+      opened={leaving !== null}
+      onClose={onClose}
+      title={`Delete the account of ${leaving?.name ?? ''}?`}
+      confirmLabel="Delete account"
+      onConfirm={async () => leaving && remove(leaving)}
+    >
+      <p>
+        They are signed out at once and are in no project any more. Keys that they made go on working; revoke
+        those that they know. This cannot be undone.
+      </p>
+    </ConfirmDialog>
+  )
+}
