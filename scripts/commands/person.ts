@@ -43,7 +43,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     )
     .option('--json', 'print {"id","role","link","expiresAt"}')
     .action(async ({ project, role, json }: InviteOptions) => {
-      const baseUrl = baseUrlOf(shell.loadConfig())
+      const baseUrl = consoleOrigin(shell.loadConfig())
       const { id, link, expiresAt } = await shell.withServices(async ({ projects, console }) =>
         console.invitations.create((await projects.find(project)).projectId, role, baseUrl),
       )
@@ -60,7 +60,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     .argument('<email>', 'e-mail address of the person')
     .option('--json', 'print {"email","link","expiresAt"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
-      const baseUrl = baseUrlOf(shell.loadConfig())
+      const baseUrl = consoleOrigin(shell.loadConfig())
       const { email, link, expiresAt } = await shell.withServices(({ console }) =>
         console.invitations.createPasswordLink(wanted, baseUrl),
       )
@@ -73,6 +73,6 @@ export function addPersonCommands(program: Command, shell: Shell): void {
 }
 
 /** Where people reach the console, as far as the configuration tells. */
-function baseUrlOf({ publicUrl, host, port }: Config): string {
+export function consoleOrigin({ publicUrl, host, port }: Config): string {
   return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -51,6 +51,7 @@ describe('the set-up link', () => {
     const good = newPerson()
     expect(await fieldsOf({})).toEqual(['name', 'email', 'password'])
     expect(await fieldsOf({ ...good, name: ' ' })).toEqual(['name'])
+    expect(await fieldsOf({ ...good, name: 'Ada\u202e' })).toEqual(['name'])
     expect(await fieldsOf({ ...good, password: 'too short' })).toEqual(['password'])
     for (const email of [
       'ada',

@@ -4,9 +4,10 @@ import { members, people, projects } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { SignedIn } from '../../http/console-context.ts'
+import { nameProblem } from '../../validation.ts'
 import type { Person, Role } from '../answers.ts'
 import { type AuditTrail, byPerson } from '../audit.ts'
-import { nameProblem, normalizeEmail } from './new-person.ts'
+import { normalizeEmail } from './new-person.ts'
 import { findConsoleOwner } from './set-up.ts'
 
 /** A person as whoever runs the service sees them. */
