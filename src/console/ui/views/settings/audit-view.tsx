@@ -108,7 +108,11 @@ const columns: Column<AuditRow>[] = [
     render: ({ actor, actorId }) => (
       <>
         {actor ?? <span className="cb-dimmed">Command line</span>}
-        {actorId !== null && <Mono truncate>{actorId}</Mono>}
+        {actorId !== null && (
+          <div>
+            <Mono truncate>{actorId}</Mono>
+          </div>
+        )}
       </>
     ),
   },
