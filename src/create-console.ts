@@ -34,12 +34,11 @@ export async function createConsole({
   now,
 }: ConsoleSources): Promise<ConsoleParts> {
   const { read, write } = database
-  const limits = new SignInLimits({ write, now })
+  const limits = new SignInLimits({ read, write, now })
   const auth = createAuth({
     store: database,
     secret: sessionSecret,
     publicUrl: config.publicUrl,
-    limits,
     onFailure: (error) => log.error({ error }, 'Signing in failed inside'),
   })
   const { password } = await auth.$context
@@ -62,6 +61,7 @@ export async function createConsole({
       read,
       write,
       audit,
+      limits,
       hashPassword: (text) => password.hash(text),
       signIn: (credentials, client) => sessions.open(credentials, client),
       now,

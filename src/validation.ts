@@ -2,6 +2,71 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type FieldError, invalidRequest } from './errors.ts'
 
+const nameCharsMax = 200
+
+// Joiners, variation selectors and tags where they shape what is seen: https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters
+// and https://www.unicode.org/reports/tr51/#Emoji_Sequences
+const scriptsWithJoiners = [
+  ...[
+    'Arab',
+    'Syrc',
+    'Nkoo',
+    'Mong',
+    'Deva',
+    'Beng',
+    'Guru',
+    'Gujr',
+    'Orya',
+    'Taml',
+    'Telu',
+    'Knda',
+    'Mlym',
+    'Sinh',
+  ],
+  ...['Khmr', 'Mymr', 'Tibt'],
+]
+  .map((script) => `\\p{scx=${script}}`)
+  .join('')
+const spelling = [
+  `(?<=[${scriptsWithJoiners}])[\\u200c\\u200d](?=[${scriptsWithJoiners}])`,
+  // Malayalam ends words so.
+  '(?<=\\u0d4d)\\u200d',
+  '(?<=\\p{scx=Mong})[\\u180b-\\u180f]',
+  '(?<=\\p{scx=Han})[\\ufe00-\\ufe02\\u{e0100}-\\u{e01ef}]',
+  '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
+  '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
+  '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
+  '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e007a}]{2,6}\\u{e007f}',
+].join('|')
+const hidden = '[\\p{Cc}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb]'
+const spelledOrHidden = new RegExp(`(${spelling})|${hidden}`, 'gu')
+
+/**
+ * What is wrong with the name of a person, a project, a key or a knowledge item; null when nothing is. Characters that
+ * nobody sees, or that turn the text around, would let one name pass for another.
+ */
+export function nameProblem(name: string): string | null {
+  if (name.trim() === '') return 'must not be blank'
+  if ([...name].length > nameCharsMax) return `must be at most ${nameCharsMax} characters`
+  return name.isWellFormed() ? hiddenProblem(name) : 'must not contain a lone surrogate'
+}
+
+/** The same name without the characters that no name may contain. */
+export function withoutHidden(name: string): string {
+  return name
+    .replace(spelledOrHidden, (character, spelled) => spelled ?? (/\s/.test(character) ? ' ' : ''))
+    .trim()
+}
+
+function hiddenProblem(text: string): string | null {
+  for (const [character, spelled] of text.matchAll(spelledOrHidden)) {
+    if (spelled !== undefined) continue
+    const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
+    return `must not contain U+${code}: control, direction and invisible characters are not allowed`
+  }
+  return null
+}
+
 /** Errors reported of one request; a transcript of 10,000 bad turns needs no 10,000 sentences. */
 const fieldErrorsMax = 50
 
@@ -18,7 +83,9 @@ export function compileCheck<S extends TSchema>(
 ): (value: unknown) => Static<S> {
   let validate: ValidateFunction | undefined
   return (value) => {
-    validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(withGuardedItems(schema))
+    validate ??= new Ajv({ allErrors: true, strict: false, verbose: true, formats }).compile(
+      withGuardedItems(schema),
+    )
     if (validate(value)) return value as Static<S>
     const found = validate.errors ?? []
     const others = further?.(withoutFields(value, found) as Static<S>) ?? []
@@ -30,6 +97,11 @@ function withoutFields(value: unknown, errors: readonly ErrorObject[]): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
   const atFault = new Set(errors.map((error) => fieldPath(error)[0]))
   return Object.fromEntries(Object.entries(value).filter(([name]) => !atFault.has(name)))
+}
+
+/** `name`: see `nameProblem`. The other keywords of a schema say the rest; megabytes are too long anyway. */
+const formats = {
+  name: (text: string) => text.length > 2 * nameCharsMax || hiddenProblem(text) === null,
 }
 
 /** The entries of an array are judged only when it is not too long: each of millions would be an error. */
@@ -114,6 +186,8 @@ function sentence(error: ErrorObject): string {
       return `must be ${withArticle(error.params.type)}`
     case 'enum':
       return `must be one of ${(error.params.allowedValues as unknown[]).join(', ')}`
+    case 'format':
+      return (typeof error.data === 'string' && hiddenProblem(error.data)) || 'is not valid'
     case 'const':
       return `must be ${JSON.stringify(error.params.allowedValue)}`
     default:

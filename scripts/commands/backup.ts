@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../../src/config.ts'
+import { createLinkToken, hashLinkToken } from '../../src/console/people/link-token.ts'
 import { type BackupManifest, backUp, restore } from '../../src/db/backup.ts'
+import { consoleOrigin } from './person.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -28,13 +30,22 @@ export function addBackupCommands(program: Command, shell: Shell): void {
         'again; indexes are built from the rows.',
     )
     .argument('<folder>', 'folder that `backup` wrote')
-    .option('--json', 'print {"dataDir", …what manifest.json says}')
+    .option('--json', 'print {"dataDir","setupLink", …what manifest.json says}')
     .action(async (folder: string, { json }: { json?: true }) => {
-      const { dataDir, source: target } = places(shell.loadConfig())
-      const manifest = await restore({ folder, target, dataDir, signal: shell.signal })
-      await shell.answer(json, { dataDir, ...manifest }, [
+      const config = shell.loadConfig()
+      const { dataDir, source: target } = places(config)
+      const token = createLinkToken()
+      const setupHash = hashLinkToken(token)
+      const { signal } = shell
+      const { manifest, isSetUp } = await restore({ folder, target, dataDir, setupHash, signal })
+      const setupLink = isSetUp ? null : `${consoleOrigin(config)}/console/setup#${token}`
+      await shell.answer(json, { dataDir, setupLink, ...manifest }, [
         `Restored ${contentOf(manifest)} to ${dataDir}, as of ${manifest.createdAt}.`,
         'What was deleted or revoked since then is there again: repeat it before you open the service to others.',
+        'Invitations and password links made before are dead.',
+        setupLink
+          ? `Nobody owns the console yet. This link, shown this once, sets it up: ${setupLink}`
+          : 'New ones: bun callbook person invite, bun callbook person reset EMAIL.',
       ])
     })
 }

@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { shortened } from '../../src/knowledge/document-name.ts'
+import { toItemName } from '../../src/knowledge/document-name.ts'
 
 const extensions = ['.md', '.txt']
 
@@ -78,7 +78,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 function nameOf(path: string): string {
   const file = basename(path)
-  return shortened(file.slice(0, file.length - extname(file).length).toWellFormed())
+  return toItemName(file.slice(0, file.length - extname(file).length).toWellFormed())
 }
 
 function byCodePoint(a: string, b: string): number {

@@ -47,7 +47,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     )
     .option('--json', 'print {"id","role","link","expiresAt"}')
     .action(async ({ project, role, json }: InviteOptions) => {
-      const baseUrl = baseUrlOf(shell.loadConfig())
+      const baseUrl = consoleOrigin(shell.loadConfig())
       const { id, link, expiresAt } = await shell.withServices(async ({ projects, console }) =>
         console.invitations.create((await projects.find(project)).projectId, role, baseUrl),
       )
@@ -64,7 +64,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     .argument('<email>', 'e-mail address of the person')
     .option('--json', 'print {"email","link","expiresAt"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
-      const baseUrl = baseUrlOf(shell.loadConfig())
+      const baseUrl = consoleOrigin(shell.loadConfig())
       const { email, link, expiresAt } = await shell.withServices(({ console }) =>
         console.invitations.createPasswordLink(wanted, baseUrl),
       )
@@ -80,7 +80,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     .description('Make a new set-up link, for a console that nobody owns. The one before stops working.')
     .option('--json', 'print {"link"}')
     .action(async ({ json }: { json?: true }) => {
-      const link = `${baseUrlOf(shell.loadConfig())}/console/setup#`
+      const link = `${consoleOrigin(shell.loadConfig())}/console/setup#`
       const token = await shell.withServices(({ console }) => console.people.replaceSetUpLink())
       await shell.answer(json, { link: link + token }, [
         link + token,
@@ -111,6 +111,6 @@ export function addPersonCommands(program: Command, shell: Shell): void {
 }
 
 /** Where people reach the console, as far as the configuration tells. */
-function baseUrlOf({ publicUrl, host, port }: Config): string {
+export function consoleOrigin({ publicUrl, host, port }: Config): string {
   return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -9,10 +9,10 @@ import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { nameProblem } from '../validation.ts'
 import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
 import { bearerToken, generateKey, hashKey, hasKeyPrefix, type KeyKind, keyHint } from './token.ts'
 
-const nameCharsMax = 200
 const allowedIpsMax = 1_000
 const lastUsedEveryMs = 60_000
 const rulesCachedMax = 1_000
@@ -268,13 +268,8 @@ export class Keys {
 
 function newKeyProblems(input: NewKey, now: number): FieldError[] {
   const problems: FieldError[] = []
-  if (input.name.trim() === '') problems.push({ field: 'name', message: 'must not be blank' })
-  if ([...input.name].length > nameCharsMax) {
-    problems.push({ field: 'name', message: `must be at most ${nameCharsMax} characters` })
-  }
-  if (!input.name.isWellFormed() || input.name.includes('\0')) {
-    problems.push({ field: 'name', message: 'must be Unicode text without U+0000' })
-  }
+  const nameFault = nameProblem(input.name)
+  if (nameFault) problems.push({ field: 'name', message: nameFault })
   if (input.allowedIps.length > allowedIpsMax) {
     problems.push({ field: 'allowedIps', message: `must have at most ${allowedIpsMax} entries` })
   }

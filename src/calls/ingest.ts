@@ -4,6 +4,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { Turns } from '../db/turns.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { CallWords } from './call-words.ts'
@@ -11,7 +12,6 @@ import { type Admit, readAtOnceCharsMax } from './document.ts'
 import { headText } from './head-text.ts'
 import { checkChange, mergeCall, type StoredCall } from './merge.ts'
 import { type Call, type CallChange, callIdPattern, type Turn } from './schemas.ts'
-import { Turns } from './turns.ts'
 
 /** Rounds of reading, merging and writing before we say that other processes change the call too fast. */
 const attemptsMax = 20

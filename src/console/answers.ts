@@ -279,6 +279,8 @@ export interface AuditRow {
   action: AuditAction
   /** A person as `name (e-mail address)`, a key as `name (hint)`; null for the command line and the service itself. */
   actor: string | null
+  /** The person's or the key's id, which tells apart those who have the same name. */
+  actorId: string | null
   target: string | null
   ipAddress: string | null
 }

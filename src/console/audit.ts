@@ -69,7 +69,7 @@ export class AuditTrail {
   /** Newest first: what was done in the project, and what its members did that belongs to no project. */
   async list(projectId: number, request: PageRequest): Promise<AuditRows> {
     const { limit, before } = pageOf(request)
-    const columns = sql`seq, at, action, actor_name as actor, target, ip_address as ipAddress`
+    const columns = sql`seq, at, action, actor_name as actor, actor_id as actorId, target, ip_address as ipAddress`
     const older = before === null ? sql`true` : sql`seq < ${before}`
     const page = (condition: SQL) => sql`
       select * from (

@@ -97,7 +97,13 @@ export const ExplainRequest = Type.Object({
 
 /** Judged in full by the verb that stores it. */
 export const NewItem = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', 'x-message': 'must not be blank' }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: '\\S',
+    'x-message': 'must not be blank',
+    format: 'name',
+  }),
   text: Type.String({ minLength: 1, pattern: '\\S', 'x-message': 'must not be blank' }),
   description: Type.Optional(Type.String({ maxLength: 2_000 })),
 })

@@ -103,6 +103,8 @@ interface RestoreOptions {
   /** The database file to be; there must be none yet. */
   target: string
   dataDir: string
+  /** Hash of the token by which the console can be set up from then on, if it has no owner yet. */
+  setupHash: string
   signal: AbortSignal
 }
 
@@ -111,7 +113,13 @@ interface RestoreOptions {
  * generation, so that index files of any other are never used. Sign-ins and one-time links end: they may have been
  * ended or used since.
  */
-export async function restore({ folder, target, dataDir, signal }: RestoreOptions): Promise<BackupManifest> {
+export async function restore({
+  folder,
+  target,
+  dataDir,
+  setupHash,
+  signal,
+}: RestoreOptions): Promise<{ manifest: BackupManifest; isSetUp: boolean }> {
   const manifest = await readManifest(folder)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
@@ -129,11 +137,11 @@ export async function restore({ folder, target, dataDir, signal }: RestoreOption
         `${join(folder, databaseName)} is not the file that the manifest describes; it is not restored.`,
       )
     signal.throwIfAborted()
-    beginGeneration(draft)
+    const isSetUp = beginGeneration(draft, setupHash)
     await syncFile(draft)
     await removeIndexFiles(join(dataDir, 'indexes'))
     await putInPlace(draft, target)
-    return manifest
+    return { manifest, isSetUp }
   } finally {
     await rm(draft, { force: true })
     lock.release()
@@ -204,7 +212,8 @@ function refuseToOverwrite(target: string): void {
   )
 }
 
-function beginGeneration(file: string): void {
+/** @returns whether the console has an owner */
+function beginGeneration(file: string, setupHash: string): boolean {
   const connection = new Database(file)
   try {
     connection.exec('pragma secure_delete = on')
@@ -215,7 +224,14 @@ function beginGeneration(file: string): void {
     // A database of the first versions does not have them yet.
     const there = "select name from sqlite_master where name in ('sessions', 'verifications', 'invitations')"
     for (const name of connection.prepare(there).pluck().all()) connection.exec(`delete from ${name}`)
+    connection.exec("delete from meta where name = 'console_setup_hash'")
+    const { changes } = connection
+      .prepare(`
+        insert into meta (name, value) select 'console_setup_hash', ?
+        where not exists (select 1 from meta where name = 'console_owner')`)
+      .run(setupHash)
     connection.exec('commit')
+    return changes === 0
   } finally {
     connection.close()
   }

@@ -1,3 +1,4 @@
+import { withoutHidden } from '../validation.ts'
 import { frontMatterEnd } from './markdown/front-matter.ts'
 import { findHeadings } from './markdown/headings.ts'
 import { readTitle } from './markdown/titles.ts'
@@ -12,11 +13,12 @@ const nameCharsMax = 200
 export function documentName(text: string): string | null {
   const { level, title } = firstHeading(text)
   const name = level === 1 ? title : (frontMatterTitle(text) ?? title)
-  return name === null ? null : shortened(name)
+  return name === null ? null : toItemName(name) || null
 }
 
-/** At most as long as an item's name may be, in code points. */
-export function shortened(name: string): string {
+/** Without characters that an item's name may not contain, and at most as long as one may be, in code points. */
+export function toItemName(title: string): string {
+  const name = withoutHidden(title)
   const chars = [...name]
   return chars.length <= nameCharsMax ? name : `${chars.slice(0, nameCharsMax - 1).join('')}…`
 }

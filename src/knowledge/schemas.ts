@@ -4,7 +4,13 @@ export const notBlank = { minLength: 1, pattern: '\\S', 'x-message': 'must not b
 
 /** What a client sends to create an item. The size limit of `text` is in bytes and configured, so not here. */
 export const NewItem = Type.Object({
-  name: Type.String({ ...notBlank, maxLength: 200, example: 'Refund policy' }),
+  name: Type.String({
+    ...notBlank,
+    maxLength: 200,
+    format: 'name',
+    description: 'Without control, direction and invisible characters.',
+    example: 'Refund policy',
+  }),
   text: Type.String({ ...notBlank, example: '## Refunds\n\nWe refund any order within 30 days.' }),
   description: Type.Optional(Type.String({ maxLength: 2_000, example: 'What agents say about refunds.' })),
 })

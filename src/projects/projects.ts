@@ -10,8 +10,8 @@ import { createWordTables } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { nameProblem } from '../validation.ts'
 
-const nameCharsMax = 200
 const idsNamedMax = 10
 
 export interface Project {
@@ -253,11 +253,4 @@ function ambiguous(name: string, found: readonly Project[]): AppError {
 
 function noSuchProject(detail = 'There is no such project; it may have been deleted.'): AppError {
   return new AppError('not_found', 'Not found', { detail })
-}
-
-function nameProblem(name: string): string | null {
-  if (name.trim() === '') return 'must not be blank'
-  if ([...name].length > nameCharsMax) return `must be at most ${nameCharsMax} characters`
-  if (!name.isWellFormed() || name.includes('\0')) return 'must be Unicode text without U+0000'
-  return null
 }

@@ -49,6 +49,7 @@ describe('the audit trail', () => {
         at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
         action: 'invitation_created',
         actor,
+        actorId: set.owner.personId,
         target: 'member',
         ipAddress: '127.0.0.1',
       },

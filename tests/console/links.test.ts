@@ -52,6 +52,7 @@ describe('the set-up link', () => {
     const good = newPerson()
     expect(await fieldsOf({})).toEqual(['name', 'email', 'password'])
     expect(await fieldsOf({ ...good, name: ' ' })).toEqual(['name'])
+    expect(await fieldsOf({ ...good, name: 'Ada\u202e' })).toEqual(['name'])
     expect(await fieldsOf({ ...good, password: 'too short' })).toEqual(['password'])
     for (const email of [
       'ada',
@@ -223,6 +224,33 @@ describe('a link in a project', () => {
       ])
       await expectProblem(await accept(token), 'not_signed_in', 'Sign in required')
       expect((await accept(token, undefined, person)).status).toBe(200)
+    })
+
+    test('tells of ten e-mail addresses an hour whether they are in use, however many are asked for at once', async () => {
+      const { token } = await invite()
+      const person = { ...newPerson(), email: set.owner.email }
+      const answers = await Promise.all(Array.from({ length: 15 }, () => accept(token, person)))
+      expect(answers.map(({ status }) => status).sort()).toEqual([
+        ...Array(10).fill(400),
+        ...Array(5).fill(429),
+      ])
+      await expectProblem(await accept(token, newPerson()), 'rate_limited', 'Too many requests')
+      const other = await invite()
+      expect((await accept(other.token, newPerson())).status).toBe(200)
+      clock.ms += 3_600_000
+      expect((await accept(token, newPerson())).status).toBe(200)
+    })
+
+    test('spends no password hash on an e-mail address that is in use', async () => {
+      const { token } = await invite()
+      const before = process.cpuUsage()
+      const answer = await accept(token, { ...newPerson(), email: set.owner.email })
+      const refused = process.cpuUsage(before)
+      expect(answer.status).toBe(400)
+      const between = process.cpuUsage()
+      expect((await accept(token, newPerson())).status).toBe(200)
+      const taken = process.cpuUsage(between)
+      expect(refused.user + refused.system).toBeLessThan((taken.user + taken.system) / 2)
     })
 
     test('names each bad field of a new person', async () => {

@@ -75,6 +75,7 @@ describe('the people of a project', () => {
   test.each([
     [' ', 'must not be blank'],
     ['x'.repeat(201), 'must be at most 200 characters'],
+    ['Ada\u200b', 'must not contain U+200B: control, direction and invisible characters are not allowed'],
   ])('are not called %j', async (name, message) => {
     const project = await set.mintProject()
     const person = await set.join(project, 'member')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
-import { sessions } from '../../src/db/schema.ts'
+import { sessions, signInLimits } from '../../src/db/schema.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -239,6 +239,21 @@ describe('a session', () => {
     expect(await isSignedIn(person)).toBe(true)
   })
 
+  test('ends after 90 days, however much it is used', async () => {
+    const person = await set.join(project, 'member')
+    const { read, write } = service.services.database
+    const ofPerson = eq(sessions.userId, person.personId)
+    const createdAt = new Date(Date.now() - 80 * 86_400_000)
+    await write
+      .update(sessions)
+      .set({ createdAt, expiresAt: new Date(Date.now() + 60_000) })
+      .where(ofPerson)
+    expect((await person.fetch('/session')).status).toBe(200)
+    const [row] = await read.select().from(sessions).where(ofPerson)
+    expect(row?.expiresAt).toEqual(new Date(createdAt.getTime() + 90 * 86_400_000))
+    expect(await isSignedIn(person)).toBe(true)
+  })
+
   // Nothing tells that a server's database has not changed.
   test.skipIf(testMode === 'remote')('is judged without a write', async () => {
     const person = await set.join(project, 'member')
@@ -306,16 +321,73 @@ describe('another password', () => {
     expect((await signIn({ ...person, password })).status).toBe(200)
   })
 
+  /** Runs `first` and, a little later in each round, `second`: both take as long as a password hash. */
+  async function race(work: (person: TestPerson, delay: Promise<void>) => Promise<void>) {
+    for (const delayMs of [0, 15, 30, 45, 60, 75, 90])
+      await work(await set.join(project, 'member'), Bun.sleep(delayMs))
+  }
+  const linkFor = async ({ email }: TestPerson) => {
+    const { link } = await service.services.console.invitations.createPasswordLink(email, 'http://x')
+    return new URL(link).hash.slice(1)
+  }
+  const reset = (token: string, password: string) =>
+    set.nobody.send('POST', '/links/password', { token, password })
+  const change = (person: TestPerson, newPassword: string) =>
+    person.send('POST', '/password', { currentPassword: person.password, newPassword })
+
+  test('set by a link leaves no session that a sign-in with the old one begins meanwhile', async () => {
+    await race(async (person, delay) => {
+      const token = await linkFor(person)
+      const [done, answer] = await Promise.all([
+        reset(token, 'another password'),
+        delay.then(() => signIn(person)),
+      ])
+      expect(done.status).toBe(200)
+      expect(await isSignedIn(browserOf(service, cookieOf(answer)))).toBe(false)
+    })
+  })
+
+  test('of the own choosing leaves no such session either', async () => {
+    await race(async (person, delay) => {
+      const [done, answer] = await Promise.all([
+        change(person, 'another password'),
+        delay.then(() => signIn(person)),
+      ])
+      expect(done.status).toBe(200)
+      expect(await isSignedIn(browserOf(service, cookieOf(answer)))).toBe(false)
+    })
+  })
+
+  test('set by a link is not replaced by whoever changes the old one meanwhile', async () => {
+    await race(async (person, delay) => {
+      const token = await linkFor(person)
+      const [done, changed] = await Promise.all([
+        reset(token, 'set by the link'),
+        delay.then(() => change(person, 'chosen meanwhile')),
+      ])
+      expect(done.ok).not.toBe(changed.ok)
+      const password = done.ok ? 'set by the link' : 'chosen meanwhile'
+      expect((await signIn({ ...person, password })).status).toBe(200)
+    })
+  })
+
+  test('of the own choosing ends the links that would reset it', async () => {
+    const person = await set.join(project, 'member')
+    const token = await linkFor(person)
+    expect((await change(person, 'another password')).status).toBe(200)
+    await expectProblem(await reset(token, 'set by the link'), 'not_found', 'Not found')
+  })
+
   test('needs the one there is, and is long enough', async () => {
     const person = await set.join(project, 'member')
-    const change = async (currentPassword: string, newPassword: string) => {
+    const fieldsOf = async (currentPassword: string, newPassword: string) => {
       const answer = await person.send('POST', '/password', { currentPassword, newPassword })
       const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
       return errors?.map(({ field }) => field)
     }
-    expect(await change('not the password', 'long enough for us')).toEqual(['currentPassword'])
-    expect(await change(person.password, 'too short')).toEqual(['newPassword'])
-    expect(await change(person.password, '😀'.repeat(65))).toEqual(['newPassword'])
+    expect(await fieldsOf('not the password', 'long enough for us')).toEqual(['currentPassword'])
+    expect(await fieldsOf(person.password, 'too short')).toEqual(['newPassword'])
+    expect(await fieldsOf(person.password, '😀'.repeat(65))).toEqual(['newPassword'])
     expect((await signIn(person)).status).toBe(200)
   })
 
@@ -390,6 +462,34 @@ describe('guessing passwords', () => {
     expect((await signIn(colleague)).status).toBe(200)
     clock.ms += 15 * 60_000
     expect((await signIn(person)).status).toBe(200)
+  })
+
+  test('at once writes no more attempts than the limits allow', async () => {
+    const { read, write } = service.services.database
+    await write.delete(signInLimits)
+    const address = newAddress()
+    await Promise.all(Array.from({ length: 20 }, (_, i) => guess(`nobody-${i}@example.com`, address)))
+    await Promise.all(Array.from({ length: 30 }, () => guess('one-nobody@example.com')))
+    const counts = (await read.select().from(signInLimits)).map(({ count }) => count)
+    expect(counts.sort((a, b) => b - a).slice(0, 3)).toEqual([10, 5, 1])
+    // One address of its own for each attempt at the one e-mail address, and one such for each from the one address.
+    expect(counts).toHaveLength(2 + 10 + 5)
+  })
+
+  test.skipIf(testMode === 'remote')('over a limit is refused without a write', async () => {
+    const address = newAddress()
+    for (let i = 0; i < 5; i++) await guess(`nobody-${i}@example.com`, address)
+    for (let i = 0; i < 10; i++) await guess('sought@example.com')
+    const { dataVersion } = service.services.database
+    await Bun.sleep(5)
+    const before = dataVersion()
+    const refused = await Promise.all([
+      ...Array.from({ length: 10 }, (_, i) => guess(`nobody-${i}@example.com`, address)),
+      ...Array.from({ length: 10 }, () => guess('sought@example.com')),
+    ])
+    expect(refused.map(({ status }) => status)).toEqual(Array(20).fill(429))
+    await Bun.sleep(5)
+    expect(dataVersion()).toBe(before)
   })
 
   test('is forgotten when the clock is set right, back to before it', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bootstrap } from '../../src/bootstrap.ts'
 import { addMarkedCall, addMarkedItem } from '../support/marked.ts'
 import { repository } from '../support/process.ts'
 import { freshFolder } from '../support/script.ts'
@@ -233,6 +234,43 @@ describe('a restore', () => {
     expect(service.logs.map(({ problem }) => problem)).toContain('it is of another database')
     await service.stop()
     expect(await callbook(restored, 'index', 'verify')).toMatchObject({ code: 0 })
+  })
+
+  test('ends every one-time link, and makes one that sets up a console without an owner', async () => {
+    const dataDir = newFolder()
+    const service = await startService({ dataDir })
+    const { setupToken } = await bootstrap(service.services)
+    const [before, after] = [join(newFolder(), 'backup'), join(newFolder(), 'backup')]
+    expect(await callbook(dataDir, 'backup', before)).toMatchObject({ code: 0 })
+    const person = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' }
+    const setUp = (url: string, token: string | null) =>
+      fetch(`${url}/console/api/links/setup`, {
+        method: 'POST',
+        body: JSON.stringify({ token, ...person }),
+        headers: { 'content-type': 'application/json', origin: url },
+      })
+    expect((await setUp(service.url, setupToken)).status).toBe(200)
+    const { link } = await service.services.console.invitations.createPasswordLink(person.email, service.url)
+    expect(await callbook(dataDir, 'backup', after)).toMatchObject({ code: 0 })
+    await service.stop()
+
+    const unowned = newFolder()
+    const { setupLink } = JSON.parse((await callbook(unowned, 'restore', before, '--json')).out)
+    const copy = await startService({ dataDir: unowned })
+    expect((await setUp(copy.url, setupToken)).status).toBe(404)
+    expect((await setUp(copy.url, new URL(setupLink).hash.slice(1))).status).toBe(200)
+    await copy.stop()
+
+    const owned = newFolder()
+    expect((await callbook(owned, 'restore', after)).out).toContain('bun callbook person reset')
+    const other = await startService({ dataDir: owned })
+    const check = await fetch(`${other.url}/console/api/links/check`, {
+      method: 'POST',
+      body: JSON.stringify({ token: new URL(link).hash.slice(1) }),
+      headers: { 'content-type': 'application/json', origin: other.url },
+    })
+    expect(check.status).toBe(404)
+    await other.stop()
   })
 
   test('refuses a backup that was changed, cut short or left unfinished, and leaves nothing behind', async () => {

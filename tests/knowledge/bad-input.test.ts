@@ -37,6 +37,7 @@ const badItems: Record<string, [body: unknown, ...fields: string[]]> = {
     'description',
   ],
   'U+0000 in the name': [{ name: 'a\u0000b', text: 'x' }, 'name'],
+  'a direction mark in the name': [{ name: 'a\u200eb', text: 'x' }, 'name'],
   'U+0000 in the text': [{ name: 'x', text: 'a\u0000b' }, 'text'],
   'U+0000 in the description': [{ name: 'x', text: 'x', description: '\u0000' }, 'description'],
   'a lone high surrogate': [{ name: 'x', text: 'a\ud800b' }, 'text'],

@@ -38,7 +38,7 @@ describe('renaming a project', () => {
     ['', 'must not be blank'],
     [' \t', 'must not be blank'],
     ['x'.repeat(201), 'must be at most 200 characters'],
-    ['a\0b', 'must be Unicode text without U+0000'],
+    ['a\u202eb', 'must not contain U+202E: control, direction and invisible characters are not allowed'],
     ['taken', 'is taken by another project'],
   ])('to %p is refused', async (name, message) => {
     const project = await projects.create(crypto.randomUUID())

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
+import { nameProblem } from '../../src/validation.ts'
 import { Reference, type ReferenceCall, type ReferenceChange } from '../support/reference.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
@@ -47,6 +48,7 @@ const changes: fc.Arbitrary<ReferenceChange> = fc.record(
 const texts = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((text) => /\S/.test(text) && text.isWellFormed() && !text.includes('\0'))
+const names = texts.filter((text) => nameProblem(text) === null)
 const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant('put' as const), id: ids, change: changes }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('remove' as const, 'get' as const), id: ids }) },
@@ -54,7 +56,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('list' as const), limit: fc.nat(9), offset: fc.nat(9) }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('addItem' as const), name: texts, text: texts }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('addItem' as const), name: names, text: texts }) },
   {
     weight: 2,
     arbitrary: fc.record({

@@ -259,9 +259,12 @@ describe('project', () => {
 
   test("control characters of a name do not reach people's terminals", async () => {
     const line = new Line()
-    const { value } = await line.json(['project', 'create', 'a\u001b[2Jb'])
-    expect(value.name).toBe('a\u001b[2Jb')
-    expect((await line.run(['project', 'list'])).out).not.toContain('\u001b')
+    const refused = await line.run(['project', 'create', 'a\u001b[2Jb'])
+    const unknown = await line.run(['key', 'list', '--project', 'a\u001b[2Jb'])
+    expect([refused.code, unknown.code]).toEqual([1, 1])
+    expect(refused.err).toContain('must not contain U+001B')
+    expect(unknown.err).toContain('a\\u001b[2Jb')
+    expect(refused.err + unknown.err).not.toContain('\u001b')
   })
 })
 

@@ -31,7 +31,10 @@ function withHashedTokens(adapter: Adapter): Adapter {
     async create<Row extends Rows, Result = Row>(args: Parameters<typeof adapter.create<Row, Result>>[0]) {
       const token = args.model === 'session' ? args.data.token : undefined
       if (typeof token !== 'string') return await adapter.create<Row, Result>(args)
-      const row = await adapter.create<Row, Result>({ ...args, data: { ...args.data, token: sha256(token) } })
+      const row = await adapter.create<Row, Result>({
+        ...args,
+        data: { ...args.data, token: hashSessionToken(token) },
+      })
       return { ...row, token }
     },
     findOne: async (args) => withToken(await adapter.findOne(hashedWhere(args)), args),
@@ -59,8 +62,11 @@ function hashedWhere<Args extends Conditions>(args: Args): Args {
 
 function withHash(condition: Where): Where {
   const { value } = condition
-  if (typeof value === 'string') return { ...condition, value: sha256(value) }
-  return { ...condition, value: Array.isArray(value) ? value.map((token) => sha256(String(token))) : value }
+  if (typeof value === 'string') return { ...condition, value: hashSessionToken(value) }
+  return {
+    ...condition,
+    value: Array.isArray(value) ? value.map((token) => hashSessionToken(String(token))) : value,
+  }
 }
 
 /** A session that was asked for by its token bears it, since its cookie is made anew from it. */
@@ -69,6 +75,7 @@ function withToken<Row>(row: Row | null, { model, where }: Conditions): Row | nu
   return row !== null && typeof token === 'string' ? { ...row, token } : row
 }
 
-function sha256(token: string): string {
+/** What is stored of a session's token. */
+export function hashSessionToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

@@ -1,15 +1,14 @@
-import { createAuthMiddleware } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
 import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
-import { normalizeEmail, passwordCharsMax, passwordCharsMin } from './new-person.ts'
-import { attemptsOfAddress, type SignInLimits } from './sign-in-limits.ts'
+import { passwordCharsMax, passwordCharsMin } from './new-person.ts'
 
 /** Never on the network: nobody can send better-auth a request but this process. */
 const inside = 'http://callbook.invalid'
 const addressHeader = 'x-callbook-address'
-const signInPath = '/sign-in/email'
 const sessionSeconds = 14 * 86_400
+/** However much it is used. */
+const sessionMsMax = 90 * 86_400_000
 const sessionRenewedAfterSeconds = 600
 const userAgentCharsMax = 300
 
@@ -26,7 +25,6 @@ interface AuthOptions {
   secret: string
   /** Where people reach the service; null when that is not configured. */
   publicUrl: string | null
-  limits: SignInLimits
   /** Told of what better-auth has to report of itself. */
   onFailure: (error: unknown) => void
 }
@@ -34,7 +32,7 @@ interface AuthOptions {
 export type Auth = ReturnType<typeof createAuth>
 
 /** better-auth over our tables: passwords, sessions and their cookies. Its own routes are served to nobody. */
-export function createAuth({ store, secret, publicUrl, limits, onFailure }: AuthOptions) {
+export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions) {
   const url = publicUrl === null ? null : new URL(publicUrl)
   return betterAuth({
     appName: 'Callbook',
@@ -56,17 +54,8 @@ export function createAuth({ store, secret, publicUrl, limits, onFailure }: Auth
       maxPasswordLength: passwordCharsMax,
     },
     session: { expiresIn: sessionSeconds, updateAge: sessionRenewedAfterSeconds },
-    rateLimit: {
-      enabled: true,
-      customStorage: limits,
-      customRules: { [signInPath]: attemptsOfAddress },
-    },
-    hooks: {
-      // After the limit of the address, so that one address alone cannot use up everybody's attempts.
-      before: createAuthMiddleware(async ({ path, request, body }) => {
-        if (path === signInPath && request) await limits.countForEmail(normalizeEmail(String(body.email)))
-      }),
-    },
+    // What it would count is a request over the network: see sign-in-limits.ts.
+    rateLimit: { enabled: false },
     databaseHooks: {
       session: {
         create: {
@@ -74,6 +63,14 @@ export function createAuth({ store, secret, publicUrl, limits, onFailure }: Auth
           before: async (session, context) => ({
             data: { ...session, ipAddress: context?.headers?.get(addressHeader) ?? null },
           }),
+        },
+        update: {
+          before: async (changes, context) => {
+            const beganAt = context?.context.session?.session.createdAt
+            if (!beganAt || !changes.expiresAt) return
+            const endsAt = Math.min(changes.expiresAt.getTime(), beganAt.getTime() + sessionMsMax)
+            return { data: { ...changes, expiresAt: new Date(endsAt) } }
+          },
         },
       },
     },
@@ -100,17 +97,6 @@ export function headersOf({ cookies, address, userAgent }: Client): Headers {
   if (address) headers.set(addressHeader, address)
   if (userAgent) headers.set('user-agent', userAgent.slice(0, userAgentCharsMax))
   return headers
-}
-
-/** Signs in as a request over the network would, so that better-auth's limits count it. */
-export function signInRequest(credentials: { email: string; password: string }, client: Client): Request {
-  const headers = headersOf({ ...client, cookies: null })
-  headers.set('content-type', 'application/json')
-  return new Request(`${inside}/auth${signInPath}`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(credentials),
-  })
 }
 
 function isError(value: unknown): value is Error {

@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { accounts, invitations, members, meta, people, projects, sessions } from '../../db/schema.ts'
+import { invitations, members, meta, people, projects } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { SignedIn } from '../../http/console-context.ts'
@@ -12,13 +12,16 @@ import { type AuditTrail, byPerson, personName } from '../audit.ts'
 import type { Client } from './auth.ts'
 import { hashLinkToken } from './link-token.ts'
 import { checkNewPerson, insertPerson, type NewPerson, passwordProblem } from './new-person.ts'
+import { changePassword } from './password-change.ts'
 import { describeSession, type WithCookies } from './session-answer.ts'
 import { endSetUp, setupHashName } from './set-up.ts'
+import type { SignInLimits } from './sign-in-limits.ts'
 
 interface LinksOptions {
   read: ReadDatabase
   write: WriteDatabase
   audit: AuditTrail
+  limits: Pick<SignInLimits, 'countLink'>
   hashPassword: (password: string) => Promise<string>
   /** Signs in whom a link has just given a password. */
   signIn: (
@@ -56,12 +59,12 @@ export class Links {
   ): Promise<WithCookies<SessionAnswer>> {
     if (!(await this.#isSetupToken(token))) throw deadLink()
     const { write, audit, now } = this.#options
-    const person = await this.#prepare(input)
+    const person = await this.#prepare(token, input)
     const { personId } = person
     const isGood = sql`exists (
       select 1 from ${meta} where name = ${setupHashName} and value = ${hashLinkToken(token)})`
     const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
-    const [made] = await this.#tryEmail('email', 'choose another', () =>
+    const [made] = await this.#tryEmail('email', () =>
       write.batch([
         ...insertPerson(write, person, isGood),
         write.run(
@@ -96,9 +99,8 @@ export class Links {
     const link = await this.#find(token)
     if (link.projectId === null) throw deadLink()
     if (newPerson) {
-      const person = await this.#prepare(newPerson, 'newPerson.')
-      const advice = 'sign in first, then open the link again'
-      await this.#tryEmail('newPerson.email', advice, () => this.#join(link, person, client, person))
+      const person = await this.#prepare(token, newPerson, 'newPerson.')
+      await this.#tryEmail('newPerson.email', () => this.#join(link, person, client, person))
       return await this.#options.signIn({ email: person.email, password: newPerson.password }, client)
     }
     if (signedIn.personId === '') throw notSignedIn()
@@ -118,24 +120,21 @@ export class Links {
     const problem = passwordProblem(password)
     if (problem) throw invalidRequest([{ field: 'password', message: problem }])
     const { write, audit, now, hashPassword } = this.#options
-    const passwordHash = await hashPassword(password)
-    const isGood = this.#isGood(token)
-    const results = await write.batch([
-      write.run(sql`
-        update ${accounts} set password = ${passwordHash}, updated_at = ${now()}
-        where user_id = ${personId} and provider_id = 'credential' and ${isGood}`),
-      write.run(sql`delete from ${sessions} where user_id = ${personId} and ${isGood}`),
-      write.run(sql`delete from ${invitations} where person_id = ${personId} and ${isGood}`),
-      write.run(
-        audit.entry({
+    const [changed] = await write.batch(
+      changePassword(write, {
+        personId,
+        passwordHash: await hashPassword(password),
+        now: now(),
+        condition: this.#isGood(token),
+        entry: audit.entry({
           by: byPerson({ personId, name, email, sessionId: '' }, client.address),
           projectId: null,
           action: 'password_reset',
           target: null,
         }),
-      ),
-    ])
-    if (results[0].rowsAffected === 0) throw deadLink()
+      }),
+    )
+    if (changed.rowsAffected === 0) throw deadLink()
     return await this.#options.signIn({ email, password }, client)
   }
 
@@ -177,9 +176,13 @@ export class Links {
       where token_hash = ${hashLinkToken(token)} and expires_at > ${this.#options.now()})`
   }
 
-  async #prepare(input: NewPerson, path?: string) {
+  /** Counted before anything tells whether somebody has the e-mail address. @throws rate_limited, invalid_request */
+  async #prepare(token: string, input: NewPerson, path = '') {
     const { name, email, password } = checkNewPerson(input, path)
-    const { hashPassword, now } = this.#options
+    const { read, limits, hashPassword, now } = this.#options
+    await limits.countLink(hashLinkToken(token))
+    const [known] = await read.select({ id: people.id }).from(people).where(eq(people.email, email))
+    if (known) throw emailInUse(`${path}email`)
     return {
       personId: newId('per'),
       name,
@@ -218,14 +221,19 @@ export class Links {
     if (results.at(-2)?.rowsAffected === 0) throw deadLink()
   }
 
-  async #tryEmail<Result>(field: string, advice: string, work: () => Promise<Result>): Promise<Result> {
+  async #tryEmail<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
-      if (!isTaken(error, 'people.email')) throw error
-      throw invalidRequest([{ field, message: `is in use here already: ${advice}` }])
+      throw isTaken(error, 'people.email') ? emailInUse(field) : error
     }
   }
+}
+
+/** @param field `email` for the set-up link, which nobody can open while signed in */
+function emailInUse(field: string): AppError {
+  const advice = field === 'email' ? 'choose another' : 'sign in first, then open the link again'
+  return invalidRequest([{ field, message: `is in use here already: ${advice}` }])
 }
 
 function deadLink(): AppError {

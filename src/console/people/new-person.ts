@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { accounts, people } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { type FieldError, invalidRequest } from '../../errors.ts'
+import { nameProblem } from '../../validation.ts'
 
 export interface NewPerson {
   name: string
@@ -11,7 +12,6 @@ export interface NewPerson {
 
 export const passwordCharsMin = 10
 export const passwordCharsMax = 128
-const nameCharsMax = 200
 const emailCharsMax = 254
 
 /** What better-auth takes for an e-mail address when somebody signs in: https://zod.dev/api#emails */
@@ -36,11 +36,6 @@ export function checkNewPerson({ name, email, password }: NewPerson, path = ''):
   if (problem) refuse('password', problem)
   if (problems.length > 0) throw invalidRequest(problems)
   return { name: name.trim(), email: normalized, password }
-}
-
-export function nameProblem(name: string): string | null {
-  if (name.trim() === '') return 'must not be blank'
-  return [...name].length > nameCharsMax ? `must be at most ${nameCharsMax} characters` : null
 }
 
 export function passwordProblem(password: string): string | null {

@@ -5,10 +5,11 @@ import { invitations, members, people, projects } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, consoleOwnerOnly, invalidRequest } from '../../errors.ts'
 import type { SignedIn } from '../../http/console-context.ts'
+import { nameProblem } from '../../validation.ts'
 import type { Account, Person, Role } from '../answers.ts'
 import { type AuditTrail, type By, byPerson } from '../audit.ts'
 import { hasOtherOwner, namePerson } from './members.ts'
-import { nameProblem, normalizeEmail } from './new-person.ts'
+import { normalizeEmail } from './new-person.ts'
 import { disownConsole, findConsoleOwner, isConsoleOwner, replaceSetUpLink } from './set-up.ts'
 
 /** A person as whoever runs the service sees them. */

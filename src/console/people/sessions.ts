@@ -1,16 +1,18 @@
 import { isAPIError } from 'better-auth/api'
-import { and, desc, eq, gt, lt, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, not, type SQL } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { people, sessions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { SignedIn } from '../../http/console-context.ts'
-import type { SessionAnswer, SessionRow } from '../answers.ts'
+import type { Person, SessionAnswer, SessionRow } from '../answers.ts'
 import { type AuditTrail, byPerson, personName } from '../audit.ts'
-import { type Auth, type Client, headersOf, signInRequest } from './auth.ts'
+import { type Auth, type Client, headersOf } from './auth.ts'
+import { hashSessionToken } from './auth-database.ts'
 import { normalizeEmail, passwordProblem } from './new-person.ts'
+import { changePassword, findPasswordHash, hasPassword } from './password-change.ts'
 import { describeSession, type WithCookies } from './session-answer.ts'
-import { type SignInLimits, tooManyAttempts } from './sign-in-limits.ts'
+import type { SignInLimits } from './sign-in-limits.ts'
 
 interface SessionsOptions {
   auth: Auth
@@ -68,25 +70,21 @@ export class Sessions {
    */
   async signIn(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
     const email = normalizeEmail(credentials.email)
-    const response = await this.#options.auth.handler(signInRequest({ ...credentials, email }, client))
-    if (response.status === 429) throw tooManyAttempts(Number(response.headers.get('x-retry-after')) || null)
-    if (!response.ok) {
+    await this.#options.limits.countSignIn(email, client.address)
+    return await this.open({ ...credentials, email }, client).catch((error) => {
+      if (!isAPIError(error)) throw error
       void this.#noteFailure(email, client)
       throw wrongCredentials()
-    }
-    return await this.#begun(await response.json(), response.headers, client)
+    })
   }
 
   /** The same for whom a one-time link has just given this password: no limit counts it. */
   async open(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
-    const { response, headers } = await causing(
-      this.#options.auth.api.signInEmail({
-        body: credentials,
-        headers: headersOf({ ...client, cookies: null }),
-        returnHeaders: true,
-      }),
-    )
-    return await this.#begun(response, headers, client)
+    const { read, audit } = this.#options
+    const { user, cookies } = await this.#begin(credentials, client)
+    const by = byPerson({ ...user, personId: user.id, sessionId: '' }, client.address)
+    await audit.note({ by, projectId: null, action: 'signed_in', target: null })
+    return { answer: await describeSession(read, user), cookies }
   }
 
   async signOut(person: SignedIn, client: Client): Promise<SignedOut> {
@@ -134,40 +132,55 @@ export class Sessions {
     { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
     client: Client,
   ): Promise<WithCookies<{ changed: true }>> {
-    const { auth, limits, audit } = this.#options
+    const { auth, limits, read, write, audit, now } = this.#options
     const problem = passwordProblem(newPassword)
     if (problem) throw invalidRequest([{ field: 'newPassword', message: problem }])
     await limits.countOwnPassword(person.personId)
-    const { headers } = await causing(
-      auth.api.changePassword({
-        body: { currentPassword, newPassword, revokeOtherSessions: true },
-        headers: headersOf(client),
-        returnHeaders: true,
-      }),
-    ).catch((error) => {
-      if (!isAPIError(error)) throw error
-      throw invalidRequest([{ field: 'currentPassword', message: 'is wrong' }])
-    })
+    const { password } = await auth.$context
+    const currentHash = await findPasswordHash(read, person.email)
+    if (!currentHash || !(await password.verify({ hash: currentHash, password: currentPassword })))
+      throw wrongCurrentPassword()
     const by = byPerson(person, client.address)
-    await audit.note({ by, projectId: null, action: 'password_changed', target: null })
-    return { answer: { changed: true }, cookies: headers.getSetCookie() }
+    const [changed] = await write.batch(
+      changePassword(write, {
+        personId: person.personId,
+        passwordHash: await password.hash(newPassword),
+        now: now(),
+        condition: hasPassword(person.personId, currentHash),
+        entry: audit.entry({ by, projectId: null, action: 'password_changed', target: null }),
+      }),
+    )
+    if (changed.rowsAffected === 0) throw wrongCurrentPassword()
+    const { cookies } = await this.#begin({ email: person.email, password: newPassword }, client)
+    return { answer: { changed: true }, cookies }
   }
 
-  async #begun(
-    { user }: { user: { id: string; name: string; email: string } },
-    headers: Headers,
-    client: Client,
-  ): Promise<WithCookies<SessionAnswer>> {
-    const { read, write, audit, limits, now } = this.#options
+  /**
+   * A session of a person whose password this is. Judging a password takes long enough for it to be changed meanwhile,
+   * so the session is kept only if the password is the same as before.
+   */
+  async #begin(credentials: Credentials, client: Client): Promise<{ user: Person; cookies: string[] }> {
+    const { auth, read, write, limits, now } = this.#options
+    const passwordHash = await findPasswordHash(read, credentials.email)
+    const { response, headers } = await causing(
+      auth.api.signInEmail({
+        body: credentials,
+        headers: headersOf({ ...client, cookies: null }),
+        returnHeaders: true,
+      }),
+    )
+    const { user, token } = response
     const before = await this.signedIn(client.cookies)
-    const by = byPerson({ ...user, personId: user.id, sessionId: '' }, client.address)
-    await write.batch([
+    const isNew = eq(sessions.token, hashSessionToken(token))
+    const [, , , kept] = await write.batch([
+      write.delete(sessions).where(and(isNew, not(hasPassword(user.id, passwordHash)))),
       write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
       write.delete(sessions).where(eq(sessions.id, before?.sessionId ?? '')),
+      write.select({ id: sessions.id }).from(sessions).where(isNew),
       limits.forgetting(user.email),
     ])
-    await audit.note({ by, projectId: null, action: 'signed_in', target: null })
-    return { answer: await describeSession(read, user), cookies: headers.getSetCookie() }
+    if (kept.length === 0) throw wrongCredentials()
+    return { user, cookies: headers.getSetCookie() }
   }
 
   async #end(
@@ -212,6 +225,10 @@ async function causing<Result>(work: Promise<Result>): Promise<Result> {
     if (isAPIError(error) && error.cause instanceof Error) throw error.cause
     throw error
   }
+}
+
+function wrongCurrentPassword(): AppError {
+  return invalidRequest([{ field: 'currentPassword', message: 'is wrong' }])
 }
 
 function wrongCredentials(): AppError {

@@ -1,90 +1,144 @@
 import { createHash } from 'node:crypto'
-import { eq, lt, sql } from 'drizzle-orm'
+import { eq, inArray, lt, sql } from 'drizzle-orm'
+import ipaddr from 'ipaddr.js'
+import type { ReadDatabase } from '../../db/reader.ts'
 import { signInLimits } from '../../db/schema.ts'
+import { Turns } from '../../db/turns.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 
-/** At most `max` attempts in `window` seconds, in the form of better-auth's rules. */
-export interface LimitRule {
-  window: number
-  max: number
+/** At most `attemptsMax` in `windowMs`. */
+interface LimitRule {
+  windowMs: number
+  attemptsMax: number
 }
 
 /** From one address, whomever it tries to be. */
-export const attemptsOfAddress: LimitRule = { window: 60, max: 5 }
+const perAddress: LimitRule = { windowMs: 60_000, attemptsMax: 5 }
 
 /** For one e-mail address, from wherever; a success forgets them. Many addresses guess no faster than one. */
-const attemptsForEmail: LimitRule = { window: 900, max: 10 }
+const perEmail: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
 /** Of somebody signed in, at the password that signs them in. */
-const attemptsAtOwnPassword: LimitRule = { window: 900, max: 10 }
+const perOwnPassword: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
+/** At the form behind a one-time link, whose answers tell whether somebody has an e-mail address. */
+const perLink: LimitRule = { windowMs: 3_600_000, attemptsMax: 10 }
+
+/** Not less than any window. */
 const keptMs = 3_600_000
+const networkBitsOfIpv6 = 64
 
 interface SignInLimitsOptions {
+  read: ReadDatabase
   write: WriteDatabase
   now: () => number
 }
 
+interface Attempt {
+  key: string
+  rule: LimitRule
+}
+
+interface Counted {
+  key: string
+  count: number
+  lastRequest: number
+}
+
 /**
- * Counts attempts in the database, so that all processes count together and a restart forgets nothing. One statement
- * counts and decides: attempts at the same time cannot all pass.
+ * Counts attempts in the database, so that all processes count together and a restart forgets nothing. An attempt over
+ * a limit is refused before anything is written. Each method throws rate_limited.
  */
 export class SignInLimits {
-  readonly #write: WriteDatabase
-  readonly #now: () => number
+  readonly #options: SignInLimitsOptions
+  readonly #turns = new Turns()
 
-  constructor({ write, now }: SignInLimitsOptions) {
-    this.#write = write
-    this.#now = now
+  constructor(options: SignInLimitsOptions) {
+    this.#options = options
   }
 
-  /** Counts one attempt under a key. better-auth calls this for addresses. `retryAfter` is in seconds. */
-  async consume(key: string, rule: LimitRule): Promise<{ allowed: boolean; retryAfter: number | null }> {
-    const now = this.#now()
-    // Also when it began in the future, by a clock that was set right since; clocks of two nodes differ by less.
-    const isOver = sql`abs(${now} - ${signInLimits.lastRequest}) >= ${rule.window * 1_000}`
-    const [, [row]] = await this.#write.batch([
-      this.#write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
-      this.#write
-        .insert(signInLimits)
-        .values({ id: key, key, count: 1, lastRequest: now })
-        .onConflictDoUpdate({
-          target: signInLimits.key,
-          set: {
-            count: sql`case when ${isOver} then 1 else ${signInLimits.count} + 1 end`,
-            lastRequest: sql`case when ${isOver} then ${now} else ${signInLimits.lastRequest} end`,
-          },
-        })
-        .returning({ count: signInLimits.count, since: signInLimits.lastRequest }),
+  async countSignIn(email: string, address: string | null): Promise<void> {
+    await this.#count([
+      { key: `address:${networkOf(address)}`, rule: perAddress },
+      { key: keyOfEmail(email), rule: perEmail },
     ])
-    if (!row || row.count <= rule.max) return { allowed: true, retryAfter: null }
-    return { allowed: false, retryAfter: Math.max(1, Math.ceil((row.since - now) / 1_000 + rule.window)) }
   }
 
-  /** @throws rate_limited */
-  async countForEmail(email: string): Promise<void> {
-    const { allowed, retryAfter } = await this.consume(keyOfEmail(email), attemptsForEmail)
-    if (!allowed) throw tooManyAttempts(retryAfter)
+  async countOwnPassword(personId: string): Promise<void> {
+    await this.#count([{ key: `password:${personId}`, rule: perOwnPassword }])
+  }
+
+  async countLink(tokenHash: string): Promise<void> {
+    await this.#count([{ key: `link:${tokenHash}`, rule: perLink }])
   }
 
   /** The statement that forgets the attempts for an e-mail address. */
   forgetting(email: string) {
-    return this.#write.delete(signInLimits).where(eq(signInLimits.key, keyOfEmail(email)))
+    return this.#options.write.delete(signInLimits).where(eq(signInLimits.key, keyOfEmail(email)))
   }
 
-  /** @throws rate_limited */
-  async countOwnPassword(personId: string): Promise<void> {
-    const { allowed, retryAfter } = await this.consume(`password:${personId}`, attemptsAtOwnPassword)
-    if (!allowed) throw tooManyAttempts(retryAfter)
+  /** In turns, so that only another process can count between the read and the write; then the write decides. */
+  async #count(attempts: Attempt[]): Promise<void> {
+    const keys = attempts.map(({ key }) => key)
+    await this.#turns.take(new Set(keys), async () => {
+      const { read, write, now: readClock } = this.#options
+      const now = readClock()
+      const before = await read.select().from(signInLimits).where(inArray(signInLimits.key, keys))
+      for (const { key, rule } of attempts) {
+        const row = before.find((one) => one.key === key)
+        if (row && !isOver(row, rule, now)) refuseAbove(rule.attemptsMax - 1, row, rule, now)
+      }
+      const [, ...after] = await write.batch([
+        write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
+        ...attempts.map((attempt) => this.#counting(attempt, now)),
+      ])
+      for (const [position, { rule }] of attempts.entries()) {
+        const row = after[position]?.[0]
+        if (row) refuseAbove(rule.attemptsMax, row, rule, now)
+      }
+    })
+  }
+
+  #counting({ key, rule }: Attempt, now: number) {
+    const isOver = sql`abs(${now} - ${signInLimits.lastRequest}) >= ${rule.windowMs}`
+    return this.#options.write
+      .insert(signInLimits)
+      .values({ id: key, key, count: 1, lastRequest: now })
+      .onConflictDoUpdate({
+        target: signInLimits.key,
+        set: {
+          count: sql`case when ${isOver} then 1 else ${signInLimits.count} + 1 end`,
+          lastRequest: sql`case when ${isOver} then ${now} else ${signInLimits.lastRequest} end`,
+        },
+      })
+      .returning()
   }
 }
 
-export function tooManyAttempts(retryAfterSeconds: number | null): AppError {
-  return new AppError('rate_limited', 'Too many requests', {
+/** Also when the window began in the future, by a clock that was set right since; clocks of two nodes differ by less. */
+function isOver({ lastRequest }: Counted, { windowMs }: LimitRule, now: number): boolean {
+  return Math.abs(now - lastRequest) >= windowMs
+}
+
+function refuseAbove(
+  attemptsMax: number,
+  { count, lastRequest }: Counted,
+  { windowMs }: LimitRule,
+  now: number,
+) {
+  if (count <= attemptsMax) return
+  throw new AppError('rate_limited', 'Too many requests', {
     detail: 'There were too many attempts; wait a moment and try again.',
-    retryAfterSeconds: retryAfterSeconds ?? attemptsOfAddress.window,
+    retryAfterSeconds: Math.max(1, Math.ceil((lastRequest + windowMs - now) / 1_000)),
   })
+}
+
+/** An IPv6 client has a whole network to choose its address from. */
+function networkOf(address: string | null): string {
+  if (address === null) return 'unknown'
+  if (!address.includes(':')) return address
+  return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${networkBitsOfIpv6}`).toString()
 }
 
 /** People may type anything into the field, so it is not kept as it is. */

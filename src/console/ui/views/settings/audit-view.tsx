@@ -85,12 +85,12 @@ const columns: Column<AuditRow>[] = [
   {
     key: 'action',
     header: 'What',
-    render: ({ action, target, actor }) => (
+    render: ({ action, target, actor, actorId }) => (
       <>
         {/* A newer process beside this one may know of more. */}
         {actionWords[action] ?? action}
         <span className="cb-narrow-line">
-          {[target, actor ?? 'Command line'].filter(Boolean).join(' · ')}
+          {[target, actor ?? 'Command line', actorId].filter(Boolean).join(' · ')}
         </span>
       </>
     ),
@@ -105,7 +105,16 @@ const columns: Column<AuditRow>[] = [
     key: 'actor',
     header: 'Who',
     from: 640,
-    render: ({ actor }) => actor ?? <span className="cb-dimmed">Command line</span>,
+    render: ({ actor, actorId }) => (
+      <>
+        {actor ?? <span className="cb-dimmed">Command line</span>}
+        {actorId !== null && (
+          <div>
+            <Mono truncate>{actorId}</Mono>
+          </div>
+        )}
+      </>
+    ),
   },
   {
     key: 'address',
