@@ -21,7 +21,7 @@ const args = [
   'test',
   // Tests often wait, for a timer or another process: one more file than there are cores keeps the cores busy.
   `--parallel=${availableParallelism() + 1}`,
-  '--timeout=30000',
+  '--timeout=60000',
   // With the durations of earlier runs the slowest files start first.
   '--timings=node_modules/.cache/callbook/test-timings.json',
   '--update-timings',

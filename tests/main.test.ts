@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 const running: SpawnedService[] = []
 const folders: string[] = []
 afterAll(async () => {

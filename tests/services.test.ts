@@ -154,7 +154,7 @@ describe('kill -9', () => {
     await until(() => isFoundByVector(project, `Passage ${word(2, 3)} of ${word(2, 3)}`, 'Item 2 3'))
     running.kill('SIGTERM')
     expect(await running.exited).toBe(0)
-  }, 20_000)
+  }, 60_000)
 })
 
 describe('a chunk deleted while it is being embedded', () => {
