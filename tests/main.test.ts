@@ -7,7 +7,7 @@ import Database from 'libsql'
 import { childrenOf } from './support/process.ts'
 import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 const running: SpawnedService[] = []
 const folders: string[] = []
 afterAll(async () => {

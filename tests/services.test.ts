@@ -6,11 +6,13 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../src/config.ts'
 import { openServices } from '../src/services.ts'
+import { openCommand } from './support/command.ts'
 import { startFakeEmbeddings } from './support/fake-embeddings.ts'
 import { spawnService } from './support/process.ts'
 import { runScript } from './support/script.ts'
 import { startService, type TestProject, type TestService } from './support/service.ts'
 import { ofFilesOnly } from './support/test-mode.ts'
+import { until } from './support/until.ts'
 
 let dataDir: string
 
@@ -152,7 +154,7 @@ describe('kill -9', () => {
     await until(() => isFoundByVector(project, `Passage ${word(2, 3)} of ${word(2, 3)}`, 'Item 2 3'))
     running.kill('SIGTERM')
     expect(await running.exited).toBe(0)
-  }, 20_000)
+  }, 60_000)
 })
 
 describe('a chunk deleted while it is being embedded', () => {
@@ -274,7 +276,7 @@ describe.skipIf(ofFilesOnly)('a service', () => {
   })
 
   test('that shares its folder with a command still owns it', async () => {
-    const command = await openServices({ config: config(), log: pino({ level: 'silent' }), role: 'command' })
+    const command = await openCommand(dataDir)
     expect(command.ownsFolder).toBe(false)
     const service = await startService({ dataDir })
     expect(service.services.ownsFolder).toBe(true)
@@ -372,12 +374,4 @@ function flipByte(path: string, at: number): void {
   const bytes = readFileSync(path)
   bytes[at] = (bytes[at] ?? 0) ^ 0xff
   writeFileSync(path, bytes)
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15_000
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('It did not happen in time')
-    await Bun.sleep(50)
-  }
 }

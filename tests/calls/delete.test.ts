@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
 import type { Services } from '../../src/services.ts'
+import { openCommand } from '../support/command.ts'
 import { expectProblem } from '../support/problem.ts'
 import { spawnService } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
-import { openCommand } from './command.ts'
 
 const eraseWithinMs = 500
 

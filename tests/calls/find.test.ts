@@ -307,7 +307,7 @@ describe('the total', () => {
     expect(await totalOf({ text: 'last' })).toBe(1)
     expect(await totalOf({ text: 'bird', evaluation: 'success' })).toBe(1_000)
     expect(await totalOf({ text: 'bird', to: at(7) })).toBe(7)
-  }, 30_000)
+  }, 60_000)
 
   test('stays on the pages after the first', async () => {
     const projectId = await projectWith(

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import type { Call, CallChange, Turn } from '../../src/calls/schemas.ts'
+import { openCommand } from '../support/command.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly, testMode } from '../support/test-mode.ts'
-import { openCommand } from './command.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -7,10 +7,11 @@ import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import type { Call } from '../../src/calls/schemas.ts'
 import type { Services } from '../../src/services.ts'
+import { openCommand } from '../support/command.ts'
 import { expectProblem } from '../support/problem.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
-import { openCommand } from './command.ts'
+import { until } from '../support/until.ts'
 
 interface Page {
   data: Call[]
@@ -605,10 +606,4 @@ function askAndNotRead(url: string, key: string): Socket {
   socket.write(`${lines.join('\r\n')}\r\n\r\n`)
   socket.pause()
   return socket
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000
-  while (!isTrue() && performance.now() < deadline) await Bun.sleep(50)
-  expect(isTrue()).toBe(true)
 }

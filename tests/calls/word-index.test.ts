@@ -11,11 +11,11 @@ import { mergeCall } from '../../src/calls/merge.ts'
 import { WordBacklog } from '../../src/calls/word-backlog.ts'
 import { callWords } from '../../src/db/word-tables.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
+import { openCommand } from '../support/command.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly, testMode } from '../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
-import { openCommand } from './command.ts'
 import { putCalls, said } from './put-calls.ts'
 
 let service: TestService

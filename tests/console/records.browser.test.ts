@@ -220,8 +220,9 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
       'playground?q=when+do+you+open',
     ]
     for (const [colorScheme, paths] of [['light', light] as const, ['dark', dark] as const]) {
+      const page = await openTab('overview', { colorScheme })
       for (const path of paths) {
-        const page = await openTab(path, { colorScheme })
+        await page.goto(`${service.url}/console/p/${project.id}/${path}`)
         await page.getByRole('heading', { level: 1 }).first().waitFor()
         await page.waitForLoadState('networkidle')
         expect([path, colorScheme, await findings(page)]).toEqual([path, colorScheme, []])

@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { afterAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { calls, callsByDay } from '../../src/db/schema.ts'
-import type { Project, Projects } from '../../src/projects/projects.ts'
+import type { Project } from '../../src/projects/projects.ts'
+import { openFreshDatabase } from '../support/database.ts'
 import { projectsOf } from '../support/projects.ts'
-import { freshFolder } from '../support/script.ts'
 
-const folder = freshFolder()
 const dayMs = 86_400_000
-let database: OpenDatabase
-let projects: Projects
-
-beforeAll(async () => {
-  database = await openDatabase(join(folder.folder, 'callbook.db'))
-  projects = projectsOf(database)
-})
-
-afterAll(async () => {
-  await database.close()
-  folder.remove()
-})
+const { database, close } = await openFreshDatabase()
+afterAll(close)
+const projects = projectsOf(database)
 
 test('a call counts on the UTC day it was created on', async () => {
   const { projectId } = await projects.create('days')

@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { Erasure } from '../../src/db/erasure.ts'
-import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import type { OpenDatabase } from '../../src/db/open.ts'
 import { erasures } from '../../src/db/schema.ts'
+import { openFreshDatabase } from '../support/database.ts'
 import { projectsOf } from '../support/projects.ts'
-import { freshFolder } from '../support/script.ts'
 import { until } from '../support/until.ts'
 
-const folder = freshFolder()
-let database: OpenDatabase
-
-beforeAll(async () => {
-  database = await openDatabase(join(folder.folder, 'callbook.db'))
-})
-
-afterAll(async () => {
-  await database.close()
-  folder.remove()
-})
+const { database, close } = await openFreshDatabase()
+afterAll(close)
 
 describe('an erasure', () => {
   test('that is closed while somebody reads is not done and no failure, and left to the next start', async () => {

@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { meta } from '../../src/db/schema.ts'
 import { SideReader } from '../../src/db/side-reader.ts'
+import { openFreshDatabase } from '../support/database.ts'
 import { failureOf } from '../support/failure.ts'
-import { freshFolder, runScript } from '../support/script.ts'
+import { runScript } from '../support/script.ts'
 
-const folder = freshFolder()
-let database: OpenDatabase
-
-beforeAll(async () => {
-  database = await openDatabase(join(folder.folder, 'callbook.db'))
-})
-
-afterAll(async () => {
-  await database.close()
-  folder.remove()
-})
+const { database, folder, close } = await openFreshDatabase()
+afterAll(close)
 
 describe('the reader aside', () => {
   test('answers as the reader of the main thread does, prepared or not', async () => {
@@ -78,7 +69,7 @@ describe('the reader aside', () => {
   })
 
   test('goes on after a thread that failed, whose end takes nothing down', async () => {
-    const file = join(folder.folder, 'later', 'callbook.db')
+    const file = join(folder, 'later', 'callbook.db')
     const reader = new SideReader(file)
     expect(await failureOf(reader.db.all(sql`select 1`))).toBeInstanceOf(Error)
     mkdirSync(dirname(file))

@@ -1,27 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { Erasure } from '../../src/db/erasure.ts'
-import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { segmentNames } from '../../src/db/word-segments.ts'
 import { callWords, chunkWords } from '../../src/db/word-tables.ts'
-import type { Projects } from '../../src/projects/projects.ts'
+import { openFreshDatabase } from '../support/database.ts'
 import { projectsOf } from '../support/projects.ts'
-import { freshFolder } from '../support/script.ts'
 
-const folder = freshFolder()
-let database: OpenDatabase
-let projects: Projects
-
-beforeAll(async () => {
-  database = await openDatabase(join(folder.folder, 'callbook.db'))
-  projects = projectsOf(database)
-})
-
-afterAll(async () => {
-  await database.close()
-  folder.remove()
-})
+const { database, close } = await openFreshDatabase()
+afterAll(close)
+const projects = projectsOf(database)
 
 describe('the word tables of a project', () => {
   test('are there as soon as the project is', async () => {

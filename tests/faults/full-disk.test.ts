@@ -5,6 +5,7 @@ import { sql } from 'drizzle-orm'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { fillDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(120_000)
 const megabytes = 24
@@ -42,11 +43,6 @@ async function isRemoved({ services }: TestService, { projectId }: TestProject):
   const open = await services.database.read.all(sql`
     select 1 from project_erasures where project_id = ${projectId} and done_at is null`)
   return open.length === 0
-}
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  // The test's own time limit ends this.
-  while (!(await condition())) await Bun.sleep(50)
 }
 
 describe.skipIf(!disk)('on a full disk', () => {

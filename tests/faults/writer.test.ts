@@ -6,6 +6,7 @@ import { openWriter } from '../../src/db/writer.ts'
 import { expectProblem } from '../support/problem.ts'
 import { freshFolder, runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 let service: TestService
@@ -15,11 +16,6 @@ beforeEach(async () => {
   project = await service.mintProject()
 })
 afterEach(() => service.stop())
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  // The test's own time limit ends this.
-  while (!(await condition())) await Bun.sleep(20)
-}
 
 /** The thread that a write goes to. */
 async function writerOf(write: () => Promise<unknown>): Promise<Worker> {

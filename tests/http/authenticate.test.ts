@@ -6,6 +6,7 @@ import { createServer } from '../../src/server.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 type Kind = 'live' | 'ingest'
 
@@ -390,9 +391,10 @@ describe('behind trusted proxies', () => {
     await fetch(`${proxied.url}/v1/calls`, {
       headers: { authorization: `Bearer ${tenant.key}`, 'x-forwarded-for': '198.51.100.9' },
     })
-    await Bun.sleep(50)
-    const noted = (await proxied.services.keys.list(tenant.projectId)).find(({ id }) => id === tenant.keyId)
-    expect(noted?.lastUsedIp).toBe('198.51.100.9')
+    const noted = async () =>
+      (await proxied.services.keys.list(tenant.projectId)).find(({ id }) => id === tenant.keyId)?.lastUsedIp
+    await until(async () => Boolean(await noted()))
+    expect(await noted()).toBe('198.51.100.9')
   })
 })
 

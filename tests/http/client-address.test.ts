@@ -76,9 +76,8 @@ describe('client address', () => {
     expect(from('fe80::1%eth0', null)).toBe('fe80::1')
   })
 
-  test('a header of many thousand hops is read in no time', () => {
-    const startedMs = performance.now()
-    expect(from('10.0.0.1', `192.0.2.1${',10.0.0.1'.repeat(20_000)}`)).toBe('192.0.2.1')
-    expect(performance.now() - startedMs).toBeLessThan(1000)
+  test('a header of many hops takes time in proportion to its length', () => {
+    // Quadratic time would run into the test's time limit.
+    expect(from('10.0.0.1', `192.0.2.1${',10.0.0.1'.repeat(200_000)}`)).toBe('192.0.2.1')
   })
 })

@@ -225,7 +225,7 @@ describe.skipIf(ofFilesOnly)('kill -9', () => {
       await running.exited
       rmSync(dataDir, { recursive: true, force: true })
     }
-  }, 20_000)
+  }, 60_000)
 
   test('at any moment of an erasure: nothing is left and nothing else is lost after the next start', async () => {
     let running = await spawnService({ ERASE_WITHIN_MS: '500' })
@@ -254,7 +254,7 @@ describe.skipIf(ofFilesOnly)('kill -9', () => {
       await running.exited
       rmSync(dataDir, { recursive: true, force: true })
     }
-  }, 30_000)
+  }, 60_000)
 })
 
 type Sender = Pick<TestProject, 'fetch' | 'send'>

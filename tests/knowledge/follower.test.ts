@@ -8,6 +8,7 @@ import { Follower, rebuildRequestName } from '../../src/knowledge/follower.ts'
 import { projectsOf } from '../support/projects.ts'
 import { freshFolder, runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 let service: TestService
 /** Projects whose index was compared with the rows, or built anew, since the service started. */
@@ -97,7 +98,7 @@ describe('what this process writes itself', () => {
     reconciled.length = 0
     await Bun.sleep(1_100)
     expect(reconciled).toEqual([])
-  }, 15_000)
+  }, 60_000)
 })
 
 describe('a request for a rebuild', () => {
@@ -222,12 +223,4 @@ async function isFoundByVector(project: Fetcher, query: string, name: string): P
 async function vectors({ projectId }: TestProject): Promise<number | undefined> {
   const states = await service.services.index.states()
   return states.find((state) => state.projectId === projectId)?.vectors
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15_000
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('It did not happen in time')
-    await Bun.sleep(50)
-  }
 }

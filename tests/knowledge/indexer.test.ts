@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
-import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, knowledgeItems } from '../../src/db/schema.ts'
 import type { StoreOf } from '../../src/db/store.ts'
@@ -16,6 +15,7 @@ import { createHuggingFaceEmbedder } from '../../src/knowledge/embedding/hugging
 import { Indexer } from '../../src/knowledge/indexer.ts'
 import { Knowledge } from '../../src/knowledge/knowledge.ts'
 import { auditOf } from '../support/audit.ts'
+import { openFreshDatabase } from '../support/database.ts'
 import {
   type FakeEmbeddings,
   fakeVector,
@@ -26,27 +26,18 @@ import { projectsOf } from '../support/projects.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, tracesOfVector } from '../support/traces.ts'
+import { until } from '../support/until.ts'
 
 const text = paragraphs(3)
-let folder: string
-let database: OpenDatabase
+const { database, close } = await openFreshDatabase()
+afterAll(close)
 let fake: FakeEmbeddings
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'callbook-'))
-  database = await openDatabase(join(folder, 'callbook.db'))
-})
 
 beforeEach(async () => {
   fake = await startFakeEmbeddings()
 })
 
 afterEach(() => fake.stop())
-
-afterAll(async () => {
-  await database.close()
-  rmSync(folder, { recursive: true, force: true })
-})
 
 describe('a provider that answers with', () => {
   const misbehaviours: Record<string, Misbehaviour> = {
@@ -226,19 +217,19 @@ describe('pending chunks', () => {
       calls++
       return texts
     })
-    const { add, indexer, projectId } = await build({ embedder, now: Date.now })
-    const adding = add(text)
-    await until(async () => (await rowsOf(projectId)).length > 0)
+    const { add, indexer } = await build({ embedder, now: Date.now })
     await database.write.run(
       sql.raw(`create trigger no_vectors before update on chunks begin
       select raise(abort, 'no room'); end`),
     )
-    await adding.catch(() => undefined)
+    const adding = add(text)
+    await until(async () => calls > 0)
     calls = 0
     await Bun.sleep(600)
     await database.write.run(sql`drop trigger no_vectors`)
     expect(calls).toBeLessThanOrEqual(2)
     await indexer.close()
+    await adding
   })
 })
 
@@ -460,12 +451,14 @@ test('a project that is deleted while its chunks are at the provider takes nothi
     refused++
     throw new Error('The project has just been deleted')
   }
-  const { add, failures } = await build({ embedder: slow, leaseMs: 30, store, isGone: () => isGone })
+  const { add, indexer, failures } = await build({ embedder: slow, leaseMs: 30, store, isGone: () => isGone })
   const adding = add('At the embedder for long')
   await entered.promise
   isGone = true
   await until(async () => refused > 1)
   gate.resolve()
+  await indexer.idle()
+  await indexer.close()
   await adding.catch(() => undefined)
   expect(failures).toEqual([])
 })
@@ -640,14 +633,6 @@ async function vectorsOf({ services }: TestService, { projectId }: TestProject):
     .from(chunks)
     .where(sql`project_id = ${projectId} and embedding is not null`)
   return rows.map(({ embedding }) => new Uint8Array(embedding ?? []))
-}
-
-async function until(condition: () => Promise<boolean>, timeoutMs = 15_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('It did not happen in time')
-    await Bun.sleep(20)
-  }
 }
 
 function paragraphs(count: number): string {

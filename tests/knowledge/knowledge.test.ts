@@ -112,7 +112,7 @@ describe('POST /v1/knowledge', () => {
       const read: Item = await project.fetch(`/v1/knowledge/${item.id}`).then((answer) => answer.json())
       expect(read.text === text).toBe(true)
     }
-  }, 30_000)
+  }, 60_000)
 
   test('takes text up to the limit in bytes, and is 413 above it, whatever its characters weigh', async () => {
     const project = await service.mintProject()

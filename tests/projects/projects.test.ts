@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { people } from '../../src/db/schema.ts'
-import type { Projects } from '../../src/projects/projects.ts'
+import { openFreshDatabase } from '../support/database.ts'
 import { failureOf } from '../support/failure.ts'
 import { projectsOf } from '../support/projects.ts'
-import { freshFolder } from '../support/script.ts'
 
-const folder = freshFolder()
-let database: OpenDatabase
-let projects: Projects
-
-beforeAll(async () => {
-  database = await openDatabase(join(folder.folder, 'callbook.db'))
-  projects = projectsOf(database)
-  await projects.create('taken')
-})
-afterAll(async () => {
-  await database.close()
-  folder.remove()
-})
+const { database, close } = await openFreshDatabase()
+afterAll(close)
+const projects = projectsOf(database)
+await projects.create('taken')
 
 describe('renaming a project', () => {
   test('changes its name and nothing else', async () => {

@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { Ingest } from '../../src/calls/ingest.ts'
+import type { CallChange } from '../../src/calls/schemas.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, members, people } from '../../src/db/schema.ts'
@@ -11,15 +12,16 @@ import { callWords } from '../../src/db/word-tables.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
 import type { Project } from '../../src/projects/projects.ts'
 import { Removals } from '../../src/projects/removals.ts'
+import { asCommand } from '../support/command.ts'
 import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
 import { spawnService } from '../support/process.ts'
 import { projectsOf } from '../support/projects.ts'
-import { freshFolder, runScript } from '../support/script.ts'
+import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { findTraces, newWord, type Trace, tracesOfVector, tracesOfWord } from '../support/traces.ts'
+import { until } from '../support/until.ts'
 
-const removedWithinMs = 20_000
 let service: TestService
 
 beforeAll(async () => {
@@ -187,7 +189,7 @@ describe('a deleted project', () => {
   test('deleted by a command is erased by the service that owns the folder', async () => {
     const project = await service.mintProject()
     const traces = await fill(project)
-    await byCommand(service.dataDir, `await projects.remove(${project.projectId})`)
+    await asCommand(service.dataDir, ({ projects }) => projects.remove(project.projectId))
     await expectProblem(await project.fetch('/v1/calls'), 'invalid_api_key', 'Invalid API key')
     await removed(project.projectId)
     expect(await rowsOf(project.projectId)).toEqual([])
@@ -207,18 +209,18 @@ describe('kill -9', () => {
       for (const waitMs of [0, 1_100]) {
         const gone = await fillByCommand(dataDir, `gone ${waitMs}`)
         expect((await read(gone.key)).status).toBe(200)
-        await byCommand(dataDir, `await projects.remove(${gone.projectId})`)
+        await asCommand(dataDir, ({ projects }) => projects.remove(gone.projectId))
         await Bun.sleep(waitMs)
         running.kill('SIGKILL')
         await running.exited
         running = await spawnService({ DATA_DIR: dataDir })
         expect((await read(gone.key)).status).toBe(401)
-        await until(async () => {
-          const open = "sql.raw('select 1 from project_erasures where done_at is null')"
-          return (
-            (await byCommand(dataDir, `console.log((await database.read.all(${open})).length)`)) === '0\n'
-          )
-        })
+        await asCommand(dataDir, ({ database }) =>
+          until(async () => {
+            const open = await database.read.all(sql`select 1 from project_erasures where done_at is null`)
+            return open.length === 0
+          }),
+        )
         expect(await findTraces(dataDir, gone.traces)).toEqual([])
         expect((await (await read(kept.key)).json()).pagination.total).toBe(200)
       }
@@ -363,35 +365,24 @@ async function addCallWords({ write }: Store, projectId: number): Promise<void> 
     select calls.seq, document from calls join call_documents using (seq) where project_id = ${projectId}`)
 }
 
-/** Runs code in a process of its own, with the services of a command at hand, and gives what it prints. */
-function byCommand(dataDir: string, code: string): Promise<string> {
-  return runScript(
-    `import { sql } from 'drizzle-orm'
-     import pino from 'pino'
-     import { loadConfig } from './src/config.ts'
-     import { openServices } from './src/services.ts'
-     const config = loadConfig({ DATA_DIR: process.argv.at(-1) }, false)
-     const services = await openServices({ config, log: pino({ level: 'silent' }), role: 'command' })
-     const { projects, keys, ingest, knowledge, database } = services
-     ${code}
-     await services.close()`,
-    dataDir,
-  ).ended
-}
-
 /** A project with 200 calls and 40 items of words that are nowhere else, and a key that reads it. */
 async function fillByCommand(dataDir: string, name: string) {
   const word = newWord()
-  const out = await byCommand(
-    dataDir,
-    `const { projectId } = await projects.create('${name}')
-     const { key } = await keys.create(projectId, { name: 'k', kind: 'live', allowedIps: [], expiresAt: null })
-     const change = { summary: '${word}', transcript: [{ role: 'user', content: '${word} '.repeat(500) }] }
-     await ingest.putAll(projectId, Array.from({ length: 200 }, (_, n) => ({ id: '${word}-' + n, change })))
-     for (let n = 0; n < 40; n++) await knowledge.store(projectId, { name: '${word}', text: 'On ${word}. '.repeat(300) })
-     console.log(JSON.stringify({ projectId, key }))`,
-  )
-  const made: { projectId: number; key: string } = JSON.parse(out)
+  const made = await asCommand(dataDir, async ({ projects, keys, ingest, knowledge }) => {
+    const { projectId } = await projects.create(name)
+    const { key } = await keys.create(projectId, { name: 'k', kind: 'live', allowedIps: [], expiresAt: null })
+    const change: CallChange = {
+      summary: word,
+      transcript: [{ role: 'user', content: `${word} `.repeat(500) }],
+    }
+    await ingest.putAll(
+      projectId,
+      Array.from({ length: 200 }, (_, n) => ({ id: `${word}-${n}`, change })),
+    )
+    for (let n = 0; n < 40; n++)
+      await knowledge.store(projectId, { name: word, text: `On ${word}. `.repeat(300) })
+    return { projectId, key }
+  })
   return { ...made, traces: tracesOfWord(word) }
 }
 
@@ -470,12 +461,4 @@ async function removed(projectId: number): Promise<void> {
     )
     return rows.length === 1
   })
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + removedWithinMs
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('The project was not removed')
-    await Bun.sleep(20)
-  }
 }

@@ -1,8 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
-import pino from 'pino'
-import { loadConfig } from '../../src/config.ts'
-import { openServices } from '../../src/services.ts'
+import { mintBeside } from '../support/beside.ts'
+import { asCommand } from '../support/command.ts'
 import { at, foundByVector, type Reached } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
@@ -253,35 +252,24 @@ async function expectSoundFiles(
   env: Record<string, string>,
   projects: Project[],
 ): Promise<void> {
-  const services = await openServices({
-    config: loadConfig({ ...env, DATA_DIR: folder }, false),
-    log: pino({ level: 'silent' }),
-    role: 'command',
-  })
-  for (const { projectId } of projects) {
-    const report = await services.index.verify(projectId)
-    expect(report).toMatchObject({ problem: null, labelsWithoutRow: [], rowsNotInFile: 0 })
-    expect(report.fileVectors).toBe(report.rowVectors)
-    expect(report.rowVectors).toBeGreaterThan(0)
-  }
-  await services.close()
+  await asCommand(
+    folder,
+    async ({ index }) => {
+      for (const { projectId } of projects) {
+        const report = await index.verify(projectId)
+        expect(report).toMatchObject({ problem: null, labelsWithoutRow: [], rowsNotInFile: 0 })
+        expect(report.fileVectors).toBe(report.rowVectors)
+        expect(report.rowVectors).toBeGreaterThan(0)
+      }
+    },
+    env,
+  )
 }
 
 async function createProjects(folder: string, env: Record<string, string>): Promise<Project[]> {
-  const services = await openServices({
-    config: loadConfig({ ...env, DATA_DIR: folder }, false),
-    log: pino({ level: 'silent' }),
-    role: 'command',
-  })
   const made = []
-  for (const name of ['one', 'two']) {
-    const { projectId } = await services.projects.create(name)
-    const make = (kind: 'live' | 'ingest') =>
-      services.keys.create(projectId, { name: kind, kind, allowedIps: [], expiresAt: null })
-    const [live, ingest] = [await make('live'), await make('ingest')]
-    made.push({ projectId, key: live.key, ingestKey: ingest.key, calls: new Map(), items: new Map() })
-  }
-  await services.close()
+  for (let n = 0; n < 2; n++)
+    made.push({ ...(await mintBeside(folder, env)), calls: new Map(), items: new Map() })
   for (const project of made) {
     for (const node of cluster) await until(async () => (await reach(node, project).fetch('/v1/calls')).ok)
   }

@@ -2,13 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createClient } from '@libsql/client'
 import { sql } from 'drizzle-orm'
-import pino from 'pino'
 import { bootstrap } from '../../src/bootstrap.ts'
-import { loadConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { callWords } from '../../src/db/word-tables.ts'
-import { openServices } from '../../src/services.ts'
 import { putCalls, said } from '../calls/put-calls.ts'
+import { openCommand } from '../support/command.ts'
 import { at, foundByVector, startNode } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
 import { freshFolder } from '../support/script.ts'
@@ -185,9 +183,7 @@ describe('two nodes of one primary', () => {
   })
 
   test('may have a command beside them, which talks to the primary', async () => {
-    const env = { DATABASE_SYNC_URL: primary.url }
-    const config = loadConfig({ DATA_DIR: first.dataDir, ...env }, false)
-    const command = await openServices({ config, log: pino({ level: 'silent' }), role: 'command' })
+    const command = await openCommand(first.dataDir, { DATABASE_SYNC_URL: primary.url })
     const { projectId, name } = await command.projects.create('made by a command')
     await command.knowledge.store(projectId, { name: 'Imported', text: 'Left for a node to embed.' })
     await command.close()

@@ -90,7 +90,7 @@ test('a node that starts without its primary serves what it has', async () => {
   await until(async () => (await fetch(`${alone.url}/ready`)).status === 200)
   await alone.stop()
   remove()
-}, 30_000)
+}, 60_000)
 
 test('a node that has never seen its primary does not start', async () => {
   await primary.signal('SIGKILL')
@@ -113,7 +113,7 @@ test('a node with a bound on its staleness refuses to serve beyond it, and serve
   await primary.restart()
   await until(async () => (await read()).status === 200)
   await bounded.stop()
-}, 30_000)
+}, 60_000)
 
 async function readiness(): Promise<{ replication: { lagMs: number; failures: number } }> {
   const answer = await fetch(`${node.url}/ready`)

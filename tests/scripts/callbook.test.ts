@@ -2,12 +2,14 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { asCommand } from '../support/command.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { repository } from '../support/process.ts'
 import { freshFolder } from '../support/script.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
+import { until } from '../support/until.ts'
 
 const sampleFile = join(repository, '../shared/data/calls.jsonl')
 const callsMax = 300
@@ -64,9 +66,10 @@ class Line {
     return { ...ran, value: JSON.parse(ran.out) }
   }
 
+  /** Sets up a project, without the cost of a command. */
   async project(name = 'Acme'): Promise<string> {
-    const { value } = await this.json(['project', 'create', name])
-    return value.id
+    const { id } = await asCommand(this.dataDir, ({ projects }) => projects.create(name))
+    return id
   }
 }
 
@@ -101,11 +104,6 @@ function sampleCalls(): Record<string, unknown>[] {
     transcript: [{ role: 'user', content: `Grüezi 👋 ${i}\n"quoted"\u2028` }],
     createdAt: new Date(Date.UTC(2026, 0, 1) + i * 60_000).toISOString(),
   }))
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  // The test's own time limit ends this.
-  while (!(await condition())) await Bun.sleep(50)
 }
 
 async function withService(use: (service: TestService, line: Line) => Promise<void>, dataDir = newFolder()) {
@@ -193,7 +191,7 @@ describe('every command', () => {
 
   test('what it makes is readable by nobody else', async () => {
     const line = new Line()
-    await line.project()
+    await line.run(['project', 'create', 'Acme'])
     expect(statSync(join(line.dataDir, 'callbook.db')).mode & 0o077).toBe(0)
     expect(statSync(join(line.dataDir, 'indexes')).mode & 0o077).toBe(0)
   })

@@ -7,7 +7,7 @@ import { type Browser, chromium } from 'playwright-core'
 import { printed } from './spawned.ts'
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-const startWithinMs = 20_000
+const startWithinMs = 40_000
 
 /** Where a browser is installed on this machine; null when none is, and what needs one is skipped. */
 export const browserPath =

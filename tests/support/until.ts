@@ -1,4 +1,4 @@
-const withinMs = 20_000
+const withinMs = 40_000
 
 /** Waits until something is so; fails when it does not become so for long. */
 export async function until(condition: () => Promise<boolean> | boolean, what = 'It'): Promise<void> {

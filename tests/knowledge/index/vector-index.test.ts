@@ -5,6 +5,7 @@ import type { Worker } from 'node:worker_threads'
 import { openDatabase } from '../../../src/db/open.ts'
 import { AppError } from '../../../src/errors.ts'
 import type { VectorIndex } from '../../../src/knowledge/index/vector-index.ts'
+import { until } from '../../support/until.ts'
 import { bytesOf, Knowledge, labelsOf, type Project, randomVector, seededRandom, space } from './knowledge.ts'
 
 let knowledge: Knowledge
@@ -32,10 +33,6 @@ async function expectFound(searched: VectorIndex, project: Project, queries = 20
     expect(labelsOf(hits)).toEqual(project.nearest(query, 10))
     expect(hits[0]?.similarity).toBeCloseTo(1, 5)
   }
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
 test('an index built from the rows finds what is nearest', async () => {

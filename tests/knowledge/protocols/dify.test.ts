@@ -4,6 +4,7 @@ import { AppError } from '../../../src/errors.ts'
 import { limitOf, toErrorBody, toRecords } from '../../../src/knowledge/protocols/dify.ts'
 import { itemFilterOf } from '../../../src/knowledge/protocols/dify-conditions.ts'
 import { comparisonOperators, type DifyCondition } from '../../../src/knowledge/protocols/dify-schemas.ts'
+import { addItems } from '../../support/items.ts'
 import { refusedKeys } from '../../support/refused-keys.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
@@ -37,21 +38,11 @@ beforeAll(async () => {
   project = await service.mintProject()
   ids = []
   for (const item of items) {
-    ids.push(...(await fill(project, [item])))
+    ids.push(...(await addItems(project, [item])))
     clock.ms += dayMs
   }
 })
 afterAll(() => service.stop())
-
-async function fill(target: TestProject, all: { name: string; text: string }[]): Promise<string[]> {
-  const made: string[] = []
-  for (const item of all) {
-    const answer = await target.send('POST', '/v1/knowledge', item)
-    expect([answer.status, answer.headers.get('callbook-index')]).toEqual([201, 'ready'])
-    made.push((await answer.json()).id)
-  }
-  return made
-}
 
 function send(more: Record<string, unknown>, target = project): Promise<Response> {
   const retrieval_setting = { top_k: 50, score_threshold: 0 }
@@ -136,8 +127,8 @@ describe('an external knowledge base of Dify', () => {
 
   test('that is unknown, deleted or of another project is one and the same 404', async () => {
     const other = await service.mintProject()
-    const [theirs = ''] = await fill(other, [{ name: 'Theirs', text: 'items of theirs' }])
-    const [gone = ''] = await fill(project, [{ name: 'Gone', text: 'items that are gone' }])
+    const [theirs = ''] = await addItems(other, [{ name: 'Theirs', text: 'items of theirs' }])
+    const [gone = ''] = await addItems(project, [{ name: 'Gone', text: 'items that are gone' }])
     expect((await project.fetch(`/v1/knowledge/${gone}`, { method: 'DELETE' })).status).toBe(200)
     const answers = new Set<string>()
     const unknown = [
@@ -164,7 +155,7 @@ describe('an external knowledge base of Dify', () => {
     const large = await service.mintProject()
     const wordsOf = (part: number) => Array.from({ length: 150 }, (_, n) => `w${part}x${n}`).join(' ')
     const parts = Array.from({ length: 60 }, (_, part) => `# Part ${part}\n\nThe items: ${wordsOf(part)}`)
-    await fill(large, [{ name: 'Large', text: parts.join('\n\n') }])
+    await addItems(large, [{ name: 'Large', text: parts.join('\n\n') }])
     for (const [top_k, count] of [
       [1, 1],
       [7, 7],
@@ -217,7 +208,7 @@ describe('an external knowledge base of Dify', () => {
   test('of two projects never mixes what is asked at once', async () => {
     const tenants = await Promise.all(Array.from({ length: 4 }, () => service.mintProject()))
     for (const tenant of tenants) {
-      await fill(tenant, [{ name: tenant.name, text: `The opening hours of ${tenant.name}.` }])
+      await addItems(tenant, [{ name: tenant.name, text: `The opening hours of ${tenant.name}.` }])
     }
     const rounds = Array.from({ length: 80 }, (_, round) => tenants[round % tenants.length] ?? project)
     await Promise.all(
@@ -231,7 +222,7 @@ describe('an external knowledge base of Dify', () => {
   test('when the search fails is 500 in the same form, and the log has the cause', async () => {
     const broken = await startService()
     const victim = await broken.mintProject()
-    await fill(victim, items)
+    await addItems(victim, items)
     await broken.services.database.write.run('alter table chunks rename to lost')
     const answer = await send({}, victim)
     await broken.services.database.write.run('alter table lost rename to chunks')
@@ -323,8 +314,8 @@ describe('metadata_condition', () => {
 
   test('limits the search itself: the first record that fits is found however many do not', async () => {
     const crowded = await service.mintProject()
-    for (let n = 0; n < 12; n++) await fill(crowded, [{ name: `Noise ${n}`, text: 'items items items' }])
-    await fill(crowded, [{ name: 'Wanted', text: 'Some words, and items among them.' }])
+    for (let n = 0; n < 12; n++) await addItems(crowded, [{ name: `Noise ${n}`, text: 'items items items' }])
+    await addItems(crowded, [{ name: 'Wanted', text: 'Some words, and items among them.' }])
     const records = await retrieve(
       {
         retrieval_setting: { top_k: 1, score_threshold: 0 },

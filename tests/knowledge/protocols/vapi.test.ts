@@ -10,6 +10,7 @@ import {
   toolCallsOf,
   toResult,
 } from '../../../src/knowledge/protocols/vapi.ts'
+import { addItems } from '../../support/items.ts'
 import { refusedKeys } from '../../support/refused-keys.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
@@ -41,19 +42,9 @@ let ids: string[]
 beforeAll(async () => {
   service = await startService({ now: () => clock.ms, env: { BODY_MAX_BYTES: '100000' } })
   project = await service.mintProject()
-  ids = await fill(project, items)
+  ids = await addItems(project, items)
 })
 afterAll(() => service.stop())
-
-async function fill(target: TestProject, all: { name: string; text: string }[]): Promise<string[]> {
-  const made: string[] = []
-  for (const item of all) {
-    const answer = await target.send('POST', '/v1/knowledge', item)
-    expect([answer.status, answer.headers.get('callbook-index')]).toEqual([201, 'ready'])
-    made.push((await answer.json()).id)
-  }
-  return made
-}
 
 async function ask(messages: unknown[], target = project): Promise<Answer> {
   const message = { type: 'knowledge-base-request', messages }
@@ -169,7 +160,7 @@ describe('a custom knowledge base of Vapi', () => {
 
   test('finds nothing in a project without knowledge, and nothing of another project', async () => {
     const [empty, other] = [await service.mintProject(), await service.mintProject()]
-    const [own] = await fill(other, [{ name: 'Own', text: 'The bicycle is sold.' }])
+    const [own] = await addItems(other, [{ name: 'Own', text: 'The bicycle is sold.' }])
     const turn = [{ role: 'user', content: 'What does the blue bicycle cost?' }]
     expect(await ask(turn, empty)).toEqual({ documents: [] })
     expect((await ask(turn, other)).documents.map(({ uuid }) => uuid)).toEqual([`${own}:0`])
@@ -204,7 +195,7 @@ describe('a search that fails', () => {
   beforeAll(async () => {
     broken = await startService()
     victim = await broken.mintProject()
-    await fill(victim, items)
+    await addItems(victim, items)
     await broken.services.database.write.run('alter table chunks rename to lost')
   })
   afterAll(async () => {
@@ -503,7 +494,7 @@ describe('the key', () => {
   test('of one project never sees what is of another, however many ask at once', async () => {
     const tenants = await Promise.all(Array.from({ length: 4 }, () => service.mintProject()))
     for (const tenant of tenants) {
-      await fill(tenant, [{ name: tenant.name, text: `The opening hours of ${tenant.name}.` }])
+      await addItems(tenant, [{ name: tenant.name, text: `The opening hours of ${tenant.name}.` }])
     }
     const rounds = Array.from({ length: 80 }, (_, round) => tenants[round % tenants.length] ?? project)
     await Promise.all(
