@@ -8,7 +8,7 @@ import type { ProjectOfPerson } from './answers.ts'
 import { byPerson } from './audit.ts'
 import { isConsoleOwner } from './people/set-up.ts'
 
-/** Only the command line makes more for one person: names and projects cost room that others share. */
+/** The command line may make more for one person. */
 const projectsPerOwnerMax = 100
 
 interface ConsoleProjectsOptions {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { findings } from '../support/accessibility.ts'
 import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
@@ -158,6 +159,27 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     expect(statuses).toEqual([403, 403, 403, 200])
     expect(guest.complaints).toEqual([])
     await guest.context.close()
+  })
+
+  test("the console's owner deletes an account, which other owners are not even shown", async () => {
+    const { page, open } = tab
+    const [person, other] = [await set.join(project, 'member'), await set.join(project, 'owner')]
+    await open(`/p/${project.id}/settings/people`)
+    const accounts = page.getByRole('table', { name: 'All accounts' })
+    await accounts.getByText(person.email).waitFor()
+    expect(await findings(page)).toEqual([])
+    await accounts.getByRole('button', { name: `Delete the account of ${person.name}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete account' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await accounts.getByText(person.email).waitFor({ state: 'detached' })
+    expect(await page.getByText(person.email).count()).toBe(0)
+    expect((await person.fetch('/sessions')).status).toBe(401)
+    const theirs = await openConsolePage(opened, service, { person: other })
+    await theirs.open(`/p/${project.id}/settings/people`)
+    await theirs.page.getByRole('button', { name: `Remove ${set.owner.name}` }).waitFor()
+    expect(await theirs.page.getByText('All accounts').count()).toBe(0)
+    expect(theirs.complaints).toEqual([])
+    await theirs.context.close()
   })
 
   test('somebody of another project finds nothing of this one', async () => {

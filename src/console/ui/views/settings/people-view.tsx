@@ -67,7 +67,7 @@ function People() {
           />
         </section>
       )}
-      {ownsConsole && <Accounts />}
+      {data && ownsConsole && <Accounts />}
       <InviteDialog opened={isInviting} onClose={() => setInviting(false)} />
       <RemoveDialog leaving={leaving} onClose={() => setLeaving(null)} />
       <WithdrawDialog invitation={withdrawn} onClose={() => setWithdrawn(null)} />
