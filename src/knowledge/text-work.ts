@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { type ChunkRows, toChunkRows } from './chunk-rows.ts'
+import { type ChunkRows, toChunkRows } from './chunking/chunk-rows.ts'
 import { TextThread } from './text-thread.ts'
 
 /** A shorter text is cut up where it is: that takes less time than sending it. */

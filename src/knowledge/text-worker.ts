@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerPriority } from '../thread-priority.ts'
-import { type ChunkRows, toChunkRows } from './chunk-rows.ts'
+import { type ChunkRows, toChunkRows } from './chunking/chunk-rows.ts'
 import { createBuiltinEmbedder } from './embedding/builtin.ts'
 
 /** Work on long texts, on a thread of its own: see text-work.ts. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { foldText } from '../../words.ts'
-import { chunkerVersion } from '../chunks.ts'
+import { foldText } from '../../text/words.ts'
+import { chunkerVersion } from '../chunking/chunks.ts'
 import { type Embedder, EmbeddingError } from './embedder.ts'
 import { FeatureTable } from './feature-table.ts'
 import { collectFeatures } from './lexical-features.ts'

@@ -1,4 +1,4 @@
-import { separator, spaced, unspaced } from '../../words.ts'
+import { separator, spaced, unspaced } from '../../text/words.ts'
 import type { FeatureTable } from './feature-table.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { foldText, lastOf, pairsOf, scripts, separator, spaced, stemOf, unspaced } from '../../words.ts'
+import { foldText, lastOf, pairsOf, scripts, separator, spaced, stemOf, unspaced } from '../../text/words.ts'
 import type { Term } from './query.ts'
 
 /** Where a text mentions a query's terms. */

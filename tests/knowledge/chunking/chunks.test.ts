@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { type Chunk, chunkCharsMin, embeddedText, splitIntoChunks } from '../../src/knowledge/chunks.ts'
-import { chunkCharsMax, chunkOverlapCharsMax } from '../../src/knowledge/cuts.ts'
+import {
+  type Chunk,
+  chunkCharsMin,
+  embeddedText,
+  splitIntoChunks,
+} from '../../../src/knowledge/chunking/chunks.ts'
+import { chunkCharsMax, chunkOverlapCharsMax } from '../../../src/knowledge/chunking/cuts.ts'
 
 const seed = 20_260
-const knowledge = `${import.meta.dir}/../../../shared/data/knowledge`
+const knowledge = `${import.meta.dir}/../../../../shared/data/knowledge`
 const documents = existsSync(knowledge)
   ? readdirSync(knowledge).map((name) => readFileSync(`${knowledge}/${name}`, 'utf8'))
   : []

@@ -1,6 +1,6 @@
+import { graphemeStart, joinsBefore } from '../../text/graphemes.ts'
+import { isLineEnd, isSpace, skipSpace } from '../../text/white-space.ts'
 import { nearestBoundary } from './boundaries.ts'
-import { graphemeStart, joinsBefore } from './graphemes.ts'
-import { isLineEnd, isSpace, skipSpace } from './white-space.ts'
 
 /** No chunk is longer, its overlap included. In UTF-16 code units, as all sizes here. */
 export const chunkCharsMax = 1_600

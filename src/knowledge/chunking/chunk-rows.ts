@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { toIndexedWords } from '../words.ts'
+import { toIndexedWords } from '../../text/words.ts'
 import { type Chunk, splitIntoChunks } from './chunks.ts'
 
 export type ChunkRow = [

@@ -1,5 +1,5 @@
 import MarkdownIt from 'markdown-it'
-import { graphemeStart } from '../graphemes.ts'
+import { graphemeStart } from '../../text/graphemes.ts'
 import type { Heading } from './headings.ts'
 
 const titleCharsMax = 120

@@ -1,5 +1,5 @@
-import { joinsBefore } from './graphemes.ts'
-import { isInsideLineEnd, isLineEnd, isSpace } from './white-space.ts'
+import { joinsBefore } from '../../text/graphemes.ts'
+import { isInsideLineEnd, isLineEnd, isSpace } from '../../text/white-space.ts'
 
 /** The best offset from `low` to `high` to cut at: of the highest rank there is, the one nearest to `ideal`. */
 export function nearestBoundary(text: string, low: number, high: number, ideal: number): number | null {

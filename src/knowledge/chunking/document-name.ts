@@ -1,6 +1,6 @@
-import { frontMatterEnd } from './markdown/front-matter.ts'
-import { findHeadings } from './markdown/headings.ts'
-import { readTitle } from './markdown/titles.ts'
+import { frontMatterEnd } from './front-matter.ts'
+import { findHeadings } from './headings.ts'
+import { readTitle } from './titles.ts'
 
 const nameCharsMax = 200
 

@@ -1,6 +1,6 @@
 import { chunkCharsMax, cutSection } from './cuts.ts'
-import { withoutLinks } from './markdown/links.ts'
-import { createHeadingPaths, findSections, headingSeparator, type Section } from './markdown/sections.ts'
+import { withoutLinks } from './links.ts'
+import { createHeadingPaths, findSections, headingSeparator, type Section } from './sections.ts'
 
 /** One piece of a knowledge item's text: what is embedded, searched and answered with. */
 export interface Chunk {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import MarkdownIt from 'markdown-it'
-import { findHeadings } from '../../../src/knowledge/markdown/headings.ts'
+import { findHeadings } from '../../../src/knowledge/chunking/headings.ts'
 
 const seed = 20_260
 const knowledge = `${import.meta.dir}/../../../../shared/data/knowledge`
