@@ -30,7 +30,7 @@ export function splitIntoChunks(text: string): Chunk[] {
       pieces.push({ start, end, overlapChars, section })
     }
   }
-  const headingPath = createHeadingPaths(text)
+  const headingPath = createHeadingPaths()
   return mergeTiny(pieces).map(({ start, end, overlapChars, section }, position) => ({
     position,
     heading: headingPath(section),

@@ -24,7 +24,7 @@ export function shortened(name: string): string {
 /** A heading without a title, such as one that is an image only, says nothing. */
 function firstHeading(text: string): { level: number; title: string | null } {
   for (const heading of findHeadings(text)) {
-    const title = readTitle(text, heading)
+    const title = readTitle(heading)
     if (title !== '') return { level: heading.level, title }
   }
   return { level: 0, title: null }

@@ -163,6 +163,8 @@ describe('laws', () => {
     ['[', '['.repeat(mebi)],
     ['headings of [', `# ${'['.repeat(390)}\n`.repeat(2_600)],
     ['nested lists', staircase],
+    ['items of lists', '- a\n+ b\n'.repeat(mebi / 8)],
+    ['lists in quotations', '> - a\n'.repeat(mebi / 6)],
     ['unclosed tags', `<a b="${' c="'.repeat(230)}\n`.repeat(1_000)],
     ['flags', '🇩🇪'.repeat(mebi / 4)],
     ['accents', `a${'\u0301'.repeat(mebi)}`],
