@@ -29,8 +29,6 @@ const makesRows = [
   'src/db/word-tables.ts',
   'src/knowledge/chunking',
   'src/knowledge/embedding/builtin.ts',
-  'src/knowledge/embedding/feature-table.ts',
-  'src/knowledge/embedding/lexical-features.ts',
   'src/knowledge/knowledge.ts',
   'src/text',
 ]
