@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { nextHash } from '../../text/hash.ts'
 import { foldText, pairsOf, scripts, spaced, stemOf, unspaced } from '../../text/words.ts'
 import { chunkerVersion } from '../chunking/chunks.ts'
 import { type Embedder, EmbeddingError } from './embedder.ts'
@@ -22,6 +24,7 @@ interface BuiltinOptions {
  * words and parts of words, not when they mean the same. The same text has the same vector on every machine.
  */
 export function createBuiltinEmbedder({ embedDocuments }: BuiltinOptions = {}): Embedder {
+  const features = new Features()
   return {
     space: `builtin:lexical-v2:${dimensions}:chunks-v${chunkerVersion}`,
     dimensions,
@@ -31,7 +34,6 @@ export function createBuiltinEmbedder({ embedDocuments }: BuiltinOptions = {}): 
     batchesAtOnce: 1,
     embed: async (texts, kind, signal) => {
       if (kind === 'document' && embedDocuments && !signal.aborted) return embedDocuments(texts)
-      const features = new Features()
       const vectors: Float32Array[] = []
       for (const text of texts) {
         // Between texts other work gets its turn, and the caller can cancel.
@@ -60,6 +62,7 @@ const gramCharsMin = 3
 const gramCharsMax = 6
 /** Enough for the features of one text to rarely share one. */
 const slots = 1 << 16
+const cachedStemsMax = 10_000
 
 /**
  * Signed feature hashing (Weinberger et al. 2009, https://arxiv.org/abs/0902.2206) with two places for each feature.
@@ -68,7 +71,7 @@ const slots = 1 << 16
 class Features {
   readonly #counts = new Uint16Array(slots)
   readonly #sums = new Float64Array(dimensions)
-  readonly #stems = new Map<string, string>()
+  readonly #stems = new LRUCache<string, string>({ max: cachedStemsMax, memoMethod: stemOf })
 
   /** A vector of unit length, also for a text without any word. */
   vectorOf(text: string): Float32Array {
@@ -93,15 +96,16 @@ class Features {
   #addWord(word: string): void {
     const share = /\d/.test(word) ? 1 : (lengthWeights[word.length] ?? 1)
     this.#add(hashOf(word, wholeWord.seed), share * wholeWord.weight)
-    this.#add(hashOf(this.#stemOf(word), stem.seed), share * stem.weight)
+    this.#add(hashOf(this.#stems.memo(word), stem.seed), share * stem.weight)
     if (word.length <= gramCharsMin) return
     const padded = `_${word}_`
     const gramWeight = (share * grams.weight) / Math.sqrt(4 * padded.length - 14)
     for (let start = 0; start + gramCharsMin <= padded.length; start++) {
       let hash = grams.seed
-      for (let at = start; at < Math.min(padded.length, start + gramCharsMax); at++) {
+      const end = Math.min(padded.length, start + gramCharsMax)
+      for (let at = start; at < end; at++) {
         hash = nextHash(hash, padded.charCodeAt(at))
-        if (at >= start + gramCharsMin - 1) this.#add(hash, gramWeight)
+        if (at - start >= gramCharsMin - 1) this.#add(hash, gramWeight)
       }
     }
   }
@@ -112,22 +116,18 @@ class Features {
     for (const two of pairsOf(run)) this.#add(hashOf(two, pair.seed), pair.weight)
   }
 
-  #stemOf(word: string): string {
-    const known = this.#stems.get(word) ?? stemOf(word)
-    this.#stems.set(word, known)
-    return known
-  }
-
   #add(hash: number, weight: number): void {
     const first = finalMix(hash)
-    const second = finalMix(first ^ 0x7feb352d)
-    const slot = first % slots
+    const slot = first & (slots - 1)
     const count = (this.#counts[slot] ?? 0) + 1
     this.#counts[slot] = count
-    for (const place of [first, second]) {
-      const index = (place >>> 1) % dimensions
-      this.#sums[index] = (this.#sums[index] ?? 0) + (place % 2 === 0 ? weight : -weight) / count
-    }
+    this.#addSigned(first, weight / count)
+    this.#addSigned(finalMix(first ^ 0x7feb352d), weight / count)
+  }
+
+  #addSigned(hash: number, value: number): void {
+    const index = (hash >>> 1) % dimensions
+    this.#sums[index] = (this.#sums[index] ?? 0) + ((hash & 1) === 0 ? value : -value)
   }
 }
 
@@ -137,16 +137,11 @@ function hashOf(text: string, seed: number): number {
   return hash
 }
 
-/** FNV-1a over code units. */
-function nextHash(hash: number, code: number): number {
-  return Math.imul(hash ^ code, 0x01000193)
-}
-
 /** The finaliser of MurmurHash3. */
 function finalMix(hash: number): number {
   let mixed = hash ^ (hash >>> 16)
   mixed = Math.imul(mixed, 0x85ebca6b)
   mixed ^= mixed >>> 13
   mixed = Math.imul(mixed, 0xc2b2ae35)
-  return (mixed ^ (mixed >>> 16)) >>> 0
+  return mixed ^ (mixed >>> 16)
 }
