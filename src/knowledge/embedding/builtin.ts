@@ -21,7 +21,7 @@ interface BuiltinOptions {
 
 /**
  * An embedder without a model, files or network. Its vectors are lexical: texts are near each other when they share
- * words and parts of words, not when they mean the same. The same text has the same vector on every machine.
+ * words and parts of words, not when they mean the same. Machines with one version of Unicode give the same vectors.
  */
 export function createBuiltinEmbedder({ embedDocuments }: BuiltinOptions = {}): Embedder {
   const features = new Features()
