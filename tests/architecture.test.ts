@@ -105,14 +105,14 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('domain files rest on the database, the errors, the ids, the validation, the words and the metrics, and know no HTTP', () => {
+  test('domain files rest on the database, the errors, the ids, the validation, the text and the metrics, and know no HTTP', () => {
     const below = [
       'db',
       'observability',
       'errors',
       'ids',
       'validation',
-      'words',
+      'text',
       'thread-priority',
       'end-worker',
       'work-thread',
@@ -165,15 +165,20 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('the errors, the ids, the words and the configuration stand on nothing of ours; the validation on the errors', () => {
-    const base = source.filter(({ path }) => /^src\/(errors|ids|words|config|validation)\.ts$/.test(path))
+  test('the errors, the ids, the text and the configuration stand on nothing of ours; the validation on the errors', () => {
+    const base = source.filter(({ path }) => /^src\/((errors|ids|config|validation)\.ts$|text\/)/.test(path))
     expect(
-      breaches(
-        base,
-        (target, { path }) =>
-          partOf(target) !== null && !(partOf(path) === 'validation' && partOf(target) === 'errors'),
-      ),
+      breaches(base, (target, { path }) => {
+        const [part, own] = [partOf(target), partOf(path)]
+        return part !== null && part !== own && !(own === 'validation' && part === 'errors')
+      }),
     ).toEqual([])
+  })
+
+  test('text is pure: it knows nothing but its stemmer', () => {
+    const text = source.filter(({ path }) => partOf(path) === 'text')
+    expect(text.length).toBeGreaterThan(3)
+    expect(breaches(text, (target) => partOf(target) !== 'text' && target !== 'stemmer')).toEqual([])
   })
 
   test('only what opens the database names libSQL', () => {

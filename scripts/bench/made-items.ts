@@ -1,4 +1,4 @@
-import { splitIntoChunks } from '../../src/knowledge/chunks.ts'
+import { splitIntoChunks } from '../../src/knowledge/chunking/chunks.ts'
 import type { Document, Texts } from './texts.ts'
 
 /** Items of exactly `chunksEach` chunks, as many as asked for; no two are the same. */

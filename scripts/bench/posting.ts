@@ -1,4 +1,4 @@
-import { splitIntoChunks } from '../../src/knowledge/chunks.ts'
+import { splitIntoChunks } from '../../src/knowledge/chunking/chunks.ts'
 import type { Dataset } from './dataset.ts'
 import type { Running } from './processes.ts'
 import { answered } from './requests.ts'

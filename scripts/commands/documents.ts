@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { toItemName } from '../../src/knowledge/document-name.ts'
+import { toItemName } from '../../src/knowledge/chunking/document-name.ts'
 
 const extensions = ['.md', '.txt']
 

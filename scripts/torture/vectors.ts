@@ -1,4 +1,4 @@
-import { embeddedText, splitIntoChunks } from '../../src/knowledge/chunks.ts'
+import { embeddedText, splitIntoChunks } from '../../src/knowledge/chunking/chunks.ts'
 import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
 import type { ItemState } from './model.ts'
 

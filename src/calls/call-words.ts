@@ -1,4 +1,4 @@
-import { foldText, stemOf, toIndexedWords, wordsOf } from '../words.ts'
+import { foldText, stemOf, toIndexedWords, wordsOf } from '../text/words.ts'
 import type { Call } from './schemas.ts'
 
 /** Of a longer word only the beginning counts: nobody types more of it. */

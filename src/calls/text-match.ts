@@ -1,5 +1,5 @@
 import type { TextMatch } from '../console/answers.ts'
-import { foldText } from '../words.ts'
+import { foldText } from '../text/words.ts'
 import { indexedWords, type WordQuery } from './call-words.ts'
 import type { Call } from './schemas.ts'
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import { chunks, knowledgeItems, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
-import { embeddedText } from './chunks.ts'
+import { embeddedText } from './chunking/chunks.ts'
 import { type Embedder, EmbeddingError } from './embedding/embedder.ts'
 
 const retryDelayMsMin = 1_000

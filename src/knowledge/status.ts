@@ -3,7 +3,7 @@ import type { IndexStatus, KnowledgeItem, KnowledgeRows, StoredChunk } from '../
 import type { ReadDatabase } from '../db/reader.ts'
 import { chunks, knowledgeItems } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import { codePoints } from './code-points.ts'
+import { codePoints } from '../text/code-points.ts'
 import { indexStatus, type PendingChunks } from './index-status.ts'
 import { placeOf, writeCursor } from './item-cursor.ts'
 import { itemNotFound } from './knowledge.ts'

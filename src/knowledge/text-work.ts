@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import { WorkThread } from '../work-thread.ts'
-import { type ChunkRows, toChunkRows } from './chunk-rows.ts'
+import { type ChunkRows, toChunkRows } from './chunking/chunk-rows.ts'
 import type { TextRequest } from './text-worker.ts'
 
 /** A shorter text is cut up where it is: that takes less time than sending it. */

@@ -1,5 +1,5 @@
 import { answerRequests } from '../work-thread.ts'
-import { toChunkRows } from './chunk-rows.ts'
+import { toChunkRows } from './chunking/chunk-rows.ts'
 import { createBuiltinEmbedder } from './embedding/builtin.ts'
 
 /** Work on long texts, on a thread of its own: see text-work.ts. */

@@ -9,7 +9,7 @@ import {
   renewChunkWords,
   unfinishedChunkWords,
 } from '../db/word-tables.ts'
-import { toIndexedWords } from '../words.ts'
+import { toIndexedWords } from '../text/words.ts'
 
 /** Chunks whose words go into one transaction, so that other writes get in between. */
 const chunksAtOnce = 256

@@ -1,5 +1,5 @@
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { foldText, stemOf, wordsOf } from '../../src/words.ts'
+import { foldText, stemOf, wordsOf } from '../../src/text/words.ts'
 
 /** Every word that is said in a call, folded, and every stem. */
 export interface Said {

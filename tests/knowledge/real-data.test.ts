@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { chunks } from '../../src/db/schema.ts'
-import { documentName } from '../../src/knowledge/document-name.ts'
+import { documentName } from '../../src/knowledge/chunking/document-name.ts'
 import { repository } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { toChunkRows } from '../../src/knowledge/chunk-rows.ts'
+import { toChunkRows } from '../../src/knowledge/chunking/chunk-rows.ts'
 import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
 import { TextWork } from '../../src/knowledge/text-work.ts'
 

@@ -25,14 +25,10 @@ const version = 2
 const makesRows = [
   'src/db/migrations',
   'src/db/word-tables.ts',
-  'src/knowledge/chunk-rows.ts',
-  'src/knowledge/chunks.ts',
-  'src/knowledge/cuts.ts',
+  'src/knowledge/chunking',
   'src/knowledge/embedding/builtin.ts',
-  'src/knowledge/embedding/feature-table.ts',
-  'src/knowledge/embedding/lexical-features.ts',
   'src/knowledge/knowledge.ts',
-  'src/knowledge/markdown',
+  'src/text',
 ]
 
 /** 50,000 chunks, indexed by the service under test; from an earlier run where it would make the same again. */

@@ -1,4 +1,4 @@
-import { splitIntoChunks } from '../../../src/knowledge/chunks.ts'
+import { splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
 import { createRandom } from '../random.ts'
 import type { Document, Texts } from '../texts.ts'
 

@@ -1,4 +1,4 @@
-import { chunkerVersion } from '../chunks.ts'
+import { chunkerVersion } from '../chunking/chunks.ts'
 import { BatchSize } from './batch-size.ts'
 import { Circuit } from './circuit.ts'
 import type { Embedder, EmbeddingKind } from './embedder.ts'

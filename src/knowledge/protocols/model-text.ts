@@ -1,4 +1,4 @@
-import { frontMatterEnd } from '../markdown/front-matter.ts'
+import { frontMatterEnd } from '../chunking/front-matter.ts'
 import type { SearchHit } from '../schemas.ts'
 
 /** A passage's text as a model gets it: front matter, with which a document may begin, is nothing to be read aloud. */

@@ -1,4 +1,4 @@
-import { graphemeStart } from '../graphemes.ts'
+import { graphemeStart } from '../../text/graphemes.ts'
 
 export interface TextSlice {
   text: string

@@ -1,4 +1,4 @@
-import { foldText } from '../../words.ts'
+import { foldText } from '../../text/words.ts'
 import type { Passage } from './passages.ts'
 
 /** How many chunks that follow each other become one passage at most. */

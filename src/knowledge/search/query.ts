@@ -1,4 +1,4 @@
-import { foldText, stemOf, wordsOf } from '../../words.ts'
+import { foldText, stemOf, wordsOf } from '../../text/words.ts'
 
 /** Of a longer query the rest is not looked up: two thousand characters hold some three hundred words. */
 const termsMax = 64

@@ -1,5 +1,5 @@
-import { scripts, spaced } from '../../words.ts'
-import { withoutLinks } from '../markdown/links.ts'
+import { scripts, spaced } from '../../text/words.ts'
+import { withoutLinks } from '../chunking/links.ts'
 import type { Passage } from './passages.ts'
 import type { Term } from './query.ts'
 import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'

@@ -1,22 +1,33 @@
-import { foldText, lastOf, pairsOf, scripts, separator, spaced, stemOf, unspaced } from '../../words.ts'
+import { nextHash } from '../../text/hash.ts'
+import {
+  firstOf,
+  foldText,
+  lastOf,
+  pairsOf,
+  scripts,
+  separator,
+  spaced,
+  stemOf,
+  unspaced,
+} from '../../text/words.ts'
 import type { Term } from './query.ts'
 
 /** Where a text mentions a query's terms. */
 export interface Mentions {
   /** How many words the text has. */
   words: number
-  /** For each mention the word's place in the text, ascending, and which term it is. */
+  /** For each mention: the index of the word in the text, ascending, and the index of the term. */
   places: number[]
   terms: number[]
   /** How often each term is mentioned. */
   counts: number[]
-  /** Which terms stand there as in the query to the letter, capitals included, as bits. */
+  /** Bits of the terms that occur exactly as written in the query, capitals included. */
   cased: number
-  /** For each term, how alike its most similar other word is, 0 to 1: another form of it, or a slip of the pen. */
+  /** For each term, how similar the most similar other word is, 0 to 1: another form of it, or a typing error. */
   likeness: number[]
 }
 
-/** Terms that fit into the bits of an integer. */
+/** One bit of an integer for each term. */
 export const matchedTermsMax = 31
 const trigramSlotBits = 13
 const wordSlotBits = 10
@@ -26,14 +37,14 @@ const UNDERSCORE = 0x5f
 
 /**
  * Finds a query's terms in passages, in one pass over the characters. Words are compared by their trigrams (Dice's
- * coefficient), of which a table knows the terms that have them, so that a word like none costs nothing more.
+ * coefficient). A table lists the terms of each trigram, so a word that shares none costs nothing more.
  */
 export class TermMatcher {
   readonly #terms: readonly Term[]
   readonly #byFolded = new Map<string, number>()
-  /** The term, counted from 1, by the hash of its folded form. */
+  /** The term's index plus 1, by the hash of its folded form. */
   readonly #termOfWord = new Uint8Array(1 << wordSlotBits)
-  /** Terms that have a trigram, as bits, by the trigram's hash. */
+  /** Bits of the terms that have a trigram, by the trigram's hash. */
   readonly #termsOfTrigram = new Int32Array(1 << trigramSlotBits)
   readonly #trigramsOfTerm: number[] = []
   readonly #shared: Int32Array
@@ -41,7 +52,7 @@ export class TermMatcher {
 
   /**
    * @param terms at most `matchedTermsMax`
-   * @param isCommon whether a term is looked for only in the very form of the query
+   * @param isCommon whether to look for a term only in the form that the query has
    */
   constructor(terms: readonly Term[], isCommon: (index: number) => boolean) {
     this.#terms = terms
@@ -57,7 +68,7 @@ export class TermMatcher {
 
   read(text: string): Mentions {
     const folded = foldText(text)
-    // Folding that changes the length loses what stood where, and with it the capitals.
+    // If folding changes the length, the offsets no longer match the original, and capitals are ignored.
     const original = folded.length === text.length ? text : folded
     const zeros = () => new Array<number>(this.#terms.length).fill(0)
     const mentions = { words: 0, places: [], terms: [], counts: zeros(), cased: 0, likeness: zeros() }
@@ -70,7 +81,7 @@ export class TermMatcher {
     return mentions
   }
 
-  /** Answers where the word ends. */
+  /** Returns where the word ends. */
   #readWord(folded: string, start: number, original: string, mentions: Mentions): number {
     const termsOfTrigram = this.#termsOfTrigram
     const first = folded.charCodeAt(start)
@@ -98,7 +109,7 @@ export class TermMatcher {
     return at
   }
 
-  /** Counts a trigram for the terms that have it. */
+  /** Counts a trigram for each term that has it. */
   #share(terms: number): number {
     for (let rest = terms; rest !== 0; rest &= rest - 1) {
       const index = 31 - Math.clz32(rest & -rest)
@@ -112,7 +123,7 @@ export class TermMatcher {
     if (index < 0) return -1
     const term = this.#terms[index]?.folded ?? ''
     if (term.length === end - start && folded.startsWith(term, start)) return index
-    // Another term of the same slot may have taken its place.
+    // Another term may have overwritten this one's slot.
     return this.#byFolded.get(folded.slice(start, end)) ?? -1
   }
 
@@ -140,7 +151,7 @@ export class TermMatcher {
   }
 
   #hasStem(term: Term, folded: string, start: number, end: number): boolean {
-    // Stems are beginnings: what begins otherwise has another.
+    // A stem is the beginning of its word, so words that begin differently have different stems.
     const beginning = Math.min(stemCharsMin, term.folded.length, end - start)
     for (let at = 0; at < beginning; at++) {
       if (folded.charCodeAt(start + at) !== term.folded.charCodeAt(at)) return false
@@ -154,16 +165,17 @@ export class TermMatcher {
     return stem === term.stem
   }
 
-  /** Answers where the run of a script without spaces ends. */
+  /** Returns where the run of a script without spaces ends. */
   #readPairs(folded: string, start: number, mentions: Mentions): number {
     let end = start
     while (end < folded.length && scripts[folded.charCodeAt(end)] === unspaced) end++
     const run = folded.slice(start, end)
     const pairs = pairsOf(run)
     const last = lastOf(run)
-    // As in the keyword index, where the last character stands alone as well.
+    // The keyword index also holds the last character alone.
     if (pairs[0] !== last) pairs.push(last)
     for (const pair of pairs) {
+      // A query of a single character matches any pair that begins with it.
       const index = this.#byFolded.get(pair) ?? this.#byFolded.get(firstOf(pair))
       if (index !== undefined) this.#mention(index, mentions)
       mentions.words++
@@ -178,14 +190,7 @@ export class TermMatcher {
   }
 }
 
-/** A query of a single character, with its marks, means any pair that begins with it. */
-function firstOf(pair: string): string {
-  return pair.match(markedCharacter)?.[0] ?? pair
-}
-
-const markedCharacter = /^\P{M}\p{M}*/u
-
-/** Places in the table of the trigrams of `_word_`, of which a word has as many as characters. */
+/** Table slots of the trigrams of `_word_`: one for each character of the word. */
 function trigramSlotsOf(word: string): Set<number> {
   const slots = new Set<number>()
   let trigram = nextTrigram(UNDERSCORE, word.charCodeAt(0))
@@ -196,7 +201,7 @@ function trigramSlotsOf(word: string): Set<number> {
   return slots
 }
 
-/** Ten bits for each of the last three code units; of those beyond Latin what overlaps is mixed. */
+/** Ten bits for each of the last three code units. Larger codes overlap and are mixed. */
 function nextTrigram(trigram: number, code: number): number {
   return ((trigram << 10) ^ code) & 0x3fffffff
 }
@@ -206,11 +211,6 @@ function slotOf(trigram: number): number {
 }
 
 const wordSeed = 0x811c9dc5 | 0
-
-/** FNV-1a over code units. */
-function nextHash(hash: number, code: number): number {
-  return Math.imul(hash ^ code, 0x01000193)
-}
 
 function wordSlot(hash: number): number {
   return (hash ^ (hash >>> 15)) & ((1 << wordSlotBits) - 1)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Chunk, splitIntoChunks } from '../../../src/knowledge/chunks.ts'
+import { type Chunk, splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
 import { mergePassages, type ScoredPassage } from '../../../src/knowledge/search/merge-passages.ts'
 import type { Passage } from '../../../src/knowledge/search/passages.ts'
 

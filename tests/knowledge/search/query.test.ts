@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readTerms } from '../../../src/knowledge/search/query.ts'
-import { stemOf } from '../../../src/words.ts'
+import { stemOf } from '../../../src/text/words.ts'
 
 describe('the terms of a query', () => {
   test('are its words, folded, stemmed, and quoted for the keyword index', () => {

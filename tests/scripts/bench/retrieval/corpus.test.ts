@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { corpusOf } from '../../../../scripts/bench/retrieval/corpus.ts'
 import { readTexts } from '../../../../scripts/bench/texts.ts'
-import { splitIntoChunks } from '../../../../src/knowledge/chunks.ts'
+import { splitIntoChunks } from '../../../../src/knowledge/chunking/chunks.ts'
 
 test('the corpus is the same each time, has the chunks asked for, and no chunk twice', () => {
   const texts = readTexts(null)

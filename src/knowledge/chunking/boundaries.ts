@@ -1,7 +1,7 @@
-import { joinsBefore } from './graphemes.ts'
-import { isInsideLineEnd, isLineEnd, isSpace } from './white-space.ts'
+import { joinsBefore } from '../../text/graphemes.ts'
+import { isInsideLineEnd, isLineEnd, isSpace } from '../../text/white-space.ts'
 
-/** The best offset from `low` to `high` to cut at: of the highest rank there is, the one nearest to `ideal`. */
+/** The best offset from `low` to `high` to cut at: the highest rank, and of these the one nearest to `ideal`. */
 export function nearestBoundary(text: string, low: number, high: number, ideal: number): number | null {
   let best: number | null = null
   let bestRank: number = rank.none
@@ -15,10 +15,10 @@ export function nearestBoundary(text: string, low: number, high: number, ideal: 
   return best
 }
 
-/** What ends at a boundary; the greater the unit, the better the cut. */
+/** What ends at a boundary. The larger the unit, the better the cut. */
 const rank = { none: 0, word: 1, sentence: 2, line: 3, paragraph: 4 } as const
 
-/** What kind of unit ends right before `at`; a boundary lies behind the white space that ends the unit. */
+/** What kind of unit ends right before `at`. The white space after a unit belongs to it. */
 function rankAt(text: string, at: number): number {
   const before = text.charCodeAt(at - 1)
   if (!isSpace(before)) return isWideStop(before) ? rank.sentence : rank.none
@@ -31,7 +31,7 @@ function rankAt(text: string, at: number): number {
   return isStop(text.charCodeAt(at - 2)) ? rank.sentence : rank.word
 }
 
-/** Stops of scripts that put no space behind them: 。！？｡ */
+/** Full stops of scripts that put no space after them: 。！？｡ */
 function isWideStop(code: number): boolean {
   return code === 0x3002 || code === 0xff01 || code === 0xff1f || code === 0xff61
 }

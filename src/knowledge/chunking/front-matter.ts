@@ -1,9 +1,9 @@
-/** Where a text begins behind its byte order mark and its YAML (`---`) or TOML (`+++`) front matter. */
+/** The offset after a text's byte order mark and its YAML (`---`) or TOML (`+++`) front matter. */
 export function frontMatterEnd(text: string): number {
   const start = text.startsWith('\ufeff') ? 1 : 0
   const fence = text.slice(start, start + 3)
   if (fence !== '---' && fence !== '+++') return start
-  // As Pandoc has it: a blank line behind the first one makes it a thematic break.
+  // As in Pandoc, a blank line after the first line makes that line a thematic break.
   const opens = /^[ \t]{0,80}(?:\r\n|\r|\n)[ \t]{0,80}\S/
   if (!opens.test(text.slice(start + 3, start + 170))) return start
   const closes =

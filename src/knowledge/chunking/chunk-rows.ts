@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { toIndexedWords } from '../words.ts'
+import { toIndexedWords } from '../../text/words.ts'
 import { type Chunk, splitIntoChunks } from './chunks.ts'
 
 export type ChunkRow = [
@@ -10,11 +10,11 @@ export type ChunkRow = [
   textHash: string,
 ]
 
-/** A text's chunks as the JSON that the inserts take. */
+/** A text's chunks as JSON for the inserts. */
 export interface ChunkRows {
   /** An array of chunk rows, each with the SHA-256 of its text. */
   rows: string
-  /** An object of [heading, text] by position: what the keyword index takes where that is not what is stored. */
+  /** An object of [heading, text] by position: what the keyword index stores, where it differs from the row. */
   words: string
 }
 
@@ -32,7 +32,7 @@ export function toChunkRows(text: string): ChunkRows {
   return { rows: JSON.stringify(rows), words: JSON.stringify(Object.fromEntries(chunks.flatMap(toWords))) }
 }
 
-/** The rows that toChunkRows made. */
+/** Parses the rows that toChunkRows made. */
 export function readChunkRows(rows: string): ChunkRow[] {
   return JSON.parse(rows)
 }

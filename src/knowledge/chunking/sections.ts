@@ -7,18 +7,18 @@ export interface Section {
   end: number
   /** Null for the text before the first heading. */
   heading: Heading | null
-  /** The section of the heading above in rank. */
+  /** The section of the nearest heading before it that is of a higher rank. */
   parent: Section | null
 }
 
 export const headingSeparator = ' › '
 
-/** Sections in order, which together are the whole text. */
+/** The sections of a text in order. Together they are the whole text. */
 export function findSections(text: string): Section[] {
   const headings = findHeadings(text)
   const sections: Section[] = []
   const firstStart = headings[0]?.start ?? text.length
-  // White space before the first heading belongs to it: on its own it would be an empty chunk.
+  // White space before the first heading goes to its section: alone it would become an empty chunk.
   const hasPreamble = text !== '' && (headings.length === 0 || text.slice(0, firstStart).trim() !== '')
   if (hasPreamble) sections.push({ start: 0, end: firstStart, heading: null, parent: null })
   let open: Section | null = null
@@ -32,13 +32,13 @@ export function findSections(text: string): Section[] {
   return sections
 }
 
-/** Titles from the outermost section to the one asked for. Each title is read once: that is the costly part. */
-export function createHeadingPaths(text: string): (section: Section) => string | null {
+/** Returns a function that gives a section's titles, outermost first. Parsing a title is slow: each is parsed once. */
+export function createHeadingPaths(): (section: Section) => string | null {
   const titles = new Map<Heading, string>()
   return (section) => {
     const path: string[] = []
     for (let above: Section | null = section; above?.heading; above = above.parent) {
-      const title = titles.get(above.heading) ?? readTitle(text, above.heading)
+      const title = titles.get(above.heading) ?? readTitle(above.heading)
       titles.set(above.heading, title)
       if (title !== '') path.unshift(title)
     }

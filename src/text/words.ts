@@ -1,9 +1,9 @@
 import { stemmer } from 'stemmer'
 
 /**
- * What a keyword index takes for a text: compatibility forms resolved, and where a script puts no space between
- * words, overlapping pairs of characters instead, as Lucene's CJKAnalyzer does. A dictionary would cut more
- * sensibly, but another one in a query than in the text would find nothing.
+ * What the keyword index stores for a text: compatibility forms are resolved, and scripts without spaces between words
+ * become overlapping pairs of characters, as in Lucene's CJKAnalyzer. A dictionary would split better, but a query
+ * split by another version of it would find nothing.
  */
 export function toIndexedWords(text: string): string {
   const finite = withoutExcess(text)
@@ -11,27 +11,27 @@ export function toIndexedWords(text: string): string {
   return compose(finite).replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
 }
 
-/** Lower case without compatibility forms and diacritics: `Ｃafé` becomes `cafe`. */
+/** Lower case, without compatibility forms and diacritics: `Ｃafé` becomes `cafe`. */
 export function foldText(text: string): string {
-  // Dashes and curly quotation marks, which many texts have, separate words like any others.
+  // Dashes and curly quotation marks are common, and need no folding.
   if (!/[^\x00-\x7f\u2010-\u205e]/.test(text)) return text.toLowerCase()
   return withoutExcess(text).toLowerCase().normalize('NFKD').replace(diacritics, '').normalize('NFC')
 }
 
-/** Porter's stem (https://tartarus.org/martin/PorterStemmer), as keyword indexes use it, of a folded word. */
+/** The Porter stem (https://tartarus.org/martin/PorterStemmer) of a folded word, as the keyword index has it. */
 export function stemOf(folded: string): string {
   return stemmer(folded)
 }
 
-/** A word of a query, or a pair of characters where words are not separated. */
+/** A word of a query, or a pair of characters in scripts without spaces. */
 export interface Word {
-  /** As it was written. */
+  /** As written in the query. */
   text: string
-  /** A single character of such a script, which may begin any pair. */
+  /** A single character of such a script, which matches any pair that begins with it. */
   isPrefix: boolean
 }
 
-/** The words of a query in their order. */
+/** The words of a query, in order. */
 export function wordsOf(query: string): Word[] {
   const words: Word[] = []
   for (const [run] of compose(withoutExcess(query)).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
@@ -48,7 +48,7 @@ export function wordsOf(query: string): Word[] {
   return words
 }
 
-/** Each character with its neighbour, marks staying with what they mark; a single character alone. */
+/** Each character with the next one, marks included; a single character stays alone. */
 export function pairsOf(run: string): string[] {
   const characters = run.match(markedCharacters) ?? []
   if (characters.length < 2) return characters
@@ -59,19 +59,19 @@ export const separator = 0
 export const spaced = 1
 export const unspaced = 2
 
-// Korean has spaces, but glues its particles to the words before them.
+// Korean has spaces, but attaches particles to the word before them.
 const unspacedScripts =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}ー]'
 const unspacedRuns = new RegExp(`(?:${unspacedScripts}\\p{M}*)+`, 'gu')
 const splitAtUnspaced = new RegExp(`((?:${unspacedScripts}\\p{M}*)+)`, 'u')
 const startsUnspaced = new RegExp(`^${unspacedScripts}`, 'u')
 const markedCharacters = /\P{M}\p{M}*|\p{M}+/gu
-/** They choose a glyph, as for an emoji in colour, and would stick to the word beside them. */
+/** They choose a glyph, such as an emoji in colour. Kept, they would become part of the word beside them. */
 const variationSelectors = /\p{Variation_Selector}+/gu
 
-/** For every code unit, since a text has many: whether it separates words, belongs to one, or to such a script. */
+/** For every code unit: whether it separates words, belongs to a word, or belongs to a script without spaces. */
 export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => {
-  // Half of a character: mostly ideographs and emoji.
+  // Surrogates are mostly ideographs and emoji.
   if (code >= 0xd800 && code < 0xe000) return unspaced
   const character = String.fromCharCode(code)
   if (!/[\p{L}\p{N}\p{M}]/u.test(character) || /\p{Variation_Selector}/u.test(character)) return separator
@@ -79,14 +79,14 @@ export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => {
 })
 
 /**
- * No language puts more than 30 marks on a letter, and normalising puts those of a letter in their order, in time
- * quadratic in their number: https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
+ * Keeps at most 30 marks on a letter; no language has more. Normalisation sorts the marks of a letter in quadratic
+ * time: https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
  */
 function withoutExcess(text: string): string {
   return text.replace(unseenInWords, '').replace(endlessMarks, '$1')
 }
 
-/** Soft hyphens, which say where a word may be divided, and what keeps one together: it is the same word without. */
+/** Soft hyphens and joiners say where a word may be broken. Without them it is the same word. */
 const unseenInWords = /[\u00ad\u2060\ufeff]+/g
 const endlessMarks = /(\p{M}{30})\p{M}+/gu
 
@@ -97,18 +97,23 @@ function compose(text: string): string {
   )
 }
 
-/** Marks that writers of Latin, Greek, Cyrillic, Hebrew and Arabic may leave out. */
+/** Marks that people may leave out when they write Latin, Greek, Cyrillic, Hebrew or Arabic. */
 const diacritics =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670]+/g
-/** Greek, Cyrillic, Hebrew and Arabic: of diacritics FTS5 removes those of Latin only. */
+/** Greek, Cyrillic, Hebrew and Arabic: FTS5 removes diacritics from Latin letters only. */
 const optionallyMarked = /[\u0370-\u06ff\u1f00-\u1fff]+/g
 
-/** What no step above would change: Latin, composed, and others without marks. */
+/** Whether no step above would change the text. */
 function isPlain(text: string): boolean {
   return !/[^\x00-\u0dff]/.test(text) && compose(text) === text
 }
 
-/** Also kept alone, so that a query of one character finds it by its beginning wherever it stands. */
+/** The first character with its marks. */
+export function firstOf(run: string): string {
+  return run.match(markedCharacters)?.[0] ?? run
+}
+
+/** The last character, which is also indexed alone: then a query of one character finds it wherever it stands. */
 export function lastOf(run: string): string {
   return run.match(markedCharacters)?.at(-1) ?? run
 }

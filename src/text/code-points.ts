@@ -1,4 +1,4 @@
-/** The length of a text as JSON Schema and people count it. */
+/** The length of a text in code points, as JSON Schema counts it. */
 export function codePoints(text: string): number {
   let count = 0
   for (const _ of text) count++

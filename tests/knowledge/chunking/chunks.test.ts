@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { type Chunk, chunkCharsMin, embeddedText, splitIntoChunks } from '../../src/knowledge/chunks.ts'
-import { chunkCharsMax, chunkOverlapCharsMax } from '../../src/knowledge/cuts.ts'
+import {
+  type Chunk,
+  chunkCharsMin,
+  embeddedText,
+  splitIntoChunks,
+} from '../../../src/knowledge/chunking/chunks.ts'
+import { chunkCharsMax, chunkOverlapCharsMax } from '../../../src/knowledge/chunking/cuts.ts'
 
 const seed = 20_260
-const knowledge = `${import.meta.dir}/../../../shared/data/knowledge`
+const knowledge = `${import.meta.dir}/../../../../shared/data/knowledge`
 const documents = existsSync(knowledge)
   ? readdirSync(knowledge).map((name) => readFileSync(`${knowledge}/${name}`, 'utf8'))
   : []
@@ -158,6 +163,8 @@ describe('laws', () => {
     ['[', '['.repeat(mebi)],
     ['headings of [', `# ${'['.repeat(390)}\n`.repeat(2_600)],
     ['nested lists', staircase],
+    ['items of lists', '- a\n+ b\n'.repeat(mebi / 8)],
+    ['lists in quotations', '> - a\n'.repeat(mebi / 6)],
     ['unclosed tags', `<a b="${' c="'.repeat(230)}\n`.repeat(1_000)],
     ['flags', '🇩🇪'.repeat(mebi / 4)],
     ['accents', `a${'\u0301'.repeat(mebi)}`],

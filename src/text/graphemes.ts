@@ -1,8 +1,8 @@
-/** The last offset up to `at`, behind `from`, where a grapheme starts; at least never inside a surrogate pair. */
+/** The last offset after `from`, at most `at`, where a grapheme starts; never one inside a surrogate pair. */
 export function graphemeStart(text: string, from: number, at: number): number {
   if (at >= text.length || isPlainStart(text, at)) return at
   const near = Math.max(from, at - graphemeCharsMax)
-  // Flags are pairs of regional indicators: only the start of their run tells which two belong together.
+  // A flag is a pair of regional indicators. Only from the start of their run can we tell which two are a pair.
   const windowStart = isRegionalIndicator(text, near) ? from : near
   const segments = segmenter.segment(text.slice(windowStart, at + graphemeCharsMax))
   const start = windowStart + (segments.containing(at - windowStart)?.index ?? 0)
@@ -10,7 +10,7 @@ export function graphemeStart(text: string, from: number, at: number): number {
   return (text.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at
 }
 
-/** Whether what stands at `at` would combine with the white space or full stop before. */
+/** Whether the character at `at` would combine with the white space or full stop before it. */
 export function joinsBefore(text: string, at: number): boolean {
   if (text.charCodeAt(at) < combiningMin) return false
   const extender = /^(?:\p{M}|\p{Emoji_Modifier}|\p{Join_Control}|[\uff9e\uff9f]|[\u{e0020}-\u{e007f}])/u
@@ -18,9 +18,9 @@ export function joinsBefore(text: string, at: number): boolean {
 }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
-/** Longer graphemes, which nobody means to write, are cut. */
+/** Longer graphemes occur in no real text, and are cut. */
 const graphemeCharsMax = 64
-/** Below, nothing combines, apart from the two characters of a line ending. */
+/** Below this code nothing combines, except the two characters of a line ending. */
 const combiningMin = 0x300
 
 function isPlainStart(text: string, at: number): boolean {
@@ -28,7 +28,7 @@ function isPlainStart(text: string, at: number): boolean {
   return !(text[at] === '\n' && text[at - 1] === '\r')
 }
 
-/** Seen from either of its two code units. */
+/** True at either of its two code units. */
 function isRegionalIndicator(text: string, at: number): boolean {
   return /\p{Regional_Indicator}/u.test(text.slice(Math.max(0, at - 1), at + 2))
 }

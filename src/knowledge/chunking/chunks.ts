@@ -1,27 +1,27 @@
 import { chunkCharsMax, cutSection } from './cuts.ts'
-import { withoutLinks } from './markdown/links.ts'
-import { createHeadingPaths, findSections, headingSeparator, type Section } from './markdown/sections.ts'
+import { withoutLinks } from './links.ts'
+import { createHeadingPaths, findSections, headingSeparator, type Section } from './sections.ts'
 
-/** One piece of a knowledge item's text: what is embedded, searched and answered with. */
+/** A piece of a knowledge item's text. Chunks are what is embedded, searched and returned. */
 export interface Chunk {
   position: number
-  /** Titles of the section the chunk starts in and of those above it, joined by ` › `. */
+  /** The titles of the chunk's first section and of the sections around it, outermost first, joined by ` › `. */
   heading: string | null
   text: string
-  /** How many leading characters of `text` repeat the end of the chunk before. */
+  /** How many characters at the start of `text` repeat the end of the chunk before. */
   overlapChars: number
 }
 
-/** To be raised by whoever changes what chunk or embedded text comes out; part of every embedding space. */
+/** Part of every embedding space. Raise it when a change gives other chunks or other embedded text. */
 export const chunkerVersion = 2
 
 /** Smaller chunks are merged with a neighbour under the same parent heading. */
 export const chunkCharsMin = 200
 
 /**
- * Splits a Markdown or plain text at its headings, and what is then still too long at paragraphs, lines,
- * sentences, words. Nothing is lost: the chunks without their overlaps, joined, are the text. Linear in time
- * whatever the text. A chunk is white space only where the text has nothing else for a chunk's whole length.
+ * Splits a Markdown or plain text at its headings. Sections that are too long are split at paragraphs, lines, sentences
+ * or words. Nothing is lost: without their overlaps, the chunks join to the text. The time is linear for any text. A
+ * chunk is only white space where the text has a chunk's length of white space.
  */
 export function splitIntoChunks(text: string): Chunk[] {
   const pieces: Piece[] = []
@@ -30,7 +30,7 @@ export function splitIntoChunks(text: string): Chunk[] {
       pieces.push({ start, end, overlapChars, section })
     }
   }
-  const headingPath = createHeadingPaths(text)
+  const headingPath = createHeadingPaths()
   return mergeTiny(pieces).map(({ start, end, overlapChars, section }, position) => ({
     position,
     heading: headingPath(section),
@@ -39,15 +39,12 @@ export function splitIntoChunks(text: string): Chunk[] {
   }))
 }
 
-/**
- * What is embedded for a chunk: the item's name and the heading path on a line of their own, then the text without
- * its links.
- */
+/** What is embedded for a chunk: a line with the item's name and the heading path, then the text without links. */
 export function embeddedText(itemName: string, chunk: { heading: string | null; text: string }): string {
   return `${contextLine(itemName.trim(), chunk.heading)}\n${withoutLinks(chunk.text)}`
 }
 
-/** A chunk to be, by offsets: its own text from `start`, its overlap before that. */
+/** A future chunk by offsets: its own text starts at `start`, its overlap before that. */
 interface Piece {
   start: number
   end: number
@@ -55,7 +52,7 @@ interface Piece {
   section: Section
 }
 
-/** Forward first, so that a bare title goes to the text below it; then what is still tiny, backward. */
+/** Merges forward first, so that a bare title joins the text below it, then backward what is still tiny. */
 function mergeTiny(pieces: Piece[]): Piece[] {
   const forward = mergeNeighbours(pieces, (piece) => charsOf(piece) < chunkCharsMin)
   return mergeNeighbours(forward, (_, next) => charsOf(next) < chunkCharsMin)
@@ -84,7 +81,7 @@ function charsOf(piece: Piece): number {
   return piece.end - piece.start + piece.overlapChars
 }
 
-/** Where a chunk stands: the item's name and the heading path, without saying the same twice. */
+/** The item's name and the chunk's heading path, without repeating the name. */
 export function contextLine(name: string, heading: string | null): string {
   if (heading === null) return name
   const [first = ''] = heading.split(headingSeparator, 1)

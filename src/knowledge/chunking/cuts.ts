@@ -1,24 +1,24 @@
+import { graphemeStart, joinsBefore } from '../../text/graphemes.ts'
+import { isLineEnd, isSpace, skipSpace } from '../../text/white-space.ts'
 import { nearestBoundary } from './boundaries.ts'
-import { graphemeStart, joinsBefore } from './graphemes.ts'
-import { isLineEnd, isSpace, skipSpace } from './white-space.ts'
 
-/** No chunk is longer, its overlap included. In UTF-16 code units, as all sizes here. */
+/** The length limit of a chunk, overlap included. All sizes here are in UTF-16 code units. */
 export const chunkCharsMax = 1_600
-/** Sections that do not fit are cut into pieces of about this size. */
+/** Sections over the limit are cut into pieces of about this size. */
 export const chunkCharsTarget = 1_200
-/** How much of the piece before is repeated, at most. */
+/** How much of the previous piece is repeated, at most. */
 export const chunkOverlapCharsMax = 120
 
 const pieceCharsMax = chunkCharsMax - chunkOverlapCharsMax
 
-/** Offsets of a piece: its own text from `start` to `end`, and how much before `start` it repeats. */
+/** A piece by offsets: its own text from `start` to `end`, and how much it repeats from before `start`. */
 export interface Cut {
   start: number
   end: number
   overlapChars: number
 }
 
-/** Cuts what lies between two offsets into pieces that fit; one piece without overlap when it fits as it is. */
+/** Cuts the text between two offsets into pieces within the limit: one, without overlap, if it fits already. */
 export function cutSection(text: string, start: number, end: number): Cut[] {
   if (end - start <= chunkCharsMax) return [{ start, end, overlapChars: 0 }]
   const starts = [start]
@@ -35,12 +35,12 @@ export function cutSection(text: string, start: number, end: number): Cut[] {
   }))
 }
 
-/** The best place to end a piece that starts at `from`: the rest is shared out evenly, then boundaries decide. */
+/** The best end for a piece that starts at `from`: near an equal share of the rest, at the best boundary there. */
 function findCut(text: string, from: number, end: number): number {
   const limit = from + pieceCharsMax
   const piecesLeft = Math.ceil((end - from) / chunkCharsTarget)
   const ideal = from + Math.round((end - from) / piecesLeft)
-  // A piece of white space only is not worth having: look for a cut behind the first word.
+  // The cut must come after the first word, or the piece would be only white space.
   const behindFirst = Math.min(skipSpace(text, from, limit) + 1, limit)
   const low = Math.max(from + Math.floor((ideal - from) * 0.6), behindFirst)
   const high = Math.max(low, Math.min(limit, from + Math.floor((ideal - from) * 1.25)))
@@ -48,16 +48,16 @@ function findCut(text: string, from: number, end: number): number {
   return afterSpace(text, from, cut, limit)
 }
 
-/** White space at a cut goes to the piece before, as far as it fits, so that pieces begin with a word. */
+/** Moves the cut past white space, as far as the piece before has room, so that pieces begin with a word. */
 function afterSpace(text: string, from: number, cut: number, limit: number): number {
   const behind = skipSpace(text, cut, limit)
-  // The next line's indentation means something in Markdown and stays with its line.
+  // Indentation has a meaning in Markdown, so it stays with its line.
   let lineStart = behind
   while (lineStart > cut && !isLineEnd(text.charCodeAt(lineStart - 1))) lineStart--
   return lineStart > cut && behind < limit ? lineStart : graphemeStart(text, from, behind)
 }
 
-/** When only white space is left for the last piece, it gets the last word of the piece before as well. */
+/** If the last piece is only white space, moves the last word of the piece before into it. */
 function keepTailVisible(text: string, starts: number[], end: number): void {
   const last = starts.at(-1)
   const before = starts.at(-2)
@@ -69,12 +69,12 @@ function keepTailVisible(text: string, starts: number[], end: number): void {
     wordStart--
   }
   const fits = (cut: number) => end - cut <= pieceCharsMax && skipSpace(text, before, cut) < cut
-  // A word that is too long to move, or all that the piece before has, is divided.
+  // A word that is too long to move, or is the only one of its piece, is split.
   const cut = [wordStart, wordEnd - 1].map((at) => graphemeStart(text, before, at)).find(fits)
   if (cut !== undefined) starts[starts.length - 1] = cut
 }
 
-/** How much of the piece from `from` to `cut` the next one repeats: whole words, else whole graphemes. */
+/** How much of the piece from `from` to `cut` the next piece repeats: whole words, or else whole graphemes. */
 function overlapBefore(text: string, from: number, cut: number): number {
   const earliest = Math.max(from, cut - chunkOverlapCharsMax)
   let start = earliest

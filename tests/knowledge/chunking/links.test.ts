@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { withoutLinks } from '../../../src/knowledge/markdown/links.ts'
+import { withoutLinks } from '../../../src/knowledge/chunking/links.ts'
 
 describe('a text without its links', () => {
   for (const [name, text, read] of [

@@ -3,7 +3,7 @@ const LF = 0x0a
 const CR = 0x0d
 const SPACE = 0x20
 
-/** What `\s` matches, by code unit. */
+/** Whether `\s` matches the code unit. */
 export function isSpace(code: number): boolean {
   if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CR)
   if (code < 0x1680) return code === 0xa0
@@ -15,12 +15,12 @@ export function isLineEnd(code: number): boolean {
   return code === LF || code === CR
 }
 
-/** Whether `at` lies between the two characters of one line ending. */
+/** Whether `at` is between the two characters of a line ending. */
 export function isInsideLineEnd(text: string, at: number): boolean {
   return text.charCodeAt(at) === LF && text.charCodeAt(at - 1) === CR
 }
 
-/** The first offset up to `end` that holds no white space. */
+/** The offset of the first character from `from` that is not white space, at most `end`. */
 export function skipSpace(text: string, from: number, end: number): number {
   let at = from
   while (at < end && isSpace(text.charCodeAt(at))) at++

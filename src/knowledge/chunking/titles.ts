@@ -1,18 +1,17 @@
 import MarkdownIt from 'markdown-it'
-import { graphemeStart } from '../graphemes.ts'
+import { graphemeStart } from '../../text/graphemes.ts'
 import type { Heading } from './headings.ts'
 
 const titleCharsMax = 120
 const titleSourceCharsMax = 400
-/** More marks than a title ever has; inline parsing is quadratic in them. */
+/** More marks than any real title has: inline parsing is quadratic in them. */
 const titleMarksMax = 40
 const markdown = new MarkdownIt('commonmark')
 
 /** A heading's title as plain text on one line, cut when it is long. */
-export function readTitle(text: string, { titleStart, titleEnd }: Heading): string {
-  const source = text.slice(titleStart, Math.min(titleEnd, titleStart + titleSourceCharsMax))
-  // `## Title {#anchor}` is how Docusaurus and others name anchors; nobody reads it.
-  const visible = source.replace(/[ \t]#+[ \t]*$/, '').replace(/[ \t]*\{#[^{}]*\}[ \t]*$/, '')
+export function readTitle({ source }: Heading): string {
+  // `## Title {#anchor}` is how Docusaurus and others name an anchor. Readers do not see it.
+  const visible = source.slice(0, titleSourceCharsMax).replace(/[ \t]*\{#[^{}]*\}[ \t]*$/, '')
   const marks = visible.match(/[*_`[\]<!&\\]/g)?.length ?? 0
   const plain = marks > titleMarksMax ? visible : plainText(visible.trim())
   const title = plain.replace(/\s+/g, ' ').trim()

@@ -9,7 +9,7 @@ import {
   toIndexedWords,
   unspaced,
   wordsOf,
-} from '../src/words.ts'
+} from '../../src/text/words.ts'
 
 const texts = (query: string) => wordsOf(query).map(({ text }) => text)
 

@@ -1,14 +1,13 @@
-import { withoutHidden } from '../validation.ts'
-import { frontMatterEnd } from './markdown/front-matter.ts'
-import { findHeadings } from './markdown/headings.ts'
-import { readTitle } from './markdown/titles.ts'
+import { withoutHidden } from '../../validation.ts'
+import { frontMatterEnd } from './front-matter.ts'
+import { findHeadings } from './headings.ts'
+import { readTitle } from './titles.ts'
 
 const nameCharsMax = 200
 
 /**
- * What a document calls itself: its first heading when that is of the first level, else the `title` of its
- * front matter, which then stands for that level, else its first heading whatever the level. Code blocks have
- * no headings. Null when there is none of these.
+ * The name that a document gives itself: its first heading if that is of level 1, else the `title` of its front
+ * matter, else its first heading of any level. Null if it has none of these.
  */
 export function documentName(text: string): string | null {
   const { level, title } = firstHeading(text)
@@ -23,16 +22,16 @@ export function toItemName(title: string): string {
   return chars.length <= nameCharsMax ? name : `${chars.slice(0, nameCharsMax - 1).join('')}…`
 }
 
-/** A heading without a title, such as one that is an image only, says nothing. */
+/** Skips headings without a title, such as those that are only an image. */
 function firstHeading(text: string): { level: number; title: string | null } {
   for (const heading of findHeadings(text)) {
-    const title = readTitle(text, heading)
+    const title = readTitle(heading)
     if (title !== '') return { level: heading.level, title }
   }
   return { level: 0, title: null }
 }
 
-/** A `title` of one line, in YAML or TOML; the ways to write a longer one are left alone. */
+/** A `title` on one line, in YAML or TOML. Longer forms are not read. */
 function frontMatterTitle(text: string): string | null {
   const frontMatter = text.slice(0, frontMatterEnd(text))
   const line = /^title[ \t]*[:=][ \t]*([^\r\n]+)$/m.exec(frontMatter)
