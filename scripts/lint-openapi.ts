@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../src/config.ts'
 import { createServer } from '../src/server.ts'
-import { openServices } from '../src/services.ts'
+import { openServices } from '../src/services/services.ts'
 
 // Lints the OpenAPI document as the service serves it, by Redocly's recommended rules: exits 1 on an error.
 

@@ -1,5 +1,5 @@
-import { readArguments } from './arguments.ts'
-import { fail, type Listener, type ListenOptions, start } from './start.ts'
+import { readArguments } from './start/arguments.ts'
+import { fail, type Listener, type ListenOptions, start } from './start/start.ts'
 
 // Starts the service on Deno: `deno run -A src/deno.ts`. Its server keeps idle connections open for good.
 

@@ -1,8 +1,8 @@
-import { readArguments } from './arguments.ts'
 import { loadConfig } from './config.ts'
 import { openLog } from './observability/log.ts'
-import { fail, type Listener, type ListenOptions, onEndSignals, start } from './start.ts'
-import { Supervisor, workerVariable } from './supervisor.ts'
+import { readArguments } from './start/arguments.ts'
+import { fail, type Listener, type ListenOptions, onEndSignals, start } from './start/start.ts'
+import { Supervisor, workerVariable } from './start/supervisor.ts'
 
 // Starts the service on Bun; the only file that knows it.
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { Server } from 'node:http'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
-import { readArguments } from './arguments.ts'
-import { fail, type Listener, type ListenOptions, start } from './start.ts'
+import { readArguments } from './start/arguments.ts'
+import { fail, type Listener, type ListenOptions, start } from './start/start.ts'
 
 // Starts the service on Node, from what `bun run build:node` makes of it.
 

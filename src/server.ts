@@ -7,7 +7,7 @@ import { callRoutes } from './calls/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
-import { erasureRoutes } from './erasures/routes.ts'
+import { erasureRoutes } from './erasure/routes.ts'
 import { Admission } from './http/admission.ts'
 import { authenticate } from './http/authenticate.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
@@ -30,7 +30,7 @@ import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/proto
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { tooManySearches } from './knowledge/search/search.ts'
 import { tooManyTexts } from './knowledge/text-work.ts'
-import type { Services } from './services.ts'
+import type { Services } from './services/services.ts'
 
 /** Where scripts/build-console.ts puts the console's page. */
 const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))

@@ -4,8 +4,8 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const features = ['auth', 'projects', 'calls', 'knowledge', 'erasures', 'console']
-const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start.ts']
+const features = ['auth', 'projects', 'calls', 'knowledge', 'erasure', 'console']
+const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start/start.ts']
 
 interface SourceFile {
   /** From the project's root, such as `src/calls/routes.ts`. */
@@ -76,7 +76,7 @@ describe('who may import whom', () => {
     const server = source.find(({ path }) => path === 'src/server.ts')
     expect(server?.imports).toContain('src/calls/routes.ts')
     expect(server?.imports).toContain('elysia')
-    expect(server?.imports).not.toContain('src/services.ts')
+    expect(server?.imports).not.toContain('src/services/services.ts')
   })
 
   test('nothing imports what starts the service', () => {
@@ -91,7 +91,10 @@ describe('who may import whom', () => {
   test('only starts and scripts import the services, and only they the server', () => {
     const mayBuild = (path: string) => starts.includes(path) || path.startsWith('scripts/')
     expect(
-      breaches(files, (target, { path }) => !mayBuild(path) && /^src\/(services|server)\.ts$/.test(target)),
+      breaches(
+        files,
+        (target, { path }) => !mayBuild(path) && /^src\/(services\/services|server)\.ts$/.test(target),
+      ),
     ).toEqual([])
   })
 
@@ -105,18 +108,8 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('domain files rest on the database, the errors, the ids, the validation, the text and the metrics, and know no HTTP', () => {
-    const below = [
-      'db',
-      'observability',
-      'errors',
-      'ids',
-      'validation',
-      'text',
-      'thread-priority',
-      'end-worker',
-      'work-thread',
-    ]
+  test('domain files rest on the database, the threads, the log and the pure modules, and know no HTTP', () => {
+    const below = ['db', 'threads', 'observability', 'errors', 'ids', 'validation', 'text']
     expect(
       breaches(domain, (target, { path }) => {
         const part = partOf(target)
@@ -156,13 +149,16 @@ describe('who may import whom', () => {
     expect(
       breaches(below, (target, { path }) => {
         const part = partOf(target)
-        return (
-          part !== null &&
-          part !== partOf(path) &&
-          !['errors', 'thread-priority', 'end-worker'].includes(part)
-        )
+        return part !== null && part !== partOf(path) && !['errors', 'threads'].includes(part)
       }),
     ).toEqual([])
+  })
+
+  test('the threads rest on the errors alone, and nothing else starts a worker', () => {
+    const threads = source.filter(({ path }) => partOf(path) === 'threads')
+    expect(breaches(threads, (target) => !['threads', 'errors', null].includes(partOf(target)))).toEqual([])
+    const others = files.filter(({ path }) => path !== 'src/threads/thread.ts')
+    expect(linesLike(/\bnew Worker\(/, others)).toEqual([])
   })
 
   test('the errors, the ids, the text and the configuration stand on nothing of ours; the validation on the errors', () => {

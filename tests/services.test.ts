@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../src/config.ts'
-import { openServices } from '../src/services.ts'
+import { openServices } from '../src/services/services.ts'
 import { openCommand } from './support/command.ts'
 import { startFakeEmbeddings } from './support/fake-embeddings.ts'
 import { spawnService } from './support/process.ts'
@@ -27,7 +27,7 @@ describe('closing', () => {
     const script = runScript(
       `import pino from 'pino'
        import { loadConfig } from './src/config.ts'
-       import { openServices } from './src/services.ts'
+       import { openServices } from './src/services/services.ts'
        const config = loadConfig({ DATA_DIR: process.argv.at(-1) }, false)
        const log = pino({ level: 'warn' }, { write: (line) => console.log(line) })
        const services = await openServices({ config, log, role: 'service' })
@@ -287,7 +287,7 @@ describe.skipIf(ofFilesOnly)('a service', () => {
   test('of which nothing is embedded anywhere else makes folder and files for nobody else to read', async () => {
     const script = runScript(
       `process.umask(0o077)
-       const { openServices } = await import('./src/services.ts')
+       const { openServices } = await import('./src/services/services.ts')
        const { loadConfig } = await import('./src/config.ts')
        const pino = (await import('pino')).default
        const services = await openServices({

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../../src/config.ts'
-import { openServices, type Services } from '../../src/services.ts'
+import { openServices, type Services } from '../../src/services/services.ts'
 import { repository } from '../repository.ts'
 import { temporaryFolder } from './temporary.ts'
 

@@ -1,4 +1,4 @@
-import type { Services } from '../../src/services.ts'
+import type { Services } from '../../src/services/services.ts'
 import { cachedDataset, type Dataset } from './dataset.ts'
 import { loadCalls } from './load-calls.ts'
 import { madeCalls } from './made-calls.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Project } from '../../src/projects/projects.ts'
-import type { Services } from '../../src/services.ts'
+import type { Services } from '../../src/services/services.ts'
 import { hasOwner } from './folder.ts'
 import { counted } from './sentences.ts'
 

@@ -60,10 +60,10 @@ export function addProjectCommands(program: Command, shell: Shell): void {
     .option('--json', 'print {"id","deleted"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
       const { name, deleted } = await shell.withServices(
-        async ({ projects, removals, ownsFolder }) => {
+        async ({ projects, removal, ownsFolder }) => {
           const found = await projects.find(wanted)
           const removed = await projects.remove(found.projectId)
-          if (ownsFolder) await removals.finish()
+          if (ownsFolder) await removal.finish()
           return { name: found.name, deleted: removed }
         },
         { takesFolder: true },

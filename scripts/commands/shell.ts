@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/config.ts'
 import { openLog } from '../../src/observability/log.ts'
-import { openServices, type Services } from '../../src/services.ts'
+import { openServices, type Services } from '../../src/services/services.ts'
 import { sentenceOf } from './sentences.ts'
 
 /** How long a command may take to end in order after it was asked to. */

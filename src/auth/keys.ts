@@ -9,6 +9,7 @@ import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
+import type { Log } from '../observability/log.ts'
 import { nameProblem } from '../validation.ts'
 import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
 import { bearerToken, generateKey, hashKey, hasKeyPrefix, type KeyKind, keyHint } from './token.ts'
@@ -71,8 +72,7 @@ interface KeysOptions {
   write: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
   now: () => number
-  /** Told when noting a key's last use failed; the request it belonged to goes on. */
-  onNoteFailed: (error: unknown) => void
+  log: Pick<Log, 'warn'>
 }
 
 const queries = preparedQueries((db) => ({
@@ -262,7 +262,7 @@ export class Keys {
       .update(keys)
       .set({ lastUsedAt: now, lastUsedIp: clientAddress() })
       .where(eq(keys.id, row.id))
-      .then(undefined, this.#options.onNoteFailed)
+      .then(undefined, (error) => this.#options.log.warn({ error }, "A key's last use was not noted"))
   }
 }
 

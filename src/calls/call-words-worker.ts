@@ -1,8 +1,20 @@
-import { answerRequests } from '../work-thread.ts'
+import { lowerPriority } from '../threads/priority.ts'
+import { serve } from '../threads/serve.ts'
 import { CallWords } from './call-words.ts'
 
-/** Cuts the words of stored calls, on a thread of its own: see word-backlog.ts. */
+/** 0 is normal, 19 the lowest: nobody waits for the words of one call. */
+const niceness = 5
 
+lowerPriority(niceness)
 const words = new CallWords()
 
-answerRequests((documents: readonly string[]) => documents.map((document) => words.of(JSON.parse(document))))
+/** Cuts the words of stored calls for word-backlog.ts. */
+const api = {
+  wordsOf(documents: readonly string[]): string[] {
+    return documents.map((document) => words.of(JSON.parse(document)))
+  },
+}
+
+export type CallWordsApi = typeof api
+
+serve(api)

@@ -19,7 +19,7 @@ interface CallsOptions {
   recordHash: RecordHash
   audit: Pick<AuditTrail, 'entry'>
   /** Told of each deletion once it is committed; scrubs what is left in free pages and logs. */
-  scheduleErasure: (projectId: number) => void
+  erasure: { schedule(projectId: number): void }
   now: () => number
 }
 
@@ -113,7 +113,7 @@ export class Calls {
       write.run(this.#options.audit.entry({ by, projectId, action: 'call_deleted', target: idHash })),
     ])
     if (results[3].length === 0) throw callNotFound()
-    this.#options.scheduleErasure(projectId)
+    this.#options.erasure.schedule(projectId)
     return { id, deleted: true }
   }
 }

@@ -41,7 +41,7 @@ interface IngestOptions {
   store: StoreOf
   recordHash: RecordHash
   /** The most bytes that a call's document may have. */
-  callBytesMax: number
+  config: { readonly callBytesMax: number }
   now: () => number
 }
 
@@ -222,7 +222,7 @@ export class Ingest {
   }
 
   #checkSize(document: string): void {
-    const { callBytesMax } = this.#options
+    const { callBytesMax } = this.#options.config
     if (Buffer.byteLength(document) > callBytesMax) throw callTooLarge(callBytesMax)
   }
 

@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { WorkThread } from '../work-thread.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
+import { Thread } from '../threads/thread.ts'
+import type { CallWordsApi } from './call-words-worker.ts'
 
 /** How often it is looked for calls whose words are behind; a long call that goes on is indexed no oftener. */
 const pollMs = 2_000
@@ -14,13 +18,11 @@ const callsPerSliceMax = 200
 const charsPerSliceMax = 1_000_000
 /** Calls that a run knows to have indexed: those of a longer run that change again have their turn again. */
 const knownMax = 1_000
-/** Nobody waits for the words of one call. */
-const wordsNiceness = 5
 
 interface WordBacklogOptions {
   read: ReadDatabase
   write: WriteDatabase
-  onFailure: (error: unknown) => void
+  log: Pick<Log, 'error'>
 }
 
 interface BehindRow {
@@ -65,42 +67,49 @@ const queries = preparedQueries((db) => ({
  */
 export class WordBacklog {
   readonly #options: WordBacklogOptions
-  readonly #words = new WorkThread<readonly string[]>(
-    new URL('./call-words-worker.ts', import.meta.url),
-    wordsNiceness,
-  )
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #run: Promise<void> = Promise.resolve()
-  #isClosed = false
+  readonly #words: Thread<CallWordsApi>
+  readonly #background: Background
 
   constructor(options: WordBacklogOptions) {
     this.#options = options
+    this.#words = new Thread({
+      script: new URL('./call-words-worker.ts', import.meta.url),
+      name: 'The cutting of words',
+      data: () => undefined,
+    })
+    this.#background = new Background({
+      work: async (signal) => {
+        await this.#indexAll(signal)
+        return pollMs
+      },
+      delayMs: 0,
+      retryMs: pollMs,
+      onFailure: (error) => options.log.error({ error }, "Indexing calls' words failed; it is tried again"),
+    })
   }
 
   /** Works the backlog off, and from then on whatever comes to it. */
   start(): void {
-    this.#run = this.finish().catch(this.#options.onFailure)
-    this.#run.finally(() => {
-      if (this.#isClosed) return
-      this.#timer = setTimeout(() => this.start(), pollMs)
-      this.#timer.unref()
-    })
+    this.#background.soon()
   }
 
-  /** Resolves when no call is without its words but those that changed since this indexed them, or when it was closed. */
-  async finish(): Promise<void> {
-    const indexed = new Set<number>()
-    while (!this.#isClosed && (await this.#indexSlice(indexed))) {
-      for (const seq of [...indexed].slice(0, -knownMax)) indexed.delete(seq)
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
-    }
+  /** Resolves when no call is without its words but those that changed since this indexed them. */
+  finish(): Promise<void> {
+    return this.#background.now()
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
-    await this.#run
+    await this.#background.close()
     await this.#words.close()
+  }
+
+  async #indexAll(signal: AbortSignal): Promise<void> {
+    const indexed = new Set<number>()
+    while (await this.#indexSlice(indexed)) {
+      for (const seq of [...indexed].slice(0, -knownMax)) indexed.delete(seq)
+      await sleep(pauseMs)
+      signal.throwIfAborted()
+    }
   }
 
   /** Answers whether there was anything to do; adds to `indexed`, which it leaves out, what it has done. */
@@ -124,7 +133,8 @@ export class WordBacklog {
    * @returns which calls are not behind any more
    */
   async #index(projectId: number, calls: CallRow[]): Promise<number[]> {
-    const words = await this.#words.ask<string[]>(calls.map(({ document }) => document))
+    const documents = calls.map(({ document }) => document)
+    const words = await this.#words.ask('wordsOf', documents)
     const rows = calls.map(({ seq, changeSeq }, at) => [seq, changeSeq, words[at]])
     const unchanged = sql`json_each(${JSON.stringify(rows)})
       cross join calls_without_words as behind on behind.seq = value ->> 0

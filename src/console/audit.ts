@@ -3,6 +3,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { auditEvents, keys, members, people } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import type { SignedIn } from '../http/console-context.ts'
+import type { Log } from '../observability/log.ts'
 import type { AuditAction, AuditRow, AuditRows } from './answers.ts'
 import { type PageRequest, pageOf } from './page-request.ts'
 
@@ -30,8 +31,7 @@ interface AuditTrailOptions {
   read: ReadDatabase
   write: WriteDatabase
   now: () => number
-  /** Told when an event was not noted; what it tells of has happened all the same. */
-  onFailure: (error: unknown) => void
+  log: Pick<Log, 'error'>
 }
 
 /** Who did what, when, from where. Nothing is ever changed in it. */
@@ -62,7 +62,7 @@ export class AuditTrail {
       await this.#options.write.run(this.#noting(event))
     } catch (error) {
       // What is noted is done, and must not look as if it were not.
-      this.#options.onFailure(error)
+      this.#options.log.error({ error }, 'An event was not noted in the audit trail')
     }
   }
 

@@ -1,8 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
-import { endWorker } from '../end-worker.ts'
-
-/** Copies a database on a thread of its own: SQLite does it in one call, during which nobody else has a turn. */
+import { serve } from '../threads/serve.ts'
 
 export interface CopyRequest {
   source: string
@@ -18,34 +15,25 @@ export interface CopiedFacts {
   knowledgeItems: number
 }
 
-export type CopyReply = { ok: true; facts: CopiedFacts } | { ok: false; message: string; code: string }
-
 const busyTimeoutMs = 10_000
-const port = parentPort
-if (!port) throw new Error('backup-worker.ts runs as a worker thread only')
-const request: CopyRequest = workerData
-port.postMessage(answer(request))
-endWorker(port)
 
-function answer({ source, target }: CopyRequest): CopyReply {
-  try {
-    copy(source, target)
-    return { ok: true, facts: inspect(target) }
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
-    return { ok: false, message: error instanceof Error ? error.message : String(error), code }
-  }
+/** Copies a database: SQLite does it in one call, which would block any other thread's work. */
+const api = {
+  copy({ source, target }: CopyRequest): CopiedFacts {
+    const connection = new Database(source, { timeout: busyTimeoutMs })
+    try {
+      // One snapshot, without free pages. Others go on reading and writing meanwhile.
+      connection.prepare('vacuum into ?').run(target)
+    } finally {
+      connection.close()
+    }
+    return inspect(target)
+  },
 }
 
-/** One snapshot, without free pages. Others go on reading and writing meanwhile. */
-function copy(source: string, target: string): void {
-  const connection = new Database(source, { timeout: busyTimeoutMs })
-  try {
-    connection.prepare('vacuum into ?').run(target)
-  } finally {
-    connection.close()
-  }
-}
+export type BackupApi = typeof api
+
+serve(api)
 
 function inspect(file: string): CopiedFacts {
   const connection = new Database(file)

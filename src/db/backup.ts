@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { createReadStream, existsSync } from 'node:fs'
 import {
   copyFile,
@@ -15,9 +14,9 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import Database from 'libsql'
-import type { CopiedFacts, CopyReply, CopyRequest } from './backup-worker.ts'
+import { Thread } from '../threads/thread.ts'
+import type { BackupApi, CopiedFacts, CopyRequest } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
 import { newestKnownMigration } from './migrate.ts'
 
@@ -171,11 +170,23 @@ async function newFolder(
 }
 
 async function copyDatabase(request: CopyRequest, signal: AbortSignal): Promise<CopiedFacts> {
-  const worker = new Worker(new URL('./backup-worker.ts', import.meta.url), { workerData: request })
-  const [reply]: CopyReply[] = await once(worker, 'message', { signal })
-  if (!reply) throw new Error('The copy was not made')
-  if (reply.ok) return reply.facts
-  throw Object.assign(new Error(reply.message), { code: reply.code })
+  const thread = new Thread<BackupApi>({
+    script: new URL('./backup-worker.ts', import.meta.url),
+    name: 'The backup',
+    data: () => undefined,
+  })
+  // Closing rejects the copy that is under way.
+  const stop = () => void thread.close()
+  signal.addEventListener('abort', stop)
+  try {
+    return await thread.ask('copy', request)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', stop)
+    stop()
+  }
 }
 
 async function readManifest(folder: string): Promise<BackupManifest> {

@@ -1,14 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Client, createClient, LibsqlError } from '@libsql/client'
 import { Reserve } from './reserve.ts'
-import { clearStalePages } from './stale-cells.ts'
 import {
   meansLock,
-  toFailure,
   toPlainResult,
   type WriterCall,
-  type WriterReply,
-  type WriterRequest,
   type WriterSession,
   type WriterValue,
 } from './writer-messages.ts'
@@ -36,6 +32,8 @@ class FileSession implements WriterSession {
   readonly #client: Client
   readonly #reserve: Reserve
   #hasPragmas = false
+  /** One call at a time. */
+  #last: Promise<unknown> = Promise.resolve()
   #lastId = 0
   /** Calls up to this one waited for a lock behind another, which has given up. */
   #refusedUpTo = 0
@@ -45,26 +43,32 @@ class FileSession implements WriterSession {
     this.#reserve = new Reserve(decodeURIComponent(url.replace(/^file:/, '')))
   }
 
-  arrived(id: number): void {
-    this.#lastId = id
+  run(call: WriterCall, frees: boolean): Promise<WriterValue> {
+    const id = ++this.#lastId
+    const done = this.#last.then(() => this.#runAlone(id, call, frees))
+    this.#last = done.catch(() => undefined)
+    return done
   }
 
-  async answer({ id, call, frees }: WriterRequest): Promise<WriterReply> {
+  async close(): Promise<void> {
+    this.#client.close()
+  }
+
+  async #runAlone(id: number, call: WriterCall, frees: boolean): Promise<WriterValue> {
     try {
       if (id <= this.#refusedUpTo) throw new LibsqlError('The database was locked', 'SQLITE_BUSY')
       if (!frees && !this.#reserve.hasRoom())
         throw new LibsqlError('Only what frees space is written', 'SQLITE_FULL')
-      return { id, ok: true, value: await this.#runWithRoom(call, frees) }
+      return await this.#runWithRoom(call, frees)
     } catch (error) {
-      const code = codeOf(error)
-      if (meansLock(code) && id > this.#refusedUpTo) {
+      if (meansLock(codeOf(error)) && id > this.#refusedUpTo) {
         // A BEGIN that met a lock stays open in its connection, where every later one would fail as well.
         await this.#client.reconnect()
-        // Each waiting as long in its turn, the last would wait for hours.
+        // If each waited for the lock in its turn, the last would wait for hours: first let them arrive.
         await setImmediate()
         this.#refusedUpTo = this.#lastId
       }
-      return toFailure(id, error, code)
+      throw error
     }
   }
 
@@ -105,16 +109,10 @@ class FileSession implements WriterSession {
       case 'executeMultiple':
         await client.executeMultiple(call.sql)
         return null
-      case 'clearStalePages':
-        await clearStalePages(client, call.pages)
-        return null
       case 'emptyLog':
         return await this.#emptyLog(call.holdUpMs)
       case 'keepReserve':
         this.#reserve.keep()
-        return null
-      case 'close':
-        client.close()
         return null
     }
   }

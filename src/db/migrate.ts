@@ -6,7 +6,6 @@ import { sql } from 'drizzle-orm'
 import { migrate as applyMigrations } from 'drizzle-orm/libsql/migrator'
 import { FolderLock } from './folder-lock.ts'
 import type { ReadDatabase } from './reader.ts'
-import { renewCallWords } from './word-tables.ts'
 import type { WriteDatabase } from './writer.ts'
 
 const lockTimeoutMs = 60_000
@@ -23,7 +22,6 @@ export async function migrate(db: WriteDatabase, folder: string): Promise<void> 
   const lock = await FolderLock.acquire(folder, 'migrate', lockTimeoutMs)
   try {
     await migrateInTurn(db)
-    await renewCallWords(db)
   } finally {
     lock.release()
   }
@@ -35,7 +33,6 @@ export async function migrateRemotely(db: WriteDatabase): Promise<void> {
   await acquireLease(db, holder)
   try {
     await migrateInTurn(db)
-    await renewCallWords(db)
   } finally {
     await db.run(sql`delete from __callbook_turns where name = 'migrate' and holder = ${holder}`)
   }

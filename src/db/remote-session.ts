@@ -2,7 +2,6 @@ import { LibsqlError } from '@libsql/client'
 import { openRemoteClient, unservedCode } from './remote-client.ts'
 import {
   meansLock,
-  toFailure,
   toPlainResult,
   type WriterCall,
   type WriterSession,
@@ -36,24 +35,24 @@ export function openRemoteSession({
       case 'executeMultiple':
         await patient.executeMultiple(call.sql)
         return null
-      case 'clearStalePages':
       case 'emptyLog':
       case 'keepReserve':
         throw new Error("A server's disk is its own")
-      case 'close':
-        client.close()
-        patient.close()
-        return null
     }
   }
   return {
-    arrived: () => undefined,
-    async answer({ id, call }) {
+    async run(call) {
       try {
-        return { id, ok: true, value: await run(call) }
+        return await run(call)
       } catch (error) {
-        return toFailure(id, error, codeOf(error))
+        throw Object.assign(error instanceof Error ? error : new Error(String(error)), {
+          code: codeOf(error),
+        })
       }
+    },
+    async close() {
+      client.close()
+      patient.close()
     },
   }
 }

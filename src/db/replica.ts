@@ -1,16 +1,11 @@
-import { once } from 'node:events'
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
+import { Thread } from '../threads/thread.ts'
 import type { ReplicaLocation } from './location.ts'
 import { OwnerLine, OwnerSocket } from './owner-socket.ts'
-import type { SyncReply, SyncRequest } from './sync-worker.ts'
+import type { SyncApi, SyncData } from './sync-worker.ts'
 
 const askAgainMs = 50
 const askWithinMs = 3_000
-const closeWithinMs = 2_000
-const startAgainMsMin = 200
-const startAgainMsMax = 30_000
-const threadEnded = 'The thread that syncs has ended'
 
 export interface ReplicationStatus {
   /** How long ago the newest sync that succeeded began; null before the first. */
@@ -38,7 +33,8 @@ interface ReplicaOptions {
  */
 export class Replica {
   readonly #options: ReplicaOptions
-  #worker: SyncThread | null = null
+  /** Null in a process that does not own the folder. */
+  #thread: Thread<SyncApi, SyncData> | null = null
   #socket: OwnerSocket | null = null
   #line: OwnerLine | null = null
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -55,12 +51,16 @@ export class Replica {
 
   /** From now on this process syncs. */
   own(): void {
-    if (this.#worker || this.#isClosed) return
+    if (this.#thread || this.#isClosed) return
     const { location, folder, onSocketFailure } = this.#options
     prepareFile(location.file)
     this.#line?.close()
     this.#line = null
-    this.#worker = new SyncThread(location)
+    this.#thread = new Thread({
+      script: new URL('./sync-worker.ts', import.meta.url),
+      name: 'The thread that syncs',
+      data: () => ({ file: location.file, primary: location.primary }),
+    })
     this.#socket = new OwnerSocket({
       folder,
       answer: (question) => this.#answer(question),
@@ -85,7 +85,7 @@ export class Replica {
 
   /** Resolves when the file has everything that the primary had when this was called. */
   sync(): Promise<void> {
-    return this.#worker ? this.#syncOnce({ probes: false }) : this.#askOwner('sync')
+    return this.#thread ? this.#syncOnce({ probes: false }) : this.#askOwner('sync')
   }
 
   /**
@@ -106,7 +106,7 @@ export class Replica {
 
   /** The same, for when the primary may be away: fails within about a second. */
   trySync(): Promise<void> {
-    return this.#worker ? this.#syncOnce({ probes: true }) : this.#askOwner('sync')
+    return this.#thread ? this.#syncOnce({ probes: true }) : this.#askOwner('sync')
   }
 
   async close(): Promise<void> {
@@ -114,7 +114,7 @@ export class Replica {
     clearTimeout(this.#timer)
     this.#socket?.close()
     this.#line?.close()
-    await this.#worker?.close()
+    await this.#thread?.close()
   }
 
   /** Callers that come before a sync has begun share it. */
@@ -137,10 +137,10 @@ export class Replica {
   }
 
   async #run(probes: boolean): Promise<void> {
-    if (!this.#worker) throw new Error('Another process syncs this replica')
+    if (!this.#thread) throw new Error('Another process syncs this replica')
     const startedAt = this.#options.now()
     try {
-      await this.#worker.sync(probes)
+      await this.#thread.ask('sync', probes)
       this.#lastSyncAt = startedAt
       this.#note(null)
     } catch (error) {
@@ -160,7 +160,7 @@ export class Replica {
   #schedule(delayMs: number): void {
     if (this.#isClosed) return
     this.#timer = setTimeout(() => {
-      const turn = this.#worker ? this.trySync() : this.#askOwner('status')
+      const turn = this.#thread ? this.trySync() : this.#askOwner('status')
       // Failures are counted and told where they happen.
       turn.catch(() => undefined).finally(() => this.#schedule(this.#options.location.syncIntervalMs))
     }, delayMs)
@@ -185,8 +185,8 @@ export class Replica {
       try {
         return await this.#askOnce(question)
       } catch (error) {
-        if (this.#worker && question === 'sync') return this.sync()
-        if (this.#isClosed || this.#worker || performance.now() > deadline) throw error
+        if (this.#thread && question === 'sync') return this.sync()
+        if (this.#isClosed || this.#thread || performance.now() > deadline) throw error
         await new Promise((resolve) => setTimeout(resolve, askAgainMs))
       }
     }
@@ -200,73 +200,6 @@ export class Replica {
     this.#lastSyncAt = reply.lastSyncAt
     this.#failures = reply.failures
     if (reply.error !== null) throw new Error(reply.error)
-  }
-}
-
-/** The thread that syncs. A sync starts it, and another when it has ended, at growing intervals while they end too. */
-class SyncThread {
-  readonly #location: ReplicaLocation
-  readonly #waiting = new Map<number, (error: string | null) => void>()
-  #worker: Worker | null = null
-  #lastId = 0
-  #startsAgainAt = 0
-  #startAgainMs = startAgainMsMin
-  #isClosed = false
-
-  constructor(location: ReplicaLocation) {
-    this.#location = location
-  }
-
-  async sync(probes: boolean): Promise<void> {
-    const worker = this.#running()
-    const id = ++this.#lastId
-    const error = await new Promise<string | null>((resolve) => {
-      this.#waiting.set(id, resolve)
-      worker.postMessage({ id, probes } satisfies SyncRequest)
-    })
-    if (error !== null) throw new Error(error)
-  }
-
-  /**
-   * Asks it to end: a native call that fails in a thread that was terminated takes the process down. One that waits for
-   * the primary ends with the process.
-   */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    if (!this.#worker) return
-    const ended = once(this.#worker, 'exit')
-    this.#worker.postMessage('close' satisfies SyncRequest)
-    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, closeWithinMs).unref())])
-  }
-
-  #running(): Worker {
-    if (this.#worker) return this.#worker
-    if (this.#isClosed || performance.now() < this.#startsAgainAt) throw new Error(threadEnded)
-    const { file, primary } = this.#location
-    const worker = new Worker(new URL('./sync-worker.ts', import.meta.url), { workerData: { file, primary } })
-    worker.on('message', (reply: SyncReply) => this.#receive(reply))
-    worker.on('error', (error) => this.#failAll(String(error)))
-    worker.on('exit', () => this.#end())
-    this.#worker = worker
-    return worker
-  }
-
-  #receive({ id, error }: SyncReply): void {
-    this.#startAgainMs = startAgainMsMin
-    this.#waiting.get(id)?.(error)
-    this.#waiting.delete(id)
-  }
-
-  #end(): void {
-    this.#worker = null
-    this.#startsAgainAt = performance.now() + this.#startAgainMs
-    this.#startAgainMs = Math.min(this.#startAgainMs * 2, startAgainMsMax)
-    this.#failAll(threadEnded)
-  }
-
-  #failAll(error: string): void {
-    for (const fail of this.#waiting.values()) fail(error)
-    this.#waiting.clear()
   }
 }
 

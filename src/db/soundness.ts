@@ -1,27 +1,34 @@
-import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+import { Thread } from '../threads/thread.ts'
+import type { SoundnessApi } from './soundness-worker.ts'
 
-/** How long a start waits for the check; of a file that takes longer the rest is looked at behind it. */
+/** How long a start waits for the check; the rest of a larger file is checked while the service runs. */
 const waitMs = 1_000
 
 /**
  * Refuses a damaged database before anything is written to it, which would make the damage worse.
- * @param onLateDamage told of damage found after this has resolved
+ * @param onLateDamage called when damage is found after this has resolved
  * @throws when the file is damaged
  */
 export async function refuseDamaged(file: string, onLateDamage: (error: Error) => void): Promise<void> {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return
-  const worker = new Worker(new URL('./soundness-worker.ts', import.meta.url), { workerData: { file } })
-  worker.unref()
-  const checked = once(worker, 'message').then(([damage]: (string | null)[]) => {
-    return damage ? damaged(file, damage) : null
+  const thread = new Thread<SoundnessApi>({
+    script: new URL('./soundness-worker.ts', import.meta.url),
+    name: 'The check of the database',
+    data: () => undefined,
+    keepsProcess: false,
   })
-  const isLate = Symbol('late')
-  const found = await Promise.race([checked, sleep(waitMs, isLate, { ref: false })])
+  const check = async () => {
+    const damage = await thread.ask('findDamage', file)
+    await thread.close()
+    return damage === null ? null : damaged(file, damage)
+  }
+  const checked = check()
+  const late = Symbol('late')
+  const found = await Promise.race([checked, sleep(waitMs, late, { ref: false })])
   if (found instanceof Error) throw found
-  if (found === isLate) checked.then((error) => error && onLateDamage(error)).catch(() => undefined)
+  if (found === late) checked.then((error) => error && onLateDamage(error)).catch(() => undefined)
 }
 
 function damaged(file: string, damage: string): Error {

@@ -18,8 +18,8 @@ export interface Store {
  */
 export type StoreOf = (projectId: number) => Store
 
-/** A way to tenants' data that is closed for a project once it is deleted, whoever is still at work in it. */
-export class Gate {
+/** The stores of all projects. That of a deleted project is closed to whoever is still at work in it. */
+export class ProjectStores {
   readonly #store: StoreOf
   /** Ids are never used twice, so what is closed stays closed. */
   readonly #closed = new Set<number>()
@@ -29,7 +29,7 @@ export class Gate {
   }
 
   /** @throws unavailable once the project is deleted */
-  readonly store: StoreOf = (projectId) => {
+  readonly of: StoreOf = (projectId) => {
     if (this.#closed.has(projectId)) throw projectWasDeleted()
     return this.#store(projectId)
   }

@@ -1,42 +1,39 @@
 import { existsSync } from 'node:fs'
-import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
-import { endWorker } from '../end-worker.ts'
+import { dataOfThread, serve } from '../threads/serve.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
-
-/** Brings a replica up to date: native calls that block this thread for as long as the primary keeps them waiting. */
-
-export type SyncRequest =
-  | {
-      id: number
-      /** Ask first whether the primary is there: unless it has just answered. */
-      probes: boolean
-    }
-  | 'close'
-
-export type SyncReply = { id: number; error: string | null }
 
 const probeWithinMs = 1_000
 /** The replica's log is emptied at most this often. */
 const emptyLogEveryMs = 1_000
 const busyTimeoutMs = 100
 
-const port = parentPort
-if (!port) throw new Error('sync-worker.ts runs as a worker thread only')
-const { file, primary }: { file: string; primary: RemoteLocation } = workerData
+export interface SyncData {
+  file: string
+  primary: RemoteLocation
+}
+
+const { file, primary } = dataOfThread<SyncData>()
 let connection: Database.Database | null = null
 let logEmptiedAt = 0
 let hasLog = true
-let queue: Promise<void> = Promise.resolve()
+let last: Promise<void> = Promise.resolve()
 
-port.on('message', (request: SyncRequest) => {
-  queue = queue.then(async () => {
-    if (request === 'close') return close()
-    port.postMessage({ id: request.id, error: await sync(request.probes) } satisfies SyncReply)
-  })
-})
+/** Brings a replica up to date: native calls that block this thread for as long as the primary keeps them waiting. */
+const api = {
+  /** @param probes whether to ask first if the primary is there: unless it has just answered */
+  sync(probes: boolean): Promise<void> {
+    const done = last.then(() => sync(probes))
+    last = done.catch(() => undefined)
+    return done
+  },
+}
 
-async function sync(probes: boolean): Promise<string | null> {
+export type SyncApi = typeof api
+
+serve(api, { close: dropConnection })
+
+async function sync(probes: boolean): Promise<void> {
   try {
     // A native call to a primary that is frozen or out of reach returns when that one does, not before.
     if (probes) await probe()
@@ -44,16 +41,10 @@ async function sync(probes: boolean): Promise<string | null> {
     const { frames_synced } = connection.sync() as { frames_synced: number }
     hasLog ||= frames_synced > 0
     emptyLog()
-    return null
   } catch (error) {
     dropConnection()
-    return error instanceof Error ? error.message : String(error)
+    throw error
   }
-}
-
-function close(): void {
-  dropConnection()
-  if (port) endWorker(port)
 }
 
 function dropConnection(): void {
@@ -85,7 +76,7 @@ function emptyLog(): void {
   const plain = new Database(file, { timeout: busyTimeoutMs })
   try {
     const row = plain.prepare('PRAGMA wal_checkpoint(TRUNCATE)').raw().get([])
-    // Somebody reads just now; the next time then.
+    // Otherwise a reader holds the log: the next sync tries again.
     if (Array.isArray(row) && row[0] === 0) hasLog = false
   } finally {
     plain.close()

@@ -12,33 +12,16 @@ export type WriterCall =
   | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
-  | { method: 'clearStalePages'; pages: number[] }
   | { method: 'emptyLog'; holdUpMs: number }
   | { method: 'keepReserve' }
-  | { method: 'close' }
 
 export type WriterValue = PlainResult | PlainResult[] | boolean | null
 
-/** The connection that writes, as the worker drives it. */
-export interface WriterSession {
-  /** A request has come, and may have to wait for others. */
-  arrived(id: number): void
-  answer(request: WriterRequest): Promise<WriterReply>
-}
-
-export interface WriterRequest {
-  id: number
-  call: WriterCall
-  /** It frees space, so it may use what is kept for that: see reserve.ts. */
-  frees: boolean
-}
-
-export type WriterReply =
-  | { id: number; ok: true; value: WriterValue }
-  | { id: number; ok: false; error: { message: string; code: string } }
-
-export function toFailure(id: number, error: unknown, code: string): WriterReply {
-  return { id, ok: false, error: { message: error instanceof Error ? error.message : String(error), code } }
+/** The connection that writes, in the worker. */
+export type WriterSession = {
+  /** @param frees whether it may use the room that is kept for what frees space: see reserve.ts */
+  run(call: WriterCall, frees: boolean): Promise<WriterValue>
+  close(): Promise<void>
 }
 
 /** Whether the code of a failed call says that another connection holds a lock. */

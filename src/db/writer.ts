@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import {
   type Client,
   type InArgs,
@@ -10,6 +8,7 @@ import {
 } from '@libsql/client'
 import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
 import { AppError } from '../errors.ts'
+import { Thread } from '../threads/thread.ts'
 import { lacksProject } from './constraint.ts'
 import type { RemoteLocation } from './location.ts'
 import { primaryAwayCode, tokenRefused, tokenRefusedCode, writeUnanswered } from './remote-client.ts'
@@ -21,14 +20,12 @@ import {
   meansRefusal,
   type PlainResult,
   type WriterCall,
-  type WriterReply,
-  type WriterRequest,
+  type WriterSession,
   type WriterTarget,
   type WriterValue,
 } from './writer-messages.ts'
 
-const restartDelayMsMin = 100
-const restartDelayMsMax = 30_000
+const closeWithinMs = 60_000
 /** After it a write through a server is answered as unavailable: together with what leads up to it, three seconds. */
 const deadlineMs = 2_800
 const requestDeadlineMs = 2_500
@@ -54,8 +51,6 @@ export interface Writer {
   isUp(): boolean
   /** Keeps room on the disk for what frees some; for the process that owns the folder. */
   keepReserve(): Promise<void>
-  /** See stale-cells.ts. */
-  clearStalePages(pages: number[]): Promise<void>
   /**
    * Tries to leave the write-ahead log empty, and holds up other writes for so long at most.
    * @returns whether it is; readers in the middle of a query prevent it
@@ -82,7 +77,7 @@ export function openWriter(
   url: string,
   { onFailure = () => undefined, onDisk = () => undefined }: WriterOptions = {},
 ): Writer {
-  return toWriter(new WriterWorker({ kind: 'file', url }, { onFailure, onDisk, afterWrite: null }))
+  return toWriter(new WriterThread({ kind: 'file', url }, { onFailure, onDisk, afterWrite: null }))
 }
 
 /** The same for a libSQL server; each call has a deadline of its own. */
@@ -91,70 +86,60 @@ export function openRemoteWriter(
   { onFailure = () => undefined, onDisk = () => undefined, afterWrite }: RemoteWriterOptions,
 ): Writer {
   const target = { kind: 'remote', location, deadlineMs: requestDeadlineMs } as const
-  return toWriter(new WriterWorker(target, { onFailure, onDisk, afterWrite }))
+  return toWriter(new WriterThread(target, { onFailure, onDisk, afterWrite }))
 }
 
-function toWriter(worker: WriterWorker): Writer {
-  const client = new WorkerClient(worker, false)
-  const freeing = new WorkerClient(worker, true)
+function toWriter(thread: WriterThread): Writer {
+  const client = new ThreadClient(thread, false)
+  const freeing = new ThreadClient(thread, true)
   return {
     db: drizzle(client),
     freeing: drizzle(freeing),
     client,
-    isUp: () => worker.isUp,
-    keepReserve: () => worker.keepReserve(),
-    clearStalePages: async (pages) => {
-      await worker.send({ method: 'clearStalePages', pages }, true)
-    },
-    emptyLog: async (holdUpMs) => (await worker.send({ method: 'emptyLog', holdUpMs }, true)) === true,
-    close: () => worker.close(),
+    isUp: () => thread.isUp,
+    keepReserve: () => thread.keepReserve(),
+    emptyLog: async (holdUpMs) => (await thread.send({ method: 'emptyLog', holdUpMs }, true)) === true,
+    close: () => thread.close(),
   }
 }
 
-interface Waiting {
-  /** Characters of its values that count against the limit. */
-  chars: number
-  /** Whether the call writes anything, if it succeeds. */
-  changes: boolean
-  resolve(value: WriterValue): void
-  reject(error: Error): void
-}
-
-interface WorkerOptions {
+interface WriterThreadOptions {
   onFailure: (error: Error) => void
   onDisk: (problem: Error | null) => void
   /** Null for a file of our own. */
   afterWrite: (() => Promise<void>) | null
 }
 
-/** Calls to the worker; on a file they run one after the other in the order they were made. */
-class WriterWorker {
-  isClosed = false
-  readonly #target: WriterTarget
-  readonly #onFailure: (error: Error) => void
-  readonly #onDisk: (problem: Error | null) => void
-  readonly #afterWrite: (() => Promise<void>) | null
-  readonly #waiting = new Map<number, Waiting>()
+/** Calls to the writer's thread; on a file they run one after the other in the order they were made. */
+class WriterThread {
+  readonly #options: WriterThreadOptions
+  readonly #thread: Thread<WriterSession, WriterTarget>
   #charsQueued = 0
-  #worker: Worker | null
-  /** What cannot be opened at all fails at once; what has worked before is started again. */
-  #hasWorked = false
   #keepsReserve = false
   #isRefused = false
-  #restart: ReturnType<typeof setTimeout> | undefined
-  #restartDelayMs = restartDelayMsMin
-  #lastId = 0
 
-  constructor(target: WriterTarget, { onFailure, onDisk, afterWrite }: WorkerOptions) {
-    this.#target = target
-    this.#onFailure = onFailure
-    this.#onDisk = onDisk
-    this.#afterWrite = afterWrite
-    this.#worker = this.#start()
+  constructor(target: WriterTarget, options: WriterThreadOptions) {
+    this.#options = options
+    this.#thread = new Thread({
+      script: new URL('./writer-worker.ts', import.meta.url),
+      name: 'The writer',
+      data: () => target,
+      waitingMax: writesQueuedMax,
+      onClose: 'finish',
+      closeWithinMs,
+      onFailure: options.onFailure,
+      onRestart: () => {
+        if (this.#keepsReserve) this.keepReserve().catch(options.onFailure)
+      },
+    })
   }
 
   get isUp(): boolean {
-    return this.#worker !== null
+    return this.#thread.isUp
+  }
+
+  get isClosed(): boolean {
+    return this.#thread.isClosed
   }
 
   async keepReserve(): Promise<void> {
@@ -162,102 +147,57 @@ class WriterWorker {
     await this.send({ method: 'keepReserve' }, true)
   }
 
-  send(call: WriterCall, frees: boolean): Promise<WriterValue> {
-    if (this.isClosed) return Promise.reject(new LibsqlError('The client is closed', 'CLIENT_CLOSED'))
-    if (!this.#worker) return Promise.reject(busy('The writer is starting again; nothing was written.'))
-    if (this.#waiting.size >= writesQueuedMax) return Promise.reject(busy('Too many writes are waiting.'))
+  async send(call: WriterCall, frees: boolean): Promise<WriterValue> {
+    if (this.isClosed) throw new LibsqlError('The client is closed', 'CLIENT_CLOSED')
     const chars = largeCharsOf(call)
     // Alone a write is taken whatever it weighs.
     if (chars > 0 && this.#charsQueued > 0 && this.#charsQueued + chars > charsQueuedMax)
-      return Promise.reject(busy('Too many large writes are waiting.'))
-    const answered = this.#post(this.#worker, call, frees, chars)
-    return this.#afterWrite ? inTime(call, answered, this.#afterWrite) : answered
-  }
-
-  async close(): Promise<void> {
-    if (this.isClosed) return
-    this.isClosed = true
-    clearTimeout(this.#restart)
-    const worker = this.#worker
-    if (!worker) return
-    const ended = once(worker, 'exit')
-    await this.#post(worker, { method: 'close' }, true, 0)
-    await ended
-  }
-
-  #start(): Worker {
-    const worker = new Worker(new URL('./writer-worker.ts', import.meta.url), {
-      workerData: this.#target,
-    })
-    worker.on('message', (reply: WriterReply) => this.#settle(reply))
-    worker.on('error', (error) => this.#fail(worker, error))
-    worker.on('exit', () => this.#fail(worker, new Error('The writer has ended')))
-    return worker
-  }
-
-  #post(worker: Worker, call: WriterCall, frees: boolean, chars: number): Promise<WriterValue> {
-    const id = ++this.#lastId
+      throw busy('Too many large writes are waiting.')
     this.#charsQueued += chars
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { chars, changes: changesRows(call), resolve, reject })
-      worker.postMessage({ id, call, frees } satisfies WriterRequest)
+    const answered = this.#ask(call, frees).finally(() => {
+      this.#charsQueued -= chars
     })
+    const { afterWrite } = this.#options
+    return await (afterWrite ? inTime(call, answered, afterWrite) : answered)
   }
 
-  #settle(reply: WriterReply): void {
-    this.#hasWorked = true
-    this.#restartDelayMs = restartDelayMsMin
-    const waiting = this.#waiting.get(reply.id)
-    if (!waiting) return
-    this.#waiting.delete(reply.id)
-    this.#charsQueued -= waiting.chars
-    this.#watchDisk(reply, waiting.changes)
-    if (reply.ok) waiting.resolve(reply.value)
-    else waiting.reject(toError(reply.error))
+  close(): Promise<void> {
+    return this.#thread.close()
+  }
+
+  async #ask(call: WriterCall, frees: boolean): Promise<WriterValue> {
+    try {
+      const value = await this.#thread.ask('run', call, frees)
+      if (this.#isRefused && changesRows(call)) this.#noteDisk(null)
+      return value
+    } catch (error) {
+      if (error instanceof AppError) throw error
+      const { message, code } = asFailure(error)
+      if (meansRefusal(code) && !this.#isRefused) this.#noteDisk(new LibsqlError(message, code))
+      throw toError({ message, code })
+    }
   }
 
   /** Told once, not with every write. */
-  #watchDisk(reply: WriterReply, changes: boolean): void {
-    const isRefused = !reply.ok && meansRefusal(reply.error.code)
-    if (isRefused === this.#isRefused || (!isRefused && !(reply.ok && changes))) return
-    this.#isRefused = isRefused
-    this.#onDisk(reply.ok ? null : new LibsqlError(reply.error.message, reply.error.code))
-  }
-
-  #fail(worker: Worker, error: Error): void {
-    if (this.#worker !== worker) return
-    this.#worker = null
-    const isLast = this.isClosed || !this.#hasWorked
-    if (isLast) this.isClosed = true
-    const reason = isLast ? error : busy('The writer has failed; this may have been written or not.')
-    for (const waiting of this.#waiting.values()) waiting.reject(reason)
-    this.#waiting.clear()
-    this.#charsQueued = 0
-    if (isLast) return
-    this.#onFailure(error)
-    this.#restart = setTimeout(() => this.#startAgain(), this.#restartDelayMs)
-    this.#restartDelayMs = Math.min(this.#restartDelayMs * 2, restartDelayMsMax)
-  }
-
-  #startAgain(): void {
-    this.#worker = this.#start()
-    if (this.#keepsReserve) this.keepReserve().catch(this.#onFailure)
+  #noteDisk(problem: Error | null): void {
+    this.#isRefused = problem !== null
+    this.#options.onDisk(problem)
   }
 }
 
 /** `@libsql/client`'s interface over calls to the worker, so that Drizzle and its migrations use it unchanged. */
-class WorkerClient implements Client {
+class ThreadClient implements Client {
   readonly protocol = 'file'
-  readonly #worker: WriterWorker
+  readonly #thread: WriterThread
   readonly #frees: boolean
 
-  constructor(worker: WriterWorker, frees: boolean) {
-    this.#worker = worker
+  constructor(thread: WriterThread, frees: boolean) {
+    this.#thread = thread
     this.#frees = frees
   }
 
   get closed(): boolean {
-    return this.#worker.isClosed
+    return this.#thread.isClosed
   }
 
   async execute(statement: InStatement | string, args?: InArgs): Promise<ResultSet> {
@@ -293,11 +233,11 @@ class WorkerClient implements Client {
   reconnect(): void {}
 
   close(): void {
-    void this.#worker.close()
+    void this.#thread.close()
   }
 
   #send(call: WriterCall): Promise<WriterValue> {
-    return this.#worker.send(call, this.#frees)
+    return this.#thread.send(call, this.#frees)
   }
 }
 
@@ -350,6 +290,12 @@ function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Val
     const timer = setTimeout(() => reject(writeUnanswered()), timeoutMs)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
+}
+
+/** The thread keeps message and code of what failed in the worker. */
+function asFailure(error: unknown): { message: string; code: string } {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
+  return { message: error instanceof Error ? error.message : String(error), code }
 }
 
 /** What a caller can act on becomes an answer of its own; anything else is an internal error. */

@@ -2,14 +2,19 @@ import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { sql } from 'drizzle-orm'
 import { readMeta, removeMeta } from '../db/meta.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { OpenDatabase } from '../db/open.ts'
+import type { ProjectStores } from '../db/store.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
+import type { VectorIndex } from './index/vector-index.ts'
+import type { Indexer } from './indexer.ts'
 import { readPendingProjects } from './pending.ts'
 
 const rebuildRequestPrefix = 'index_rebuild:'
 const digestChars = 16
-/** What keeps failing is tried this often at least. */
-const retryDelayMsMax = 30_000
+const retryMsMax = 30_000
+/** How often a database file is looked at. */
+const pollMsOfFile = 500
 
 /** Names the row in `meta` by which a command asks the process that owns a folder's index files for a rebuild. */
 export function rebuildRequestName(folder: string, projectId: number | string = ''): string {
@@ -19,168 +24,156 @@ export function rebuildRequestName(folder: string, projectId: number | string = 
 }
 
 interface FollowerOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  /** Changes when the rows may have: see Reader.dataVersion. */
-  dataVersion: () => number
-  pollMs: number
-  /** Whose index files this process may own. */
-  folder: string
-  reconcile: (projectId: number) => Promise<unknown>
-  /** Null in a process that does not save index files: another answers requests for a rebuild. */
-  rebuild: () => ((projectId: number) => Promise<unknown>) | null
-  /** Chunks may be pending that another process wrote. */
-  wakeIndexer: (projectId: number) => void
-  /** Deletions may be open that another process committed. */
-  scheduleErasure: () => void
-  /** Another process may have deleted a project that was there. */
-  onProjectGone: (projectId: number) => void
-  onFailure: (error: unknown) => void
-}
-
-type Attempt = (step: string, work: () => Promise<unknown>) => Promise<void>
-
-interface Failure {
-  delayMs: number
-  /** By `performance.now()`. */
-  againAt: number
+  config: { readonly dataDir: string; readonly databaseSyncIntervalMs: number }
+  /** Requests for a rebuild are answered by the process that saves the folder's index files. */
+  owner: { readonly isOwner: boolean }
+  database: Pick<OpenDatabase, 'read' | 'write' | 'dataVersion' | 'readsAt' | 'isLocal'>
+  stores: Pick<ProjectStores, 'close' | 'isClosed'>
+  indexer: Pick<Indexer, 'wake'>
+  index: Pick<VectorIndex, 'follow' | 'rebuild' | 'drop'>
+  erasure: { schedule(): void }
+  removal: { schedule(): void }
+  log: Pick<Log, 'error' | 'warn'>
+  /** How often to look, in place of what the configuration makes it. */
+  pollMs?: number
 }
 
 /**
- * Notices what other processes change in the database file, such as an import on the command line: chunks to
- * embed, vectors to index, deletions to scrub. What fails holds up nothing else, and is tried again, ever later.
+ * Notices what other processes change in the database, such as an import on the command line: chunks to embed, vectors
+ * to index, deletions to scrub. Changes of this process look the same; the index knows that it has them.
  */
 export class Follower {
   readonly #options: FollowerOptions
+  readonly #pollMs: number
+  readonly #polling: Background
+  /** Knowledge versions as they were at the last poll. */
   readonly #versions = new Map<number, number>()
-  /** Changes of this process since the version was last read: no news to us. */
-  readonly #ownChanges = new Map<number, number>()
-  readonly #suspects = new Set<number>()
-  /** What failed at the last look, by the name of the step. */
-  #failures: ReadonlyMap<string, Failure> = new Map()
-  #timer: ReturnType<typeof setTimeout> | undefined
+  /** Projects whose version has changed since. Told to the index one poll later, when it has this process's changes. */
+  readonly #changed = new Set<number>()
+  readonly #following = new Map<number, Background>()
+  readonly #rebuilding = new Map<string, Background>()
   #dataVersion = -1
-  #isClosed = false
 
   constructor(options: FollowerOptions) {
     this.#options = options
+    const { config, database } = options
+    const pollMsDefault = database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : pollMsOfFile
+    this.#pollMs = options.pollMs ?? pollMsDefault
+    this.#polling = this.#background(async () => {
+      await this.#poll()
+      return this.#pollMs
+    })
   }
 
-  /** This process has just committed one change of the project's vectors. */
-  noteOwnChange(projectId: number): void {
-    this.#ownChanges.set(projectId, (this.#ownChanges.get(projectId) ?? 0) + 1)
-  }
-
-  /** The index may lack a change of the project: compare it with the rows soon. */
-  distrust(projectId: number): void {
-    this.#versions.set(projectId, -1)
-    this.#suspects.add(projectId)
-  }
-
-  /** To be called before the indexes are reconciled at start: what changes from then on is news. */
+  /** Call it before the indexes are reconciled at start: later changes count as news. */
   async start(): Promise<void> {
     for (const { id, version } of await this.#readVersions()) this.#versions.set(id, version)
-    this.#ownChanges.clear()
-    this.#schedule()
+    this.#polling.soon()
   }
 
-  close(): void {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
-  }
-
-  #schedule(): void {
-    if (this.#isClosed) return
-    this.#timer = setTimeout(() => {
-      this.#poll()
-        .catch(this.#options.onFailure)
-        .finally(() => this.#schedule())
-    }, this.#options.pollMs)
-    this.#timer.unref()
+  async close(): Promise<void> {
+    const all = [this.#polling, ...this.#following.values(), ...this.#rebuilding.values()]
+    await Promise.all(all.map((background) => background.close()))
   }
 
   async #poll(): Promise<void> {
-    const dataVersion = this.#options.dataVersion()
+    const { database, erasure, removal } = this.#options
+    const dataVersion = database.dataVersion()
     const isNews = dataVersion !== this.#dataVersion
-    if (!isNews && this.#suspects.size === 0 && this.#failures.size === 0) return
+    for (const projectId of this.#changed) this.#followSoon(projectId)
+    this.#changed.clear()
+    if (!isNews) return
+    erasure.schedule()
+    // On a server's database the node that deletes a project removes it; what it leaves open, the next start finds.
+    if (database.isLocal) removal.schedule()
+    await this.#readNews()
+    // Only now: a poll that failed is tried again.
     this.#dataVersion = dataVersion
-    if (isNews) this.#options.scheduleErasure()
-    const failures = new Map<string, Failure>()
-    const attempt: Attempt = (step, work) => this.#attempt(failures, step, work)
-    await attempt('versions', () => this.#compareAll(attempt))
-    await attempt('pending', () => this.#wakeIndexer())
-    await attempt('requests', () => this.#answerRebuildRequests(attempt))
-    // A step that there is no more, such as that of a project that is gone, is forgotten.
-    this.#failures = failures
   }
 
-  /** Does one step, if it has not just failed. */
-  async #attempt(failures: Map<string, Failure>, step: string, work: () => Promise<unknown>): Promise<void> {
-    const last = this.#failures.get(step)
-    if (last && performance.now() < last.againAt) {
-      failures.set(step, last)
-      return
-    }
-    try {
-      await work()
-    } catch (error) {
-      const delayMs = Math.min((last?.delayMs ?? this.#options.pollMs) * 2, retryDelayMsMax)
-      failures.set(step, { delayMs, againAt: performance.now() + delayMs })
-      this.#options.onFailure(error)
-    }
-  }
-
-  async #compareAll(attempt: Attempt): Promise<void> {
+  async #readNews(): Promise<void> {
     const there = await this.#readVersions()
     this.#leaveGone(new Set(there.map(({ id }) => id)))
-    for (const { id, version } of there) await attempt(`project ${id}`, () => this.#compare(id, version))
+    for (const { id, version } of there) {
+      if (this.#versions.get(id) === version) continue
+      this.#versions.set(id, version)
+      this.#changed.add(id)
+    }
+    for (const projectId of await readPendingProjects(this.#options.database.read))
+      this.#options.indexer.wake(projectId)
+    await this.#startRebuilds()
   }
 
   #leaveGone(there: ReadonlySet<number>): void {
     for (const projectId of this.#versions.keys()) {
       if (there.has(projectId)) continue
       this.#versions.delete(projectId)
-      this.#ownChanges.delete(projectId)
-      this.#suspects.delete(projectId)
-      this.#options.onProjectGone(projectId)
+      this.#changed.delete(projectId)
+      void this.#following.get(projectId)?.close()
+      this.#following.delete(projectId)
+      this.#leave(projectId)
     }
   }
 
-  /** A difference counts when it is there twice: an own commit may be seen before it is noted. */
-  async #compare(projectId: number, version: number): Promise<void> {
-    const expected = (this.#versions.get(projectId) ?? 0) + (this.#ownChanges.get(projectId) ?? 0)
-    const isForeign = version !== expected
-    if (isForeign && !this.#suspects.has(projectId)) {
-      this.#suspects.add(projectId)
-      return
-    }
-    // Remembered only when it is done: what fails is tried again.
-    if (isForeign) await this.#options.reconcile(projectId)
-    this.#suspects.delete(projectId)
-    this.#versions.set(projectId, version)
-    this.#ownChanges.delete(projectId)
+  #leave(projectId: number): void {
+    const { database, owner, stores, index, log } = this.#options
+    stores.close(projectId)
+    // The process that removes the rows drops the index when they are gone.
+    if (owner.isOwner && database.isLocal) return
+    index.drop(projectId).catch((error) => log.warn({ error }, 'An index was not dropped'))
   }
 
-  async #wakeIndexer(): Promise<void> {
-    for (const projectId of await readPendingProjects(this.#options.read)) {
-      this.#options.wakeIndexer(projectId)
-    }
+  async #follow(projectId: number): Promise<void> {
+    const { stores, indexer, index } = this.#options
+    const version = this.#versions.get(projectId)
+    if (version === undefined || stores.isClosed(projectId)) return
+    indexer.wake(projectId)
+    await index.follow(projectId, version)
   }
 
-  async #answerRebuildRequests(attempt: Attempt): Promise<void> {
-    const rebuild = this.#options.rebuild()
-    if (!rebuild) return
-    const prefix = rebuildRequestName(this.#options.folder)
-    for (const name of (await readMeta(this.#options.read, prefix)).keys()) {
-      await attempt(name, async () => {
-        await rebuild(Number(name.slice(prefix.length)))
-        await removeMeta(this.#options.write, name)
+  #followSoon(projectId: number): void {
+    let following = this.#following.get(projectId)
+    if (!following) {
+      following = this.#background(async () => {
+        await this.#follow(projectId)
+        return null
       })
+      this.#following.set(projectId, following)
     }
+    following.soon(0)
+  }
+
+  async #startRebuilds(): Promise<void> {
+    const { config, owner, database, index } = this.#options
+    if (!owner.isOwner) return
+    const prefix = rebuildRequestName(config.dataDir)
+    for (const name of (await readMeta(database.read, prefix)).keys()) {
+      if (this.#rebuilding.has(name)) continue
+      const rebuilding = this.#background(async () => {
+        await index.rebuild(Number(name.slice(prefix.length)))
+        await removeMeta(database.write, name)
+        this.#rebuilding.delete(name)
+        return null
+      })
+      this.#rebuilding.set(name, rebuilding)
+      rebuilding.soon(0)
+    }
+  }
+
+  /** What fails holds up nothing else. */
+  #background(work: () => Promise<number | null>): Background {
+    const { log } = this.#options
+    return new Background({
+      work,
+      delayMs: this.#pollMs,
+      retryMs: 2 * this.#pollMs,
+      retryMsMax,
+      onFailure: (error) => log.error({ error }, 'Following the database failed'),
+    })
   }
 
   async #readVersions(): Promise<{ id: number; version: number }[]> {
-    return await this.#options.read.all(sql`
+    return await this.#options.database.read.all(sql`
       select id, knowledge_version as version from projects where deleted_at is null`)
   }
 }

@@ -1,8 +1,11 @@
 import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import { chunks, knowledgeItems, projects } from '../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { type ProjectStores, preparedQueries, type StoreOf } from '../db/store.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
 import { embeddedText } from './chunking/chunks.ts'
 import { type Embedder, EmbeddingError } from './embedding/embedder.ts'
+import type { VectorIndex } from './index/vector-index.ts'
 
 const retryDelayMsMin = 1_000
 const retryDelayMsMax = 300_000
@@ -10,25 +13,22 @@ const retryDelayMsMax = 300_000
 const waitMsMax = 900_000
 const errorCharsMax = 500
 /** How long chunks are left to a process that has taken them on and says no more; then another may embed them. */
-export const leaseMs = 15_000
+export const leaseMsDefault = 15_000
 /** Who comes beyond it is not kept waiting: their chunks are pending. */
 const waitersMax = 200
 /** What is beyond it is embedded when its lease has ended: each batch asks for what is held. */
 const heldMax = 10_000
 
 interface IndexerOptions {
-  store: StoreOf
+  stores: Pick<ProjectStores, 'of' | 'isClosed'>
   embedder: Embedder
-  /** Whether the project was deleted, so that nothing is to be done in it any more. */
-  isGone: (projectId: number) => boolean
-  /** Takes vectors that were just committed into the index. */
-  addToIndex: (projectId: number, labels: readonly number[]) => Promise<void>
+  /** Null in a process that does not search: another finds the vectors in the rows. */
+  index: Pick<VectorIndex, 'add'> | null
   /** How long what is taken on is this process's without a renewal. */
-  leaseMs: number
+  leaseMs?: number
   now: () => number
-  random: () => number
-  /** Told of each failed batch; its chunks stay pending and are tried again. */
-  onFailure: (failure: { projectId: number; chunks: number; attempt: number; error: Error }) => void
+  random?: () => number
+  log: Pick<Log, 'warn'>
 }
 
 interface PendingChunk {
@@ -98,17 +98,17 @@ const queries = preparedQueries((db) => {
  * restart finds it again.
  */
 export class Indexer {
-  readonly #options: IndexerOptions
-  readonly #runs = new Map<number, Promise<void>>()
-  readonly #wanted = new Set<number>()
-  readonly #timers = new Map<number, ReturnType<typeof setTimeout>>()
+  readonly #options: Required<IndexerOptions>
+  readonly #store: StoreOf
+  readonly #runs = new Map<number, Background>()
   readonly #waiters = new Set<Waiter>()
   readonly #closing = new AbortController()
   /** By project, the chunks whose lease is this process's. */
   readonly #held = new Map<number, Set<number>>()
 
   constructor(options: IndexerOptions) {
-    this.#options = options
+    this.#options = { leaseMs: leaseMsDefault, random: Math.random, ...options }
+    this.#store = options.stores.of
   }
 
   /** True once all of these chunks are found by vector; false when one failed or `timeoutMs` passed. */
@@ -133,33 +133,38 @@ export class Indexer {
     }
   }
 
-  /** Starts on the project's pending chunks, or makes the run under way look again when it is through. */
+  /** Starts on the project's pending chunks; a run that is under way is followed by another. */
   wake(projectId: number): void {
-    if (this.#closing.signal.aborted || this.#options.isGone(projectId)) return
-    this.#wanted.add(projectId)
-    if (this.#runs.has(projectId)) return
-    clearTimeout(this.#timers.get(projectId))
-    const run = this.#run(projectId).finally(() => {
-      this.#runs.delete(projectId)
-      if (this.#wanted.has(projectId)) this.wake(projectId)
-    })
-    this.#runs.set(projectId, run)
+    if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
+    let run = this.#runs.get(projectId)
+    if (!run) {
+      run = new Background({
+        work: () => this.#run(projectId),
+        delayMs: 0,
+        retryMs: retryDelayMsMin,
+        // The rows could not be read or written, so they do not say when to try again.
+        onFailure: (error) => this.#logFailure({ projectId, chunks: 0, attempt: 0, error }),
+      })
+      this.#runs.set(projectId, run)
+    }
+    // Whoever waits for the chunks does so by `settle`; failures go to `onFailure`.
+    run.now().catch(() => undefined)
   }
 
   /** Resolves when nothing is being embedded any more. */
   async idle(): Promise<void> {
-    while (this.#runs.size > 0) await Promise.all(this.#runs.values())
+    await Promise.all([...this.#runs.values()].map((run) => run.idle()))
   }
 
   /** How many of the project's chunks have no vector yet. */
   async countPending(projectId: number): Promise<number> {
-    const row = await queries(this.#options.store(projectId).read).pending.get({ projectId })
+    const row = await queries(this.#store(projectId).read).pending.get({ projectId })
     return row?.count ?? 0
   }
 
   /** Makes vectors of another space pending: they mean nothing to this embedder. */
   async adoptSpace(projectId: number): Promise<void> {
-    const { read, write } = this.#options.store(projectId)
+    const { read, write } = this.#store(projectId)
     const { space } = this.#options.embedder
     const [foreign] = await read.all(sql`
       select 1 from ${chunks} where project_id = ${projectId}
@@ -173,7 +178,7 @@ export class Indexer {
 
   /** Whoever took chunks on will not embed them any more. */
   async endLeases(projectId: number): Promise<void> {
-    const { read, write } = this.#options.store(projectId)
+    const { read, write } = this.#store(projectId)
     const isLeased = sql`project_id = ${projectId} and embedding_space is null and leased_until is not null`
     const [leased] = await read.all(sql`select 1 from ${chunks} where ${isLeased} limit 1`)
     if (leased) await write.run(sql`update ${chunks} set leased_until = null where ${isLeased}`)
@@ -182,22 +187,21 @@ export class Indexer {
   /** Stops after what is being written; the rest stays pending in the rows. */
   async close(): Promise<void> {
     this.#closing.abort()
-    for (const timer of this.#timers.values()) clearTimeout(timer)
     for (const waiter of this.#waiters) waiter.finish(false)
-    this.#wanted.clear()
-    await this.idle()
+    await Promise.all([...this.#runs.values()].map((run) => run.close()))
   }
 
-  async #run(projectId: number): Promise<void> {
+  /** Resolves to the time until the next chunk is due; null when none is pending. */
+  async #run(projectId: number): Promise<number | null> {
     const renewal = setInterval(() => void this.#renewLeases(projectId), this.#options.leaseMs / 3)
     try {
+      await this.adoptSpace(projectId)
       await this.#embedDue(projectId)
-      await this.#wakeWhenDue(projectId)
+      return await this.#untilDue(projectId)
     } catch (error) {
-      if (this.#options.isGone(projectId)) return
-      // The rows could not be read or written, so they do not say when to try again.
-      this.#options.onFailure({ projectId, chunks: 0, attempt: 0, error: asError(error) })
-      this.#wakeIn(projectId, retryDelayMsMin)
+      if (!this.#options.stores.isClosed(projectId)) throw error
+      this.#runs.delete(projectId)
+      return null
     } finally {
       clearInterval(renewal)
     }
@@ -205,7 +209,6 @@ export class Indexer {
 
   async #embedDue(projectId: number): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      this.#wanted.delete(projectId)
       const heldBefore = [...this.#heldOf(projectId)]
       const batches = await this.#takeOn(projectId)
       if (batches.length === 0) {
@@ -223,7 +226,7 @@ export class Indexer {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
     const limit = batchTextsMax * batchesAtOnce
     const now = this.#options.now()
-    const rows = await queries(this.#options.store(projectId).read).due.all({
+    const rows = await queries(this.#store(projectId).read).due.all({
       projectId,
       now,
       farthest: now + waitMsMax,
@@ -240,7 +243,7 @@ export class Indexer {
     const free = rows.filter(({ label }) => !held.has(label)).map(({ label }) => label)
     if (free.length === 0) return rows
     const now = this.#options.now()
-    const taken = await this.#options.store(projectId).write.all<{ label: number }>(sql`
+    const taken = await this.#store(projectId).write.all<{ label: number }>(sql`
       update ${chunks} set leased_until = ${now + this.#options.leaseMs} where label in (
         select value from json_each(${JSON.stringify(free)})) and embedding_space is null
         and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
@@ -251,9 +254,9 @@ export class Indexer {
   /** What is held is left to this process for as long as it is at it, however slow the provider is. */
   async #renewLeases(projectId: number): Promise<void> {
     const held = JSON.stringify([...this.#heldOf(projectId)])
-    const { leaseMs, now, store } = this.#options
+    const { leaseMs, now } = this.#options
     try {
-      await store(projectId).write.run(sql`
+      await this.#store(projectId).write.run(sql`
         update ${chunks} set leased_until = ${now() + leaseMs} where label in (
           select value from json_each(${held})) and embedding_space is null and leased_until is not null`)
     } catch {
@@ -276,42 +279,69 @@ export class Indexer {
     try {
       const texts = batch.map((chunk) => embeddedText(chunk.itemName, chunk))
       const vectors = await this.#options.embedder.embed(texts, 'document', this.#closing.signal)
-      const labels = await this.#writeVectors(projectId, batch, vectors)
-      await this.#options.addToIndex(projectId, labels)
+      const { labels, version } = await this.#writeVectors(projectId, batch, vectors)
+      await this.#addToIndex(projectId, labels, version)
       this.#settleWaiters(batch, true)
     } catch (error) {
-      if (this.#closing.signal.aborted || this.#options.isGone(projectId)) return
+      if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
       await this.#postpone(projectId, batch, asError(error))
       this.#settleWaiters(batch, false)
     }
   }
 
+  async #addToIndex(projectId: number, labels: readonly number[], version?: number): Promise<void> {
+    const { index, stores, log } = this.#options
+    if (!index || stores.isClosed(projectId)) return
+    try {
+      await index.add(projectId, labels, version)
+    } catch (error) {
+      // The follower has the index compare itself with the rows.
+      log.warn({ error, projectId }, 'The vector index did not take new vectors; it will')
+    }
+  }
+
+  #logFailure({
+    error,
+    ...failure
+  }: {
+    projectId: number
+    chunks: number
+    attempt: number
+    error: unknown
+  }): void {
+    this.#options.log.warn({ error, ...failure }, 'Embedding failed; it is tried again')
+  }
+
   /** The labels that were written: a chunk deleted meanwhile is not among them. */
-  async #writeVectors(projectId: number, batch: PendingChunk[], vectors: Float32Array[]): Promise<number[]> {
-    const { write } = this.#options.store(projectId)
+  async #writeVectors(
+    projectId: number,
+    batch: PendingChunk[],
+    vectors: Float32Array[],
+  ): Promise<{ labels: number[]; version: number | undefined }> {
+    const { write } = this.#store(projectId)
     const bytes = (vectors[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
     const joined = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
     const labels = JSON.stringify(batch.map(({ label }) => label))
-    const results = await write.batch([
-      write.run(
-        sql`update ${projects} set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
-      ),
+    const [raised, written] = await write.batch([
+      write.all<{ version: number }>(sql`
+        update ${projects} set knowledge_version = knowledge_version + 1 where id = ${projectId}
+        returning knowledge_version as version`),
       write.all<{ label: number }>(sql`
         update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
           embedding_space = ${this.#options.embedder.space}, attempts = 0, refusals = 0,
           next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     ])
-    return results[1].map(({ label }) => label)
+    return { labels: written.map(({ label }) => label), version: raised[0]?.version }
   }
 
   async #postpone(projectId: number, batch: PendingChunk[], error: Error): Promise<void> {
     const attempt = Math.max(...batch.map(({ attempts }) => attempts)) + 1
-    this.#options.onFailure({ projectId, chunks: batch.length, attempt, error })
+    this.#logFailure({ projectId, chunks: batch.length, attempt, error })
     const { retryAfterMs: asked = 0, mayBeText = false } = error instanceof EmbeddingError ? error : {}
     const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
     const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + this.#options.random() / 2)))
-    await this.#options.store(projectId).write.run(sql`
+    await this.#store(projectId).write.run(sql`
       update ${chunks} set attempts = attempts + 1, refusals = refusals + ${mayBeText ? 1 : 0}, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
         next_attempt_at = ${this.#options.now() + Math.round(delayMs)}, leased_until = null
       where label in (select value from json_each(${JSON.stringify(batch.map(({ label }) => label))}))
@@ -322,10 +352,10 @@ export class Indexer {
   async #settleOthers(projectId: number): Promise<void> {
     const waitedFor = JSON.stringify([...this.#waiters].flatMap((waiter) => waiter.labels))
     if (waitedFor === '[]') return
-    const rows = await queries(this.#options.store(projectId).read).embedded.all({ projectId, waitedFor })
+    const rows = await queries(this.#store(projectId).read).embedded.all({ projectId, waitedFor })
     const embedded = rows.filter(({ isGone }) => !isGone)
     if (embedded.length > 0) {
-      await this.#options.addToIndex(
+      await this.#addToIndex(
         projectId,
         embedded.map(({ label }) => label),
       )
@@ -356,20 +386,11 @@ export class Indexer {
     }
   }
 
-  async #wakeWhenDue(projectId: number): Promise<void> {
-    if (this.#closing.signal.aborted) return
-    const row = await queries(this.#options.store(projectId).read).nextDue.get({ projectId })
-    if (row?.at === null || row?.at === undefined) return
-    this.#wakeIn(projectId, Math.max(0, row.at - this.#options.now()))
-  }
-
-  #wakeIn(projectId: number, delayMs: number): void {
-    if (this.#closing.signal.aborted) return
-    clearTimeout(this.#timers.get(projectId))
-    this.#timers.set(
-      projectId,
-      setTimeout(() => this.wake(projectId), Math.min(delayMs, retryDelayMsMax)),
-    )
+  async #untilDue(projectId: number): Promise<number | null> {
+    if (this.#closing.signal.aborted) return null
+    const row = await queries(this.#store(projectId).read).nextDue.get({ projectId })
+    if (row?.at === null || row?.at === undefined) return null
+    return Math.min(Math.max(0, row.at - this.#options.now()), retryDelayMsMax)
   }
 }
 

@@ -9,11 +9,15 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import type { Log } from '../observability/log.ts'
 import { codePoints } from '../text/code-points.ts'
 import { toIndexedWords } from '../text/words.ts'
 import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunking/chunk-rows.ts'
+import type { VectorIndex } from './index/vector-index.ts'
+import { type Indexer, leaseMsDefault } from './indexer.ts'
 import { placeOf, writeCursor } from './item-cursor.ts'
 import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
+import type { TextWork } from './text-work.ts'
 
 const pageLimitDefault = 20
 /** The list of items is read in slices of about this many characters of text. */
@@ -23,20 +27,18 @@ const sliceCharsMax = 2_097_152
 type Alongside = (itemId: string) => readonly SQL[]
 
 interface KnowledgeOptions {
+  config: { readonly indexWaitMs: number; readonly knowledgeTextBytesMax: number }
   store: StoreOf
   recordHash: RecordHash
   audit: Pick<AuditTrail, 'entry'>
-  /** Cuts a text up: see chunk-rows.ts. */
-  toChunkRows: (text: string) => Promise<ChunkRows>
-  /** Embeds and indexes chunks that were just committed; true when search finds them by vector. */
-  settle: (projectId: number, labels: readonly number[]) => Promise<boolean>
-  /** Takes vectors out of the index in memory; resolves when search no longer returns them. */
-  forget: (projectId: number, labels: readonly number[]) => Promise<void>
-  scheduleErasure: (projectId: number) => void
-  /** How long the chunks of an item are left to the process that stores and settles it. */
-  leaseMs: number
-  textBytesMax: number
+  textWork: Pick<TextWork, 'toChunkRows'>
+  indexer: Pick<Indexer, 'settle'>
+  index: Pick<VectorIndex, 'remove'>
+  erasure: { schedule(projectId: number): void }
+  /** How long the chunks of an item are left to the process that stores and embeds it. */
+  leaseMs?: number
   now: () => number
+  log: Pick<Log, 'warn'>
 }
 
 export interface CreatedItem {
@@ -139,9 +141,9 @@ export class Knowledge {
    * @param alongside statements that are committed with the item, or not at all
    */
   async add(projectId: number, input: NewItem, alongside?: Alongside): Promise<CreatedItem> {
-    const { leaseMs } = this.#options
+    const { config, indexer, leaseMs = leaseMsDefault } = this.#options
     const { item, labels } = await this.#store(projectId, input, { leaseMs, alongside })
-    const isIndexed = await this.#options.settle(projectId, labels)
+    const isIndexed = await indexer.settle(projectId, labels, config.indexWaitMs)
     return { item, isIndexed }
   }
 
@@ -158,7 +160,7 @@ export class Knowledge {
     this.#checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
-    const rows = await this.#options.toChunkRows(item.text)
+    const rows = await this.#options.textWork.toChunkRows(item.text)
     const labels = await this.#insert(projectId, item, rows, {
       createdAt,
       leasedUntil: leaseMs === 0 ? null : createdAt + leaseMs,
@@ -170,7 +172,7 @@ export class Knowledge {
   /** The chunks that a text would be stored as. */
   async preview(text: string): Promise<Preview> {
     this.#checkSize(text)
-    const { rows } = await this.#options.toChunkRows(text)
+    const { rows } = await this.#options.textWork.toChunkRows(text)
     return { data: readChunkRows(rows).map(toChunkPreview) }
   }
 
@@ -233,14 +235,15 @@ export class Knowledge {
     const itemSeq = found.seq
     const idHash = this.#options.recordHash(projectId, 'item', id)
     const labels = write.select({ label: chunks.label }).from(chunks).where(eq(chunks.itemSeq, itemSeq))
-    const results = await write.batch([
+    const [raised, , removed, , , deleted] = await write.batch([
       write
         .update(projects)
         .set({
           changeSeq: sql`${projects.changeSeq} + 1`,
           knowledgeVersion: sql`${projects.knowledgeVersion} + 1`,
         })
-        .where(eq(projects.id, projectId)),
+        .where(eq(projects.id, projectId))
+        .returning({ version: projects.knowledgeVersion }),
       write.run(sql`
         insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
         select ${projectId}, 'item', ${idHash}, change_seq, ${this.#options.now()}
@@ -260,13 +263,21 @@ export class Knowledge {
         .set({ itemId: null })
         .where(and(eq(idempotentCreates.projectId, projectId), eq(idempotentCreates.itemId, id))),
     ])
-    if (results[5].length === 0) throw itemNotFound()
-    this.#options.scheduleErasure(projectId)
-    await this.#options.forget(
-      projectId,
-      results[2].map(({ label }) => label),
-    )
+    if (deleted.length === 0) throw itemNotFound()
+    this.#options.erasure.schedule(projectId)
+    await this.#removeFromIndex(projectId, removed, raised[0]?.version)
     return { id, deleted: true }
+  }
+
+  async #removeFromIndex(projectId: number, chunks: { label: number }[], version?: number): Promise<void> {
+    const { index, log } = this.#options
+    const labels = chunks.map(({ label }) => label)
+    try {
+      await index.remove(projectId, labels, version)
+    } catch (error) {
+      // The deletion holds all the same: search leaves out chunks without a row, and the follower tells the index.
+      log.warn({ error, projectId }, 'The vector index did not remove vectors; it will')
+    }
   }
 
   async #insert(
@@ -309,7 +320,7 @@ export class Knowledge {
 
   #checkSize(text: string): void {
     const bytes = Buffer.byteLength(text)
-    const { textBytesMax } = this.#options
+    const { knowledgeTextBytesMax: textBytesMax } = this.#options.config
     if (bytes <= textBytesMax) return
     throw new AppError('payload_too_large', 'Payload too large', {
       detail: `text has ${bytes} bytes of UTF-8; at most ${textBytesMax} are accepted. Split it into several items.`,

@@ -1,17 +1,21 @@
-import { answerRequests } from '../work-thread.ts'
+import { lowerPriority } from '../threads/priority.ts'
+import { dataOfThread, serve } from '../threads/serve.ts'
 import { toChunkRows } from './chunking/chunk-rows.ts'
 import { createBuiltinEmbedder } from './embedding/builtin.ts'
 
-/** Work on long texts, on a thread of its own: see text-work.ts. */
-export type TextRequest =
-  | { method: 'toChunkRows'; text: string }
-  | { method: 'embed'; texts: readonly string[] }
-
+const { niceness } = dataOfThread<{ niceness: number }>()
+if (niceness > 0) lowerPriority(niceness)
 const embedder = createBuiltinEmbedder()
 const never = new AbortController().signal
 
-answerRequests((request: TextRequest) =>
-  request.method === 'toChunkRows'
-    ? toChunkRows(request.text)
-    : embedder.embed(request.texts, 'document', never),
-)
+/** Work on long texts: see text-work.ts. */
+const api = {
+  toChunkRows,
+  embed(texts: readonly string[]): Promise<Float32Array[]> {
+    return embedder.embed(texts, 'document', never)
+  },
+}
+
+export type TextApi = typeof api
+
+serve(api)

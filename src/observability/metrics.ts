@@ -15,11 +15,12 @@ export interface ReplicationTotals {
   failures: number
 }
 
-interface MetricsSources {
-  pendingChunks: () => Promise<number>
-  indexTotals: () => Promise<IndexTotals>
-  /** Null where nothing is replicated. */
-  replication: () => ReplicationTotals | null
+interface WatchedParts {
+  /** Chunks to embed. */
+  countPending: () => Promise<number>
+  index: { states(): Promise<IndexTotals[]> }
+  /** `replication` is null where nothing is replicated. */
+  database: { replication(): ReplicationTotals | null }
 }
 
 /** Prometheus metrics. Names follow https://prometheus.io/docs/practices/naming. */
@@ -52,11 +53,15 @@ export class Metrics {
   readonly #timer: ReturnType<typeof setInterval>
   #lagMsMax = 0
 
-  constructor(sources: MetricsSources) {
-    this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', sources.pendingChunks)
-    this.#indexGauges(sources.indexTotals)
-    if (sources.replication()) this.#replicationGauges(sources.replication)
+  constructor() {
     this.#timer = this.#probeLag()
+  }
+
+  /** Adds gauges that are read from the parts at each scrape. */
+  watch({ countPending, index, database }: WatchedParts): void {
+    this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)
+    this.#indexGauges(async () => total(await index.states()))
+    if (database.replication()) this.#replicationGauges(() => database.replication())
   }
 
   observeRequest(request: { method: string; route: string; status: number; durationMs: number }): void {
@@ -135,5 +140,14 @@ export class Metrics {
     }, lagProbeMs)
     timer.unref()
     return timer
+  }
+}
+
+function total(states: IndexTotals[]): IndexTotals {
+  const sum = (of: (state: IndexTotals) => number) => states.reduce((all, state) => all + of(state), 0)
+  return {
+    vectors: sum(({ vectors }) => vectors),
+    tombstones: sum(({ tombstones }) => tombstones),
+    fileBytes: sum(({ fileBytes }) => fileBytes),
   }
 }

@@ -31,8 +31,8 @@ interface ProjectsOptions {
   freeing: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
   recordHash: RecordHash
-  /** Told of each deletion once it is committed; takes what is in the project out of every file. */
-  onRemoved: (projectId: number) => void
+  /** Takes what is in a deleted project out of every file. */
+  removal: { begin(projectId: number): void }
   now: () => number
 }
 
@@ -172,7 +172,7 @@ export class Projects {
       ]),
     )
     if (deleted.length === 0) throw noSuchProject()
-    this.#options.onRemoved(projectId)
+    this.#options.removal.begin(projectId)
     return { id: found.id, deleted: true }
   }
 

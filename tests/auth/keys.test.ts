@@ -6,6 +6,7 @@ import { hashKey } from '../../src/auth/token.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { AppError } from '../../src/errors.ts'
 import { auditOf } from '../support/audit.ts'
+import { logTo, noFailures } from '../support/part-log.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 
@@ -180,7 +181,7 @@ describe('the last use of a key', () => {
         dataVersion: service.services.database.dataVersion,
         audit: service.services.console.audit,
         now: () => clock.ms,
-        onNoteFailed: (error) => failures.push(error),
+        log: logTo((error) => failures.push(error)),
       })
       const verify = () => keys.verify('live', `Bearer ${key}`, () => '127.0.0.1')
       expect((await verify()).projectId).toBe(project.projectId)
@@ -215,7 +216,7 @@ describe('revoking a key', () => {
       ...other,
       audit: auditOf(other),
       now: () => clock.ms,
-      onNoteFailed: () => undefined,
+      log: noFailures,
     })
     await keys.revoke(project.projectId, id)
     const answer = await project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })

@@ -1,5 +1,5 @@
 import type { CallChange } from '../../src/calls/schemas.ts'
-import type { Services } from '../../src/services.ts'
+import type { Services } from '../../src/services/services.ts'
 
 const callsPerBatch = 500
 

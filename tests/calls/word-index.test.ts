@@ -12,6 +12,7 @@ import { WordBacklog } from '../../src/calls/word-backlog.ts'
 import { callWords } from '../../src/db/word-tables.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
 import { openCommand } from '../support/command.ts'
+import { noFailures } from '../support/part-log.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly, testMode } from '../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
@@ -142,8 +143,7 @@ describe("a call's words", () => {
         },
       },
     })
-    const onFailure = (error: unknown) => expect(error).toBeUndefined()
-    const backlog = new WordBacklog({ read: database.read, write, onFailure })
+    const backlog = new WordBacklog({ read: database.read, write, log: noFailures })
     await goOn()
     for (let run = 1; run <= 3; run++) {
       await backlog.finish()
@@ -177,8 +177,7 @@ describe("a call's words", () => {
         },
       },
     })
-    const onFailure = (error: unknown) => expect(error).toBeUndefined()
-    const backlog = new WordBacklog({ read: database.read, write, onFailure })
+    const backlog = new WordBacklog({ read: database.read, write, log: noFailures })
     await backlog.finish()
     isOver = true
     await others

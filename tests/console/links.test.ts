@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { bootstrap } from '../../src/bootstrap.ts'
 import { invitations, people, projects } from '../../src/db/schema.ts'
+import { bootstrap } from '../../src/start/bootstrap.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { bootstrap } from '../../src/bootstrap.ts'
+import { bootstrap } from '../../src/start/bootstrap.ts'
 import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
 import { buildPage, type ConsolePage, ConsoleTabs } from '../support/console-page.ts'
 import { startService, type TestService } from '../support/service.ts'

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bootstrap } from '../../src/bootstrap.ts'
+import { bootstrap } from '../../src/start/bootstrap.ts'
 import { addMarkedCall, addMarkedItem } from '../support/marked.ts'
 import { repository } from '../support/process.ts'
 import { freshFolder } from '../support/script.ts'

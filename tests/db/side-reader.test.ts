@@ -5,8 +5,9 @@ import { sql } from 'drizzle-orm'
 import { meta } from '../../src/db/schema.ts'
 import { SideReader } from '../../src/db/side-reader.ts'
 import { openFreshDatabase } from '../support/database.ts'
-import { failureOf } from '../support/failure.ts'
+import { failureOf, succeeds } from '../support/failure.ts'
 import { runScript } from '../support/script.ts'
+import { until } from '../support/until.ts'
 
 const { database, folder, close } = await openFreshDatabase()
 afterAll(close)
@@ -74,6 +75,7 @@ describe('the reader aside', () => {
     expect(await failureOf(reader.db.all(sql`select 1`))).toBeInstanceOf(Error)
     mkdirSync(dirname(file))
     writeFileSync(file, '')
+    await until(() => succeeds(reader.db.all(sql`select 1`)))
     expect(await reader.db.all(sql`select 1`)).toEqual([[1]])
     await reader.close()
   })
@@ -101,6 +103,6 @@ describe('the reader aside', () => {
       database.file,
     )
     // To the end of the process, so to that of the thread as well.
-    expect(JSON.parse(await script.ended)).toEqual(Array(3).fill('The reader is closed'))
+    expect(JSON.parse(await script.ended)).toEqual(Array(3).fill('The side reader is closed'))
   })
 })

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
-import { Erasure } from '../../src/db/erasure.ts'
-import { segmentNames } from '../../src/db/word-segments.ts'
 import { callWords, chunkWords } from '../../src/db/word-tables.ts'
+import { Erasure } from '../../src/erasure/erasure.ts'
+import { segmentNames } from '../../src/erasure/word-segments.ts'
 import { openFreshDatabase } from '../support/database.ts'
+import { noFailures } from '../support/part-log.ts'
 import { projectsOf } from '../support/projects.ts'
 
 const { database, close } = await openFreshDatabase()
@@ -85,14 +86,13 @@ describe('the segments of a word table', () => {
 describe('an erasure', () => {
   const erasure = () =>
     new Erasure({
-      ...database,
-      sweepPages: async () => undefined,
-      scrubIndex: async () => {},
+      owner: { isOwner: true },
+      database,
+      index: { scrub: async () => undefined },
+      sweeper: { sweep: async () => undefined },
       eraseWithinMs: 5_000,
       now: Date.now,
-      onFailure: (error) => {
-        throw error
-      },
+      log: noFailures,
     })
 
   test('leaves no word of a deleted row, also when other writes keep adding segments meanwhile', async () => {

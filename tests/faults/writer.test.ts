@@ -26,7 +26,7 @@ async function writerOf(write: () => Promise<unknown>): Promise<Worker> {
     message,
     ...rest
   ) {
-    if (message?.call?.method === 'batch') worker = this
+    if (message?.method === 'run' && message.args[0].method === 'batch') worker = this
     return post.call(this, message, ...rest)
   })
   await write()

@@ -5,24 +5,20 @@ import { setMeta } from '../../src/db/meta.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { erasures } from '../../src/db/schema.ts'
 import { Follower, rebuildRequestName } from '../../src/knowledge/follower.ts'
+import { logTo } from '../support/part-log.ts'
 import { projectsOf } from '../support/projects.ts'
 import { freshFolder, runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 let service: TestService
-/** Projects whose index was compared with the rows, or built anew, since the service started. */
-const reconciled: number[] = []
+/** Projects whose index was built anew since the service started. */
 const rebuilt: number[] = []
 
 beforeAll(async () => {
   service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
   const { index } = service.services
-  const { reconcile, rebuild } = index
-  index.reconcile = (projectId) => {
-    reconciled.push(projectId)
-    return reconcile.call(index, projectId)
-  }
+  const { rebuild } = index
   index.rebuild = (projectId) => {
     rebuilt.push(projectId)
     return rebuild.call(index, projectId)
@@ -83,24 +79,6 @@ describe('what another process writes', () => {
   })
 })
 
-describe('what this process writes itself', () => {
-  test('is no reason to compare index and rows, and leaves nothing that would be', async () => {
-    const project = await service.mintProject()
-    await Bun.sleep(1_200)
-    reconciled.length = 0
-    const until = Date.now() + 2_000
-    for (let n = 0; Date.now() < until; n++) {
-      const id = await create(project, `Item ${n}`, `Text ${n}`)
-      if (n % 3 === 0) await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
-    }
-    await Bun.sleep(1_100)
-    expect(reconciled.length).toBeLessThanOrEqual(3)
-    reconciled.length = 0
-    await Bun.sleep(1_100)
-    expect(reconciled).toEqual([])
-  }, 60_000)
-})
-
 describe('a request for a rebuild', () => {
   test('is answered by the process that owns the folder, once, and taken back', async () => {
     const project = await service.mintProject()
@@ -128,31 +106,39 @@ describe('a step that fails', () => {
     let isBroken = true
     let failures = 0
     let erasuresAskedFor = 0
-    const orFail = (projectId: number, step: string) => async () => {
+    const orFail = async (projectId: number, step: string) => {
       if (projectId === bad.projectId && isBroken) throw new Error(step)
       done.push(`${step} ${projectId}`)
     }
     const follower = new Follower({
-      read: database.read,
-      write: database.write,
-      folder,
-      dataVersion: database.dataVersion,
+      config: { dataDir: folder, databaseSyncIntervalMs: 1_000 },
+      owner: { isOwner: true },
+      database,
+      stores: { close: () => undefined, isClosed: () => false },
+      indexer: { wake: () => undefined },
+      index: {
+        follow: (projectId) => orFail(projectId, 'followed'),
+        rebuild: async (projectId) => {
+          await orFail(projectId, 'rebuilt')
+          return { projectId, vectors: 0, tombstones: 0, fileBytes: 0 }
+        },
+        drop: async () => undefined,
+      },
+      erasure: { schedule: () => erasuresAskedFor++ },
+      removal: { schedule: () => undefined },
+      log: logTo(() => failures++),
       pollMs: 10,
-      reconcile: (projectId) => orFail(projectId, 'reconciled')(),
-      rebuild: () => (projectId) => orFail(projectId, 'rebuilt')(),
-      wakeIndexer: () => undefined,
-      scheduleErasure: () => erasuresAskedFor++,
-      onProjectGone: () => undefined,
-      onFailure: () => failures++,
     })
     await follower.start()
     for (const { projectId } of [bad, good]) {
       await setMeta(database.write, rebuildRequestName(folder, projectId), 'now')
-      follower.distrust(projectId)
+      await database.write.run(
+        sql`update projects set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
+      )
     }
     const isDone = (step: string, { projectId }: { projectId: number }) =>
       done.includes(`${step} ${projectId}`)
-    await until(async () => isDone('reconciled', good) && isDone('rebuilt', good))
+    await until(async () => isDone('followed', good) && isDone('rebuilt', good))
     await until(async () => failures >= 4)
     const asked = erasuresAskedFor
     await setMeta(database.write, 'news', '1')
@@ -160,14 +146,14 @@ describe('a step that fails', () => {
 
     failures = 0
     await Bun.sleep(500)
-    // Each look at the database would make two.
+    // Each poll would make two.
     expect(failures).toBeLessThan(24)
     isBroken = false
-    await until(async () => isDone('reconciled', bad) && isDone('rebuilt', bad))
+    await until(async () => isDone('followed', bad) && isDone('rebuilt', bad))
     const requests = sql`select 1 from meta where name like ${`${rebuildRequestName(folder)}%`}`
     await until(async () => (await database.read.all(requests)).length === 0)
     expect(done).toHaveLength(4)
-    follower.close()
+    await follower.close()
     await database.close()
     remove()
   })
@@ -178,7 +164,7 @@ async function byCommand(code: string, { projectId }: { projectId: number }): Pr
   const script = runScript(
     `import pino from 'pino'
      import { loadConfig } from './src/config.ts'
-     import { openServices } from './src/services.ts'
+     import { openServices } from './src/services/services.ts'
      const config = loadConfig({ DATA_DIR: process.argv.at(-2), INDEX_WAIT_MS: '10000' }, false)
      const projectId = Number(process.argv.at(-1))
      const services = await openServices({ config, log: pino({ level: 'silent' }), role: 'command' })

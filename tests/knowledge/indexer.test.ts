@@ -22,6 +22,7 @@ import {
   type Misbehaviour,
   startFakeEmbeddings,
 } from '../support/fake-embeddings.ts'
+import { logTo, noFailures } from '../support/part-log.ts'
 import { projectsOf } from '../support/projects.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
@@ -493,26 +494,26 @@ async function build({
   const failures: { attempt: number; error: Error }[] = []
   const added: number[][] = []
   const indexer = new Indexer({
-    store,
+    stores: { of: store, isClosed: isGone },
     embedder,
-    isGone,
-    addToIndex: async (_project, labels) => void added.push([...labels]),
+    index: { add: async (_project, labels) => void added.push([...labels]) },
     leaseMs: leaseMs || 15_000,
     now: readClock,
     random,
-    onFailure: (failure) => failures.push(failure),
+    log: logTo((_error, fields) => failures.push(fields as (typeof failures)[number])),
   })
   const knowledge = new Knowledge({
     audit: auditOf(database),
     store,
     recordHash: createRecordHash('key'),
-    toChunkRows: async (text) => toChunkRows(text),
-    settle: async (id, labels) => settles && (await indexer.settle(id, labels, 10_000)),
-    forget: async () => {},
-    scheduleErasure: () => {},
+    config: { indexWaitMs: 10_000, knowledgeTextBytesMax: 1_048_576 },
+    textWork: { toChunkRows: async (text) => toChunkRows(text) },
+    indexer: { settle: async (...args) => settles && (await indexer.settle(...args)) },
+    index: { remove: async () => undefined },
+    erasure: { schedule: () => undefined },
     leaseMs,
-    textBytesMax: 1_048_576,
     now: readClock,
+    log: noFailures,
   })
   return {
     projectId: project,

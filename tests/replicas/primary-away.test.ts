@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { bootstrap } from '../../src/bootstrap.ts'
+import { bootstrap } from '../../src/start/bootstrap.ts'
 import { foundByVector, startNode } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
 import { freshFolder } from '../support/script.ts'

@@ -1,5 +1,6 @@
 import { AuditTrail } from '../../src/console/audit.ts'
 import type { OpenDatabase } from '../../src/db/open.ts'
+import { noFailures } from './part-log.ts'
 
 /** The trail of a database that no service has opened. */
 export function auditOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): AuditTrail {
@@ -7,8 +8,6 @@ export function auditOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): 
     read,
     write,
     now: Date.now,
-    onFailure: (error) => {
-      throw error
-    },
+    log: noFailures,
   })
 }

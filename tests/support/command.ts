@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { loadConfig } from '../../src/config.ts'
-import { openServices, type Services } from '../../src/services.ts'
+import { openServices, type Services } from '../../src/services/services.ts'
 import { envOf } from './test-mode.ts'
 
 /**

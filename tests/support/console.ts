@@ -1,6 +1,6 @@
-import { bootstrap } from '../../src/bootstrap.ts'
 import type { Role } from '../../src/console/answers.ts'
 import { members } from '../../src/db/schema.ts'
+import { bootstrap } from '../../src/start/bootstrap.ts'
 import type { TestProject, TestService } from './service.ts'
 
 /** Somebody with a browser: what they send bears their cookie and the origin of the console's own pages. */

@@ -7,3 +7,11 @@ export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   }
   throw new Error('It was expected to fail')
 }
+
+/** Whether a promise is fulfilled. */
+export async function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return await work.then(
+    () => true,
+    () => false,
+  )
+}

@@ -15,7 +15,7 @@ export function projectsOf({
     freeing,
     audit: auditOf({ read, write }),
     recordHash: createRecordHash('key'),
-    onRemoved: () => undefined,
+    removal: { begin: () => undefined },
     now: Date.now,
   })
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../../src/config.ts'
 import { createServer } from '../../src/server.ts'
-import { openServices, type Services } from '../../src/services.ts'
+import { openServices, type Services } from '../../src/services/services.ts'
 import { databaseOf } from './test-mode.ts'
 
 export interface TestService {

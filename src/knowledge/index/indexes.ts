@@ -2,10 +2,16 @@ import type { Reader } from '../../db/reader.ts'
 import type { LoadedAddon } from './addon.ts'
 import { type ExactSearch, exactSearch } from './exact.ts'
 import { IndexFiles } from './files.ts'
-import type { IndexWorkerData } from './messages.ts'
 import { ProjectIndex } from './project-index.ts'
 import { VectorRows } from './rows.ts'
-import type { IndexLog, IndexReport, IndexState, VectorHit, VectorIndex } from './vector-index.ts'
+import type {
+  IndexLog,
+  IndexReport,
+  IndexState,
+  IndexWorkerData,
+  VectorHit,
+  VectorIndex,
+} from './vector-index.ts'
 import { verifyFile } from './verification.ts'
 
 const hitsMax = 1_000
@@ -44,18 +50,18 @@ export class Indexes implements VectorIndex {
     return (await this.#project(projectId)?.reconcile()) ?? withoutGraph(projectId)
   }
 
-  async follow(projectId: number): Promise<IndexState> {
+  async follow(projectId: number, version: number): Promise<void> {
     await this.#prepared
-    return (await this.#project(projectId)?.follow()) ?? withoutGraph(projectId)
+    await this.#project(projectId)?.follow(version)
   }
 
-  async add(projectId: number, labels: readonly number[]): Promise<void> {
+  async add(projectId: number, labels: readonly number[], version?: number): Promise<void> {
     await this.#prepared
-    await this.#project(projectId)?.add(labels)
+    await this.#project(projectId)?.add(labels, version)
   }
 
-  async remove(projectId: number, labels: readonly number[]): Promise<void> {
-    this.#projects.get(projectId)?.remove(labels)
+  async remove(projectId: number, labels: readonly number[], version?: number): Promise<void> {
+    this.#projects.get(projectId)?.remove(labels, version)
   }
 
   async search(

@@ -1,14 +1,18 @@
+import { Background } from '../../threads/background.ts'
 import type { Hnswlib } from './addon.ts'
 import type { ExactSearch } from './exact.ts'
 import type { IndexFiles } from './files.ts'
 import { Filling } from './filling.ts'
 import { loadGraph } from './loading.ts'
 import type { VectorRows } from './rows.ts'
-import { Saver } from './saver.ts'
 import type { IndexLog, IndexState, VectorHit } from './vector-index.ts'
 
 /** A graph of which more than this share is tombstones is built anew. */
 const tombstoneShareMax = 0.25
+/** Changes this close together are saved together. */
+const saveDelayMs = 4_000
+const saveRetryMs = 10_000
+const saveRetryMsMax = 300_000
 
 export interface ProjectIndexOptions {
   hnswlib: Hnswlib
@@ -33,7 +37,7 @@ interface Look {
 export class ProjectIndex {
   readonly id: number
   readonly #options: ProjectIndexOptions
-  readonly #saver: Saver
+  readonly #saver: Background
   #current: Filling
   /** The graph that takes the current one's place when it is complete. */
   #next: Filling | null = null
@@ -51,17 +55,25 @@ export class ProjectIndex {
   #changes = 0
   #savedChanges = 0
   #fileBytes = 0
-  /** The knowledge version at which index and rows were last known to be equal. */
+  /** The knowledge version of the rows that the index equals, counting what is still to be added; null until loaded. */
   #equalVersion: number | null = null
+  /** Later versions whose changes are here, before those of a version in between. */
+  readonly #versionsAhead = new Set<number>()
 
   constructor(id: number, options: ProjectIndexOptions) {
     this.id = id
     this.#options = options
     this.#current = new Filling(options.hnswlib)
-    this.#saver = new Saver(
-      () => this.#save(),
-      (error) => this.#log('error', 'An index could not be saved', { error: String(error) }),
-    )
+    this.#saver = new Background({
+      work: async () => {
+        await this.#save()
+        return null
+      },
+      delayMs: saveDelayMs,
+      retryMs: saveRetryMs,
+      retryMsMax: saveRetryMsMax,
+      onFailure: (error) => this.#log('error', 'An index could not be saved', { error: String(error) }),
+    })
   }
 
   get state(): IndexState {
@@ -79,33 +91,35 @@ export class ProjectIndex {
     const version = await this.#followRows()
     await this.#settled()
     this.#isComplete = true
-    this.#equalVersion = version
+    if (version !== null) this.#equals(version)
     if (this.#isWorn()) this.#rebuildInBackground()
     return this.state
   }
 
-  /** Reconciles, and scrubs when vectors are gone. */
-  async follow(): Promise<IndexState> {
-    const state = await this.reconcile()
+  /** Reconciles unless the index equals this version's rows, and scrubs when vectors are gone. */
+  async follow(version: number): Promise<void> {
+    if (this.#equalVersion !== null && this.#equalVersion >= version) return
+    await this.reconcile()
     if (this.#hasUnsavedRemovals) await this.scrub()
-    return state
   }
 
-  /** Resolves when search returns these labels. */
-  async add(labels: readonly number[]): Promise<void> {
+  /** Resolves when search returns these labels. @param version see VectorIndex */
+  async add(labels: readonly number[], version?: number): Promise<void> {
     // Loading ends with a look at the rows, and until then they are what is searched.
     if (!this.#isLoaded) return this.#reconcileInBackground()
     for (const look of this.#looks) for (const label of labels) look.added.add(label)
     this.#enqueue(labels)
+    this.#hasChangesOf(version)
     if (this.#isComplete) await this.#settled()
   }
 
-  remove(labels: readonly number[]): void {
+  remove(labels: readonly number[], version?: number): void {
     for (const look of this.#looks) for (const label of labels) look.removed.add(label)
     if (!this.#isLoaded) return
     this.#current.remove(labels)
     this.#next?.remove(labels)
     this.#removed()
+    this.#hasChangesOf(version)
   }
 
   async search(query: Float32Array, limit: number, labels?: readonly number[]): Promise<VectorHit[]> {
@@ -140,9 +154,8 @@ export class ProjectIndex {
     await this.#load()
     try {
       await this.#saver.now()
-    } catch (error) {
+    } catch {
       // On a full disk, say: a file that cannot be replaced must go, and the rows have everything.
-      this.#log('error', 'An index could not be saved; its file is removed', { error: String(error) })
       await this.#options.files.remove(this.id)
       this.#fileBytes = 0
       this.#changed()
@@ -167,8 +180,7 @@ export class ProjectIndex {
   }
 
   async drop(): Promise<void> {
-    this.#saver.stop()
-    await this.#saver.idle()
+    await this.#saver.close()
     this.#current.free()
     this.#next?.free()
     if (this.#options.savesFiles()) await this.#options.files.remove(this.id)
@@ -176,9 +188,8 @@ export class ProjectIndex {
 
   /** Saves what is unsaved. */
   async close(): Promise<void> {
-    this.#saver.stop()
-    await this.#saver.idle()
-    if (this.#options.savesFiles() && this.#changes !== this.#savedChanges) await this.#saver.now()
+    await this.#saver.close()
+    if (this.#options.savesFiles() && this.#changes !== this.#savedChanges) await this.#save()
   }
 
   #load(): Promise<void> {
@@ -236,6 +247,21 @@ export class ProjectIndex {
     const missing = [...inRows].filter((label) => !this.#current.has(label))
     if (missing.length > 0) this.#enqueue(missing)
     return version
+  }
+
+  /** Index and rows are known to be equal at this version. */
+  #equals(version: number): void {
+    this.#equalVersion = Math.max(version, this.#equalVersion ?? 0)
+    for (const ahead of this.#versionsAhead)
+      if (ahead <= this.#equalVersion) this.#versionsAhead.delete(ahead)
+    while (this.#versionsAhead.delete(this.#equalVersion + 1)) this.#equalVersion++
+  }
+
+  /** The change that made this version is in the index; an earlier one may still be missing. */
+  #hasChangesOf(version: number | undefined): void {
+    if (version === undefined || this.#equalVersion === null) return
+    this.#versionsAhead.add(version)
+    this.#equals(this.#equalVersion)
   }
 
   #removed(): void {

@@ -1,14 +1,9 @@
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import type { ReadLocation } from '../../db/location.ts'
-import { AppError } from '../../errors.ts'
-import type { IndexReply, IndexRequest, IndexWorkerData, LogFields, LogLevel } from './messages.ts'
+import { Thread } from '../../threads/thread.ts'
 
-/** Requests waiting for the worker; beyond it a request is refused at once instead of growing memory. */
+/** Requests that may wait for the thread. */
 const requestsWaitingMax = 2_000
-const closeTimeoutMs = 15_000
-const restartDelayMsMin = 500
-const restartDelayMsMax = 30_000
+const closeWithinMs = 15_000
 
 export interface VectorHit {
   label: number
@@ -45,15 +40,19 @@ export interface IndexReport {
 /** One HNSW graph a project over the vectors in the rows, which remain the truth. */
 export interface VectorIndex {
   /**
-   * Others have changed the rows: reconciles, and when vectors are gone resolves once their bytes have left the file.
+   * Reconciles unless the index equals the rows of this knowledge version already. Resolves once the bytes of vectors
+   * whose rows are gone have left the file.
    */
-  follow(projectId: number): Promise<IndexState>
+  follow(projectId: number, version: number): Promise<void>
   /** Makes the index equal the rows: loads its file if sound, adds what is missing, removes what is gone. */
   reconcile(projectId: number): Promise<IndexState>
-  /** The vectors of these labels were just committed; resolves when search returns them. */
-  add(projectId: number, labels: readonly number[]): Promise<void>
-  /** The rows of these labels were just deleted; resolves when search no longer returns them. */
-  remove(projectId: number, labels: readonly number[]): Promise<void>
+  /**
+   * The vectors of these labels were just committed; resolves when search returns them.
+   * @param version the project's knowledge version after that commit, if known
+   */
+  add(projectId: number, labels: readonly number[], version?: number): Promise<void>
+  /** The rows of these labels were just deleted; resolves when search no longer returns them. @param version as above */
+  remove(projectId: number, labels: readonly number[], version?: number): Promise<void>
   /** The nearest vectors, best first; with `labels`, the nearest of these, exactly. */
   search(
     projectId: number,
@@ -72,11 +71,29 @@ export interface VectorIndex {
   states(): Promise<IndexState[]>
   /** This process is now the one that writes the files. */
   takeFiles(): Promise<void>
-  /** Saves what is unsaved and ends the worker. */
+  /** Saves what is unsaved and ends the thread. */
   close(): Promise<void>
 }
 
 export type IndexLog = (level: LogLevel, message: string, fields: LogFields) => void
+export type LogLevel = 'info' | 'warn' | 'error'
+export type LogFields = Record<string, string | number>
+
+/** What the thread has to tell the log. */
+export interface IndexLogEntry {
+  level: LogLevel
+  message: string
+  fields: LogFields
+}
+
+/** What the thread is started with. */
+export interface IndexWorkerData {
+  readsAt: ReadLocation
+  folder: string
+  space: string
+  savesFiles: boolean
+  exact: boolean
+}
 
 export interface VectorIndexOptions {
   /** Where the rows are. */
@@ -92,173 +109,95 @@ export interface VectorIndexOptions {
   log?: IndexLog
 }
 
-/** Starts the worker that holds every project's index. Where the addon cannot be loaded, search is exact. */
+/** Opens the thread that holds every project's index. Where the addon cannot be loaded, search is exact. */
 export function openVectorIndex(options: VectorIndexOptions): VectorIndex {
-  return new WorkerIndex(options)
+  return new IndexThread(options)
 }
 
-type Method = keyof VectorIndex
-type Answer<M extends Method> = Awaited<ReturnType<VectorIndex[M]>>
-
-interface Waiting {
-  resolve(value: never): void
-  reject(error: Error): void
-}
-
-/** The index over messages to its worker, which is started again when it fails. */
-class WorkerIndex implements VectorIndex {
-  readonly #options: VectorIndexOptions
-  readonly #waiting = new Map<number, Waiting>()
-  /** What a worker started anew has to hold again. */
+/** The index on a thread of its own, which is started again when it fails. */
+class IndexThread implements VectorIndex {
+  readonly #thread: Thread<VectorIndex, IndexWorkerData, IndexLogEntry>
+  readonly #log: IndexLog
+  /** What a thread that was started again has to hold. */
   readonly #projects = new Set<number>()
   #savesFiles: boolean
-  #worker: Worker | null
-  #restart: ReturnType<typeof setTimeout> | undefined
-  #restartDelayMs = restartDelayMsMin
-  #lastId = 0
-  #isClosed = false
 
-  constructor(options: VectorIndexOptions) {
-    this.#options = options
-    this.#savesFiles = options.savesFiles
-    this.#worker = this.#start()
+  constructor({ log = () => undefined, savesFiles, exact = false, ...options }: VectorIndexOptions) {
+    this.#log = log
+    this.#savesFiles = savesFiles
+    this.#thread = new Thread<VectorIndex, IndexWorkerData, IndexLogEntry>({
+      script: new URL('./index-worker.ts', import.meta.url),
+      name: 'The vector index',
+      data: () => ({ ...options, exact, savesFiles: this.#savesFiles }),
+      waitingMax: requestsWaitingMax,
+      onClose: 'finish',
+      closeWithinMs,
+      onEvent: ({ level, message, fields }) => log(level, message, fields),
+      onFailure: (error, restartMs) =>
+        log('error', 'The vector index failed and is started again', { error: error.message, restartMs }),
+      onRestart: () => this.#reconcileAll(),
+    })
   }
 
   reconcile(projectId: number) {
     this.#projects.add(projectId)
-    return this.#call('reconcile', projectId)
+    return this.#thread.ask('reconcile', projectId)
   }
 
-  follow(projectId: number) {
+  follow(projectId: number, version: number) {
     this.#projects.add(projectId)
-    return this.#call('follow', projectId)
+    return this.#thread.ask('follow', projectId, version)
   }
 
-  add(projectId: number, labels: readonly number[]) {
+  add(projectId: number, labels: readonly number[], version?: number) {
     this.#projects.add(projectId)
-    return this.#call('add', projectId, labels)
+    return this.#thread.ask('add', projectId, labels, version)
   }
 
-  remove(projectId: number, labels: readonly number[]) {
-    return this.#call('remove', projectId, labels)
+  remove(projectId: number, labels: readonly number[], version?: number) {
+    return this.#thread.ask('remove', projectId, labels, version)
   }
 
   search(projectId: number, query: Float32Array, limit: number, labels?: readonly number[]) {
-    return this.#call('search', projectId, query, limit, labels)
+    return this.#thread.ask('search', projectId, query, limit, labels)
   }
 
   scrub(projectId: number) {
-    return this.#call('scrub', projectId)
+    return this.#thread.ask('scrub', projectId)
   }
 
   verify(projectId: number) {
-    return this.#call('verify', projectId)
+    return this.#thread.ask('verify', projectId)
   }
 
   rebuild(projectId: number) {
     this.#projects.add(projectId)
-    return this.#call('rebuild', projectId)
+    return this.#thread.ask('rebuild', projectId)
   }
 
   drop(projectId: number) {
     this.#projects.delete(projectId)
-    return this.#call('drop', projectId)
+    return this.#thread.ask('drop', projectId)
   }
 
   states() {
-    return this.#call('states')
+    return this.#thread.ask('states')
   }
 
-  takeFiles() {
+  async takeFiles() {
+    await this.#thread.ask('takeFiles')
     this.#savesFiles = true
-    return this.#call('takeFiles')
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return
-    const worker = this.#worker
-    clearTimeout(this.#restart)
-    if (!worker) {
-      this.#isClosed = true
-      return
-    }
-    const closing = this.#call('close')
-    this.#isClosed = true
-    const ended = once(worker, 'exit')
-    const deadline = setTimeout(() => void worker.terminate(), closeTimeoutMs)
-    // What a worker that fails now has not saved is found in the rows at the next start.
-    await Promise.allSettled([closing, ended])
-    clearTimeout(deadline)
+  close() {
+    return this.#thread.close()
   }
 
-  #call<M extends Method>(method: M, ...args: Parameters<VectorIndex[M]>): Promise<Answer<M>> {
-    const worker = this.#worker
-    if (this.#isClosed) return Promise.reject(new Error('The vector index is closed'))
-    if (!worker) return Promise.reject(unavailable('The vector index is starting again.'))
-    if (this.#waiting.size >= requestsWaitingMax) {
-      return Promise.reject(unavailable('Too many requests to the vector index are waiting.'))
-    }
-    const id = ++this.#lastId
-    return new Promise<Answer<M>>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, method, args } satisfies IndexRequest)
-    })
-  }
-
-  #start(): Worker {
-    const { readsAt, folder, space, exact = false } = this.#options
-    const workerData: IndexWorkerData = { readsAt, folder, space, savesFiles: this.#savesFiles, exact }
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData })
-    worker.on('message', (reply: IndexReply) => this.#receive(reply))
-    worker.on('error', (error) => this.#fail(worker, error))
-    worker.on('exit', () => this.#fail(worker, new Error('The worker of the vector index has ended')))
-    return worker
-  }
-
-  #receive(reply: IndexReply): void {
-    if (reply.kind === 'log') {
-      this.#options.log?.(reply.level, reply.message, reply.fields)
-      return
-    }
-    const waiting = this.#waiting.get(reply.id)
-    if (!waiting) return
-    this.#waiting.delete(reply.id)
-    if (reply.kind === 'error') {
-      waiting.reject(new Error(reply.message))
-      return
-    }
-    this.#restartDelayMs = restartDelayMsMin
-    // The worker answers a method with what the same method of its own VectorIndex returned.
-    waiting.resolve(reply.value as never)
-  }
-
-  #fail(worker: Worker, error: Error): void {
-    if (this.#worker !== worker) return
-    this.#worker = null
-    for (const waiting of this.#waiting.values()) waiting.reject(unavailable(error.message, error))
-    this.#waiting.clear()
-    if (this.#isClosed) return
-    this.#options.log?.('error', 'The vector index failed and is started again', {
-      error: error.message,
-      retryMs: this.#restartDelayMs,
-    })
-    this.#restart = setTimeout(() => this.#startAgain(), this.#restartDelayMs)
-    this.#restartDelayMs = Math.min(this.#restartDelayMs * 2, restartDelayMsMax)
-  }
-
-  #startAgain(): void {
-    this.#worker = this.#start()
+  #reconcileAll(): void {
     for (const projectId of this.#projects) {
       this.reconcile(projectId).catch((error) =>
-        this.#options.log?.('error', 'A vector index could not be reconciled', {
-          projectId,
-          error: String(error),
-        }),
+        this.#log('error', 'A vector index could not be reconciled', { projectId, error: String(error) }),
       )
     }
   }
-}
-
-function unavailable(detail: string, cause?: unknown): AppError {
-  return new AppError('unavailable', 'Service unavailable', { detail, cause, retryAfterSeconds: 1 })
 }

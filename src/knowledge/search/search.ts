@@ -2,9 +2,11 @@ import { setImmediate } from 'node:timers/promises'
 import type { ExplainedSearch } from '../../console/answers.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../observability/log.ts'
+import type { Metrics } from '../../observability/metrics.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorIndex } from '../index/vector-index.ts'
-import type { SearchAnswer, SearchHit, SearchMode, SearchRequest } from '../schemas.ts'
+import type { SearchAnswer, SearchHit, SearchRequest } from '../schemas.ts'
 import { explain } from './explain.ts'
 import { fuseRanks, type RankedList } from './fusion.ts'
 import { KeywordSearch } from './keyword.ts'
@@ -29,12 +31,13 @@ interface SearchOptions {
   store: StoreOf
   embedder: Embedder
   index: VectorIndex
-  /** Milliseconds of a monotonic clock. */
-  now: () => number
-  /** Told of every search that was answered, never of its words. */
-  observe: (outcome: { mode: SearchMode; tookMs: number }) => void
-  /** Told when a list had to be left out of an answer. */
-  onDegraded: (error: unknown) => void
+  metrics: Pick<Metrics, 'observeSearch'>
+  log: Pick<Log, 'debug'>
+}
+
+/** Milliseconds of a monotonic clock. */
+function now(): number {
+  return performance.now()
 }
 
 /** Where a search's time went, in milliseconds; `vector`, which includes `embedding`, and `keyword` go on side by side. */
@@ -65,7 +68,7 @@ export class Search {
 
   constructor(options: SearchOptions) {
     this.#options = options
-    this.#keyword = new KeywordSearch({ store: options.store, now: options.now })
+    this.#keyword = new KeywordSearch({ store: options.store, now })
     this.#queryVectors = new QueryVectors(options.embedder)
   }
 
@@ -94,7 +97,7 @@ export class Search {
     request: SearchRequest,
     report?: (report: SearchReport) => void,
   ): Promise<SearchAnswer> {
-    const { now, observe, store } = this.#options
+    const { metrics, store } = this.#options
     const startedAt = now()
     const { read } = store(projectId)
     const wanted = request.mode ?? 'hybrid'
@@ -135,7 +138,7 @@ export class Search {
     shares.fusion = now() - fusingFrom
     shares.total = now() - startedAt
     const mode = nearest ? wanted : 'keyword'
-    observe({ mode, tookMs: shares.total })
+    metrics.observeSearch({ mode, tookMs: shares.total })
     report?.({
       shares,
       keywordLabels: wanted === 'vector' && nearest ? null : passages.map(({ label }) => label),
@@ -169,7 +172,7 @@ export class Search {
     { query }: SearchRequest,
     { labels, candidates }: { labels: number[] | undefined; candidates: number },
   ): Promise<{ labels: number[]; embeddingMs: number; tookMs: number } | null> {
-    const { index, now, onDegraded } = this.#options
+    const { index, log } = this.#options
     const startedAt = now()
     // Every vector is as near to that of nothing as any other.
     if (!sayingPattern.test(query)) return { labels: [], embeddingMs: 0, tookMs: 0 }
@@ -180,7 +183,7 @@ export class Search {
       return { labels: hits.map(({ label }) => label), embeddingMs, tookMs: now() - startedAt }
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.
-      onDegraded(error)
+      log.debug({ error }, 'Answered by keyword alone')
       return null
     }
   }

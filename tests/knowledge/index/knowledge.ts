@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { eq, inArray, sql } from 'drizzle-orm'
 import { type OpenDatabase, openDatabase } from '../../../src/db/open.ts'
 import { chunks, knowledgeItems, projects } from '../../../src/db/schema.ts'
-import type { LogFields, LogLevel } from '../../../src/knowledge/index/messages.ts'
+
 import {
+  type LogFields,
+  type LogLevel,
   openVectorIndex,
   type VectorHit,
   type VectorIndex,

@@ -1,0 +1,212 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import type { OpenDatabase } from '../db/open.ts'
+import { erasures, projects } from '../db/schema.ts'
+import { callWords, chunkWords } from '../db/word-tables.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
+import type { Sweeper } from './sweeper.ts'
+import { segmentNames } from './word-segments.ts'
+import { emptyWriteAheadLog } from './write-ahead-log.ts'
+
+/** Pages one merge step writes: some ten milliseconds, so that other writes get in between. */
+const mergePages = 64
+/** Segments of a level that FTS5 merges by itself, unless told otherwise. */
+const automergeDefault = 4
+/** Row of FTS5's data table in which an index's segments are listed. */
+const structureId = 10
+const mergeStepsMax = 100_000
+const retryDelayMs = 1_000
+
+/** A deletion of another node is finished here when that one has not done so in this many times its time. */
+const othersPatience = 2
+
+interface ErasureOptions {
+  /** Only the process that owns the folder erases. */
+  owner: { readonly isOwner: boolean }
+  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing' | 'emptyLog'>
+  /** Resolves when the project's index file holds no byte of a removed vector. */
+  index: { scrub(projectId: number): Promise<void> }
+  sweeper: Pick<Sweeper, 'sweep'>
+  /** The promise: nothing is left this long after the answer to a DELETE. */
+  eraseWithinMs: number
+  now: () => number
+  log: Pick<Log, 'error'>
+}
+
+interface OpenErasure {
+  projectId: number
+  kind: 'call' | 'item'
+  idHash: string
+}
+
+/**
+ * Makes what was deleted unreadable: `secure_delete` has zeroed its pages, the keyword index is merged without
+ * it, the vector index is saved without it, the write-ahead log is emptied. Only then is the ledger row done.
+ * Of a database on a server only the vector index is here to be scrubbed: pages and keyword index are the server's.
+ */
+export class Erasure {
+  readonly #options: ErasureOptions
+  readonly #background: Background
+  /** Where this process has deleted something. */
+  readonly #ownProjects = new Set<number>()
+
+  constructor(options: ErasureOptions) {
+    this.#options = options
+    // A tenth of the time gathers deletions; the rest is for the work itself, maybe behind a run that is under way.
+    const delayMs = options.eraseWithinMs / 10
+    this.#background = new Background({
+      work: async (signal) => {
+        await this.#eraseOpen(signal)
+        return (await this.#isAnyOpen()) ? delayMs : null
+      },
+      delayMs,
+      retryMs: retryDelayMs,
+      onFailure: (error) => options.log.error({ error }, 'Erasure failed; it is tried again'),
+    })
+  }
+
+  /**
+   * To be called after each committed deletion. Deletions close together are scrubbed together.
+   * @param projectId where this process has deleted something itself
+   */
+  schedule(projectId?: number): void {
+    if (!this.#options.owner.isOwner) return
+    if (projectId !== undefined) this.#ownProjects.add(projectId)
+    this.#background.soon()
+  }
+
+  /** Resolves when no erasure is under way. */
+  async idle(): Promise<void> {
+    await this.#background.idle()
+  }
+
+  /** Finishes every erasure that is open now. */
+  finish(): Promise<void> {
+    return this.#background.now()
+  }
+
+  /** Aborts what is under way; the next start finishes what is open then. */
+  async close(): Promise<void> {
+    await this.#background.close()
+  }
+
+  async #eraseOpen(signal: AbortSignal): Promise<void> {
+    const open = await this.#readOpen()
+    if (open.length === 0) return
+    for (const projectId of new Set(open.filter(({ kind }) => kind === 'item').map((row) => row.projectId))) {
+      signal.throwIfAborted()
+      if (this.#options.database.isLocal) await this.#rewriteWords(chunkWords(projectId), signal)
+      await this.#options.index.scrub(projectId)
+    }
+    if (this.#options.database.isLocal) await this.#scrubPages(open, signal)
+    await this.#markDone(open)
+  }
+
+  async #scrubPages(open: OpenErasure[], signal: AbortSignal): Promise<void> {
+    for (const projectId of new Set(open.filter(({ kind }) => kind === 'call').map((row) => row.projectId))) {
+      await this.#rewriteWords(callWords(projectId), signal)
+    }
+    await this.#options.sweeper.sweep(signal)
+    await emptyWriteAheadLog(this.#options.database.emptyLog, signal)
+  }
+
+  /** Also such as another node is to finish, or this one later. */
+  async #isAnyOpen(): Promise<boolean> {
+    const rows = await this.#options.database.read.all(sql`
+      select 1 from ${erasures} join ${projects} on ${projects.id} = ${erasures.projectId}
+      where ${erasures.doneAt} is null and ${projects.deletedAt} is null limit 1`)
+    return rows.length > 0
+  }
+
+  async #readOpen(): Promise<OpenErasure[]> {
+    const { now, eraseWithinMs } = this.#options
+    const { isLocal, read } = this.#options.database
+    const own = JSON.stringify([...this.#ownProjects])
+    const isOurs = isLocal
+      ? sql`true`
+      : sql`(${erasures.requestedAt} <= ${now() - othersPatience * eraseWithinMs}
+          or ${erasures.projectId} in (select value from json_each(${own})))`
+    return await read
+      .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
+      .from(erasures)
+      // What is open in a project that is being deleted goes with the project.
+      .innerJoin(projects, eq(projects.id, erasures.projectId))
+      .where(sql`${erasures.doneAt} is null and ${projects.deletedAt} is null and ${isOurs}`)
+  }
+
+  /**
+   * FTS5 would go on with our merge in the commit of every other write, which then takes 200 ms; so it does not
+   * merge by itself meanwhile.
+   */
+  async #rewriteWords(table: SQL, signal: AbortSignal): Promise<void> {
+    await this.#setAutomerge(table, 0)
+    try {
+      await this.#mergeWords(table, signal)
+    } finally {
+      await this.#setAutomerge(table, automergeDefault)
+    }
+  }
+
+  async #setAutomerge(table: SQL, segments: number): Promise<void> {
+    // Bound as a parameter it would be a double, which FTS5 refuses here.
+    const literal = sql.raw(String(segments))
+    await this.#options.database.freeing.run(
+      sql`insert into ${table} (${table}, rank) values ('automerge', ${literal})`,
+    )
+  }
+
+  /**
+   * Rewrites the keyword index without its deleted entries: FTS5's `optimize`, in steps. A negative number
+   * starts a merge of all segments, positive ones go on with it, but stop short when other writes add segments
+   * meanwhile. So what counts is that none of the segments is left that were there at the beginning.
+   * https://www.sqlite.org/fts5.html#the_merge_command
+   */
+  async #mergeWords(table: SQL, signal: AbortSignal): Promise<void> {
+    let old = await this.#readSegments(table)
+    let isStart = true
+    for (let step = 0; step < mergeStepsMax && old.length > 0; step++) {
+      signal.throwIfAborted()
+      const { hasMerged, segments } = await this.#mergeStep(table, isStart ? -mergePages : mergePages)
+      // A single segment without deleted entries: there is nothing to merge.
+      if (isStart && !hasMerged) return
+      old = old.filter((name) => segments.includes(name))
+      isStart = !hasMerged
+    }
+    if (old.length > 0) throw new Error('The keyword index did not come to rest')
+  }
+
+  async #mergeStep(table: SQL, pages: number) {
+    const write = this.#options.database.freeing
+    const [before, , after, structure] = await write.batch([
+      write.all<{ n: number }>(sql`select total_changes() as n`),
+      write.run(sql`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
+      write.all<{ n: number }>(sql`select total_changes() as n`),
+      write.all<StructureRow>(selectStructure(table)),
+    ])
+    return {
+      hasMerged: (after[0]?.n ?? 0) - (before[0]?.n ?? 0) >= 2,
+      segments: structure.flatMap(({ block }) => segmentNames(new Uint8Array(block))),
+    }
+  }
+
+  async #readSegments(table: SQL): Promise<string[]> {
+    const structure = await this.#options.database.freeing.all<StructureRow>(selectStructure(table))
+    return structure.flatMap(({ block }) => segmentNames(new Uint8Array(block)))
+  }
+
+  async #markDone(open: OpenErasure[]): Promise<void> {
+    const rows = JSON.stringify(open.map(({ projectId, kind, idHash }) => [projectId, kind, idHash]))
+    await this.#options.database.freeing.run(sql`
+      update ${erasures} set done_at = ${this.#options.now()} where rowid in (
+        select open.rowid from json_each(${rows}) cross join ${erasures} as open
+          on open.project_id = value ->> 0 and open.kind = value ->> 1 and open.id_hash = value ->> 2)`)
+  }
+}
+
+interface StructureRow {
+  block: ArrayBuffer
+}
+
+function selectStructure(table: SQL): SQL {
+  return sql`select block from ${table}_data where id = ${structureId}`
+}

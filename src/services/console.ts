@@ -1,0 +1,73 @@
+import type { Config } from '../config.ts'
+import type { ConsoleParts } from '../console/api-routes.ts'
+import type { AuditTrail } from '../console/audit.ts'
+import { createAuth } from '../console/people/auth.ts'
+import { Invitations } from '../console/people/invitations.ts'
+import { Links } from '../console/people/links.ts'
+import { Members } from '../console/people/members.ts'
+import { People } from '../console/people/people.ts'
+import { Sessions } from '../console/people/sessions.ts'
+import { SignInLimits } from '../console/people/sign-in-limits.ts'
+import { ConsoleProjects } from '../console/projects.ts'
+import type { OpenDatabase } from '../db/open.ts'
+import type { Log } from '../observability/log.ts'
+import type { Projects } from '../projects/projects.ts'
+
+interface ConsoleSources {
+  config: Config
+  log: Log
+  database: OpenDatabase
+  audit: AuditTrail
+  projects: Projects
+  sessionSecret: string
+  now: () => number
+}
+
+/** What the console's routes need: people, their sessions, their projects. */
+export async function createConsole({
+  config,
+  log,
+  database,
+  audit,
+  projects,
+  sessionSecret,
+  now,
+}: ConsoleSources): Promise<ConsoleParts> {
+  const { read, write } = database
+  const limits = new SignInLimits({ read, write, now })
+  const auth = createAuth({
+    store: database,
+    secret: sessionSecret,
+    publicUrl: config.publicUrl,
+    onFailure: (error) => log.error({ error }, 'Signing in failed inside'),
+  })
+  const { password } = await auth.$context
+  const sessions = new Sessions({
+    auth,
+    limits,
+    read,
+    write,
+    audit,
+    now,
+    onNoteFailed: (error) => log.error({ error }, 'A failed sign-in was not noted in the audit trail'),
+  })
+  const people = new People({ read, write, audit, now })
+  const members = new Members({ read, write, audit, now })
+  return {
+    audit,
+    sessions,
+    members,
+    links: new Links({
+      read,
+      write,
+      audit,
+      limits,
+      hashPassword: (text) => password.hash(text),
+      signIn: (credentials, client) => sessions.open(credentials, client),
+      now,
+    }),
+    invitations: new Invitations({ read, write, audit, people, now }),
+    people,
+    projects: new ConsoleProjects({ projects }),
+  }
+}

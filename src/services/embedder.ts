@@ -1,0 +1,45 @@
+import { sql } from 'drizzle-orm'
+import type { Config } from '../config.ts'
+import type { OpenDatabase } from '../db/open.ts'
+import { createBuiltinEmbedder } from '../knowledge/embedding/builtin.ts'
+import type { Embedder } from '../knowledge/embedding/embedder.ts'
+import { createHuggingFaceEmbedder } from '../knowledge/embedding/huggingface.ts'
+import type { TextWork } from '../knowledge/text-work.ts'
+import type { Metrics } from '../observability/metrics.ts'
+
+interface EmbedderParts {
+  config: Config
+  metrics: Metrics
+  database: OpenDatabase
+  textWork: TextWork
+}
+
+/** The embedder that the configuration names. */
+export async function createEmbedder({
+  config: { embedding },
+  metrics,
+  database,
+  textWork,
+}: EmbedderParts): Promise<Embedder> {
+  if (embedding.provider === 'builtin') {
+    return createBuiltinEmbedder({ embedDocuments: (texts) => textWork.embed(texts) })
+  }
+  const create = (dimensions: number | null) =>
+    createHuggingFaceEmbedder({
+      model: embedding.model,
+      endpoint: embedding.endpoint,
+      token: embedding.token,
+      dimensions,
+      observe: (outcome) => metrics.observeEmbedding(outcome),
+    })
+  const embedder = create(null)
+  // What a model that is in no table of ours answers with is only known from the vectors it has given before.
+  return embedder.dimensions === null ? create(await dimensionsInRows(database, embedder.space)) : embedder
+}
+
+async function dimensionsInRows({ read }: OpenDatabase, space: string): Promise<number | null> {
+  const [row] = await read.all<{ n: number }>(sql`
+    select length(embedding) / ${Float32Array.BYTES_PER_ELEMENT} as n from chunks
+    where project_id in (select id from projects) and embedding_space = ${space} limit 1`)
+  return row?.n ?? null
+}

@@ -1,0 +1,31 @@
+import type { Services } from '../services/services.ts'
+import type { FirstStart } from './bootstrap.ts'
+
+interface StartBannerOptions {
+  services: Pick<Services, 'config' | 'embedder' | 'ownsFolder'>
+  first: FirstStart
+  /** Where the server listens, such as `http://127.0.0.1:3000`. */
+  address: string
+}
+
+/** What a start prints for people. It holds a secret on the first start, so it never goes through the log. */
+export function startBanner({ services, first, address }: StartBannerOptions): string {
+  const { config, embedder, ownsFolder } = services
+  const publicUrl = config.publicUrl ?? address
+  const lines = [
+    `Callbook    ${address}`,
+    `Docs        ${publicUrl}/docs`,
+    `Data        ${config.dataDir}`,
+    `Embeddings  texts are sent to ${embedder.destination}`,
+  ]
+  if (!ownsFolder) lines.push('Note        another process owns this folder; this one saves no index files')
+  const { firstKey, setupToken } = first
+  // Else the link that sets it up stands below.
+  if (!setupToken) lines.splice(1, 0, `Console     ${publicUrl}/console`)
+  const shownOnce = []
+  if (firstKey) shownOnce.push(`Project     ${firstKey.projectName}`, `API key     ${firstKey.key}`)
+  if (setupToken) shownOnce.push(`Console     ${publicUrl}/console/setup#${setupToken}`)
+  if (shownOnce.length > 0)
+    lines.push('', ...shownOnce, '', 'What is above is shown this once. Store it now.')
+  return `\n${lines.map((line) => (line ? `  ${line}` : line)).join('\n')}\n\n`
+}

@@ -1,0 +1,33 @@
+import { createLinkToken, hashLinkToken } from '../console/people/link-token.ts'
+import { findConsoleOwner, setupHashName } from '../console/people/set-up.ts'
+import { readMeta, setMetaOnce } from '../db/meta.ts'
+import type { Services } from '../services/services.ts'
+
+/** What a start makes on a database that does not have it yet, shown once. */
+export interface FirstStart {
+  /** Null when there was a project. */
+  firstKey: { projectName: string; key: string } | null
+  /** Opens the console's set-up page, once; null when there was a link before. */
+  setupToken: string | null
+}
+
+/** Makes the first project, its key and the set-up link. Of several processes that start at once, one makes each. */
+export async function bootstrap({ projects, keys, database }: Services): Promise<FirstStart> {
+  const project = await projects.createFirst('default')
+  const setupToken = await createSetupLink(database)
+  if (!project) return { firstKey: null, setupToken }
+  const { key } = await keys.create(project.projectId, {
+    name: 'First key',
+    kind: 'live',
+    allowedIps: [],
+    expiresAt: null,
+  })
+  return { firstKey: { projectName: project.name, key }, setupToken }
+}
+
+async function createSetupLink({ read, write }: Services['database']): Promise<string | null> {
+  if ((await findConsoleOwner(read)) !== null) return null
+  if ((await readMeta(read, setupHashName)).has(setupHashName)) return null
+  const token = createLinkToken()
+  return (await setMetaOnce(write, setupHashName, hashLinkToken(token))) ? token : null
+}

@@ -1,0 +1,167 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Config, ConfigError, loadConfig } from '../config.ts'
+import { AppError } from '../errors.ts'
+import type { PeerAddress } from '../http/client-address.ts'
+import { type OpenLog, openLog } from '../observability/log.ts'
+import { createServer } from '../server.ts'
+import { openServices } from '../services/services.ts'
+import { startBanner } from './banner.ts'
+import { bootstrap } from './bootstrap.ts'
+import type { WorkerListens } from './supervisor.ts'
+
+const drainWithinMs = 7_000
+const closeWithinMs = 10_000
+/** What a shell reports for a process that SIGINT ended: 128 + 2. */
+const abortExitCode = 130
+/** Not the second: a wrapper such as `bun start` may pass on the SIGINT that the terminal has sent as well. */
+const interruptsToAbort = 3
+
+/** A runtime's own HTTP server, once it listens. */
+export interface Listener {
+  /** Such as `http://127.0.0.1:3000`. */
+  origin: string
+  port: number
+  /** Takes no more connections; resolves when what is in flight is answered. */
+  drain(): Promise<unknown>
+  /** Ends every connection. */
+  close(): Promise<unknown>
+}
+
+export interface ListenOptions {
+  /** 0 picks a free port. */
+  port: number
+  host: string
+  /** Whether other processes listen on the same port. */
+  sharesPort: boolean
+  /** How long an idle connection stays open. */
+  keepAliveSeconds: number
+  fetch: (request: Request) => Response | Promise<Response>
+}
+
+/** What differs from runtime to runtime. */
+export interface Runtime {
+  listen(options: ListenOptions): Promise<Listener>
+  /** The other end of a request's connection. */
+  peerAddress: PeerAddress
+}
+
+/** Runs the service until a signal ends it. @param worker its number, when a supervisor has started it */
+export async function start(runtime: Runtime, worker: number | null = null): Promise<void> {
+  try {
+    process.umask(0o077)
+    const config = loadConfig(process.env, process.stdout.isTTY === true)
+    const opened = openLog({ level: config.logLevel, format: config.logFormat })
+    await run(runtime, { config, worker, opened }).catch(async (error) => {
+      await opened.close()
+      throw error
+    })
+  } catch (error) {
+    fail(error)
+  }
+}
+
+interface EndSignals {
+  /** Called at the first signal. */
+  stop: (signal: string) => unknown
+  /** Called before the process ends without closing. */
+  beforeAbort?: () => void
+}
+
+/**
+ * Stops at SIGTERM or SIGINT, once however many arrive, and ends the process at the third SIGINT. The handlers stay
+ * installed: without one, the next signal would kill the process while it closes.
+ */
+export function onEndSignals({ stop, beforeAbort }: EndSignals): void {
+  let isStopping = false
+  let interrupts = 0
+  const handle = (signal: string) => {
+    if (signal === 'SIGINT' && ++interrupts >= interruptsToAbort) {
+      beforeAbort?.()
+      process.exit(abortExitCode)
+    }
+    if (isStopping) return
+    isStopping = true
+    stop(signal)
+  }
+  process.on('SIGTERM', handle)
+  process.on('SIGINT', handle)
+}
+
+/** Says why there is no service, and ends the process. */
+export function fail(error: unknown): never {
+  const message = error instanceof ConfigError ? error.message : `Callbook cannot start: ${messageOf(error)}`
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+interface RunOptions {
+  config: Config
+  worker: number | null
+  opened: OpenLog
+}
+
+async function run({ listen, peerAddress }: Runtime, { config, worker, opened }: RunOptions): Promise<void> {
+  const { log, recordRequest, close: closeLog } = opened
+  const die = (error: unknown) => {
+    log.fatal({ error }, 'Unexpected; the process ends')
+    void closeLog().finally(() => process.exit(1))
+  }
+  process.on('uncaughtException', die)
+  process.on('unhandledRejection', die)
+  const services = await openServices({
+    config,
+    log,
+    role: 'service',
+    onDamage: die,
+    ...(worker !== null && worker > 0 ? { ownerWaitMs: 0 } : {}),
+  })
+
+  const app = createServer(services, peerAddress, recordRequest)
+  const server = await listen({
+    port: config.port,
+    host: config.host,
+    sharesPort: worker !== null,
+    keepAliveSeconds: config.keepAliveSeconds,
+    fetch: app.fetch,
+  })
+  // Only now that nothing can fail any more: the key is shown once, by the start that made it.
+  const first = await bootstrap(services)
+
+  let isStopping = false
+  const stop = async (signal: string) => {
+    if (isStopping) return
+    isStopping = true
+    void setTimeout(closeWithinMs).then(() => die(new Error('Closing took too long')))
+    log.info({ signal }, 'closing')
+    await Promise.race([server.drain(), setTimeout(drainWithinMs)])
+    await server.close()
+    await services.close()
+    log.info({ signal }, 'closed')
+    await closeLog()
+    process.exit(0)
+  }
+  onEndSignals({ stop })
+  if (worker !== null) {
+    process.once('disconnect', () => void stop('the end of its supervisor'))
+    process.send?.({ port: server.port } satisfies WorkerListens)
+  }
+
+  const isFirst = worker === null || worker === 0
+  if (isFirst || first.firstKey || first.setupToken) {
+    process.stdout.write(startBanner({ services, first, address: server.origin }))
+  }
+  try {
+    await services.start()
+    log.info({ address: server.origin }, 'ready')
+  } catch (error) {
+    // A signal that comes meanwhile closes what is still starting.
+    if (!isStopping) throw error
+  }
+}
+
+/** Of a failed query the cause: the message itself holds the values. Of an answer for callers, what was behind it. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isAroundAnother = 'query' in error || error instanceof AppError
+  return isAroundAnother && error.cause instanceof Error ? messageOf(error.cause) : error.message
+}

@@ -1,0 +1,110 @@
+const retryFactor = 2
+
+export interface BackgroundOptions {
+  /**
+   * One run. Resolves to the milliseconds until the next run, or null to wait for the next call of `soon`.
+   * A run that stops because `signal` is aborted throws the signal's reason.
+   */
+  work: (signal: AbortSignal) => Promise<number | null>
+  /** How long `soon` waits, so that requests close together share a run. */
+  delayMs: number
+  /** The delay after a failed run; it doubles with each further failure. */
+  retryMs: number
+  retryMsMax?: number
+  /** Called after each failed run. The work is tried again. */
+  onFailure: (error: unknown) => void
+}
+
+/** A job that runs in the background: one run at a time, debounced, and again with backoff when it fails. */
+export class Background {
+  readonly #options: BackgroundOptions
+  readonly #closing = new AbortController()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** When the next run is due, by `performance.now()`. */
+  #dueAt = Number.POSITIVE_INFINITY
+  /** After a failure, `soon` starts nothing before this time. */
+  #notBefore = 0
+  #retryMs: number
+  #running: Promise<void> | null = null
+  #queued: Promise<void> | null = null
+
+  constructor(options: BackgroundOptions) {
+    this.#options = options
+    this.#retryMs = options.retryMs
+  }
+
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== null
+  }
+
+  /** Asks for a run within `delayMs`. During a run it asks for another. */
+  soon(delayMs = this.#options.delayMs): void {
+    const dueAt = Math.max(performance.now() + delayMs, this.#notBefore)
+    if (dueAt >= this.#dueAt) return
+    this.#dueAt = dueAt
+    if (!this.#running) this.#setTimer()
+  }
+
+  /** A run that starts after this call; calls before it starts share it. Rejects when the run fails. */
+  now(): Promise<void> {
+    this.#queued ??= this.#runNext()
+    return this.#queued
+  }
+
+  /** Resolves when no run is under way, nor one that `now` has asked for. */
+  async idle(): Promise<void> {
+    while (this.#queued || this.#running) await (this.#queued ?? this.#running)?.catch(() => undefined)
+  }
+
+  /** Aborts the run that is under way, waits for its end, and starts no other. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('The work was aborted'))
+    clearTimeout(this.#timer)
+    await this.idle()
+  }
+
+  async #runNext(): Promise<void> {
+    do await this.#running?.catch(() => undefined)
+    while (this.#running)
+    // The await above leaves `now` the time to set it.
+    this.#queued = null
+    this.#closing.signal.throwIfAborted()
+    this.#running = this.#run()
+    return this.#running
+  }
+
+  async #run(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#dueAt = Number.POSITIVE_INFINITY
+    this.#notBefore = 0
+    const { work, retryMs, retryMsMax = retryMs, onFailure } = this.#options
+    try {
+      const againMs = await work(this.#closing.signal)
+      this.#retryMs = retryMs
+      if (againMs !== null) this.soon(againMs)
+    } catch (error) {
+      // After `close`, a failure is what aborting the run has done.
+      if (!this.isClosed) onFailure(error)
+      this.#notBefore = performance.now() + this.#retryMs
+      this.#dueAt = this.#notBefore
+      this.#retryMs = Math.min(this.#retryMs * retryFactor, retryMsMax)
+      throw error
+    } finally {
+      this.#running = null
+      this.#setTimer()
+    }
+  }
+
+  #setTimer(): void {
+    clearTimeout(this.#timer)
+    if (this.isClosed || this.#dueAt === Number.POSITIVE_INFINITY) return
+    // `onFailure` hears of failures, and the next run is set by then.
+    const run = () => void this.now().catch(() => undefined)
+    this.#timer = setTimeout(run, Math.max(0, this.#dueAt - performance.now()))
+    this.#timer.unref()
+  }
+}

@@ -1,0 +1,51 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import type { OpenDatabase } from '../../src/db/open.ts'
+import { erasures } from '../../src/db/schema.ts'
+import { Erasure } from '../../src/erasure/erasure.ts'
+import { openFreshDatabase } from '../support/database.ts'
+import { logTo } from '../support/part-log.ts'
+import { projectsOf } from '../support/projects.ts'
+import { until } from '../support/until.ts'
+
+const { database, close } = await openFreshDatabase()
+afterAll(close)
+
+describe('an erasure', () => {
+  test('that is closed while somebody reads is not done and no failure, and left to the next start', async () => {
+    const { projectId } = await projectsOf(database).create('closed')
+    await database.write
+      .insert(erasures)
+      .values({ projectId, kind: 'call', idHash: 'hash', changeSeq: 1, requestedAt: Date.now() })
+    const failures: unknown[] = []
+    let tries = 0
+    const closed = erasureOf(async () => {
+      tries++
+      return false
+    }, failures)
+    closed.schedule()
+    await until(() => tries > 0)
+    await closed.close()
+    expect(failures).toEqual([])
+    expect(await doneAt(projectId)).toEqual([null])
+
+    await erasureOf(database.emptyLog, failures).finish()
+    expect(await doneAt(projectId)).toEqual([expect.any(Number)])
+  })
+})
+
+function erasureOf(emptyLog: OpenDatabase['emptyLog'], failures: unknown[]): Erasure {
+  return new Erasure({
+    owner: { isOwner: true },
+    database: { ...database, emptyLog },
+    index: { scrub: async () => undefined },
+    sweeper: { sweep: async () => undefined },
+    eraseWithinMs: 100,
+    now: Date.now,
+    log: logTo((error) => failures.push(error)),
+  })
+}
+
+async function doneAt(projectId: number): Promise<(number | null)[]> {
+  const rows = await database.read.select().from(erasures)
+  return rows.filter((row) => row.projectId === projectId).map((row) => row.doneAt)
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { erasures } from '../../src/db/schema.ts'
+import type { ErasureReceipt } from '../../src/erasure/schemas.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
+
+let service: TestService
+let patient: TestService
+
+beforeAll(async () => {
+  service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
+  patient = await startService({ env: { ERASE_WITHIN_MS: '600000' } })
+})
+afterAll(async () => {
+  await service.stop()
+  await patient.stop()
+})
+
+async function receiptOf(project: TestProject, id: string): Promise<ErasureReceipt> {
+  const answer = await project.fetch(`/v1/erasures/${id}`)
+  expect(answer.status).toBe(200)
+  return await answer.json()
+}
+
+/** Deletes a new call of this id. */
+async function deleteCall(project: TestProject, id: string, summary = 'gone'): Promise<void> {
+  expect((await project.send('PUT', `/ingest/calls/${id}`, { summary })).status).toBe(201)
+  expect((await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })).status).toBe(200)
+}
+
+test('a deleted call is pending, and done when no byte of it is left', async () => {
+  const project = await service.mintProject()
+  const word = newWord()
+  const from = Date.now()
+  await deleteCall(project, 'call-1', word)
+  const first = await receiptOf(project, 'call-1')
+  expect(Object.keys(first)).toEqual(['id', 'status', 'requestedAt', 'doneAt'])
+  expect(first.id).toBe('call-1')
+  expect(Date.parse(first.requestedAt)).toBeGreaterThanOrEqual(from)
+  while ((await receiptOf(project, 'call-1')).status === 'pending') await Bun.sleep(10)
+  expect(await findTraces(service.dataDir, tracesOfWord(word))).toEqual([])
+  const { doneAt, requestedAt } = await receiptOf(project, 'call-1')
+  expect(requestedAt).toBe(first.requestedAt)
+  expect(Date.parse(doneAt ?? '')).toBeGreaterThanOrEqual(Date.parse(requestedAt))
+})
+
+test('a deleted knowledge item is pending as long as its erasure is not done', async () => {
+  const project = await patient.mintProject()
+  const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
+  const { id } = await created.json()
+  await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+  expect(await receiptOf(project, id)).toEqual({
+    id,
+    status: 'pending',
+    requestedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    doneAt: null,
+  })
+})
+
+test('of a call and an item with one id the one that is still pending is told', async () => {
+  const project = await service.mintProject()
+  const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
+  const { id } = await created.json()
+  await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+  while ((await receiptOf(project, id)).status === 'pending') await Bun.sleep(10)
+  await deleteCall(project, id)
+  const { write } = service.services.database
+  while ((await receiptOf(project, id)).status === 'pending') await Bun.sleep(10)
+  await write.update(erasures).set({ doneAt: null }).where(eq(erasures.kind, 'item'))
+  expect((await receiptOf(project, id)).status).toBe('pending')
+})
+
+test('what was never deleted is 404, and so is what another project deleted', async () => {
+  const [project, other] = [await service.mintProject(), await service.mintProject()]
+  await project.send('PUT', '/ingest/calls/alive', {})
+  await deleteCall(other, 'theirs')
+  const problems = []
+  for (const id of ['alive', 'theirs', 'never', '%00', '%ff', 'a%20b', 'x'.repeat(5_000)]) {
+    const answer = await project.fetch(`/v1/erasures/${id}`)
+    problems.push({ ...(await expectProblem(answer, 'not_found', 'Not found')), requestId: '' })
+  }
+  for (const problem of problems) expect(problem).toEqual(problems[0] ?? problem)
+})
+
+test('without a key, or with an ingest key, is 401', async () => {
+  const project = await service.mintProject()
+  await deleteCall(project, 'call-1')
+  const path = `${service.url}/v1/erasures/call-1`
+  await expectProblem(await fetch(path), 'missing_authorization', 'Missing or invalid Authorization header')
+  const headers = { authorization: `Bearer ${project.ingestKey}` }
+  await expectProblem(await fetch(path, { headers }), 'invalid_api_key_format', 'Invalid API key format')
+})
+
+test('another method than GET is 405', async () => {
+  const project = await service.mintProject()
+  const answer = await project.fetch('/v1/erasures/call-1', { method: 'DELETE' })
+  expect(answer.headers.get('allow')).toBe('GET, HEAD')
+  await expectProblem(answer, 'method_not_allowed', 'Method not allowed')
+})

@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { AppError } from '../../src/errors.ts'
+import { Thread, type ThreadOptions } from '../../src/threads/thread.ts'
+import { failureOf } from '../support/failure.ts'
+import { until } from '../support/until.ts'
+import type { EchoApi } from './echo-worker.ts'
+
+type EchoData = { greeting: string }
+type EchoOptions = Partial<ThreadOptions<EchoData, string>>
+const threads: Thread<EchoApi, EchoData, string>[] = []
+
+function echoThread(options: EchoOptions = {}) {
+  const thread = new Thread<EchoApi, EchoData, string>({
+    script: new URL('./echo-worker.ts', import.meta.url),
+    name: 'The echo',
+    data: () => ({ greeting: 'Hello' }),
+    ...options,
+  })
+  threads.push(thread)
+  return thread
+}
+
+afterEach(async () => {
+  await Promise.all(threads.splice(0).map((thread) => thread.close()))
+})
+
+describe('a request', () => {
+  test('is answered with what the method returns, promised or not', async () => {
+    const thread = echoThread()
+    expect(await thread.ask('greet', 'Ada')).toBe('Hello Ada')
+    expect(await thread.ask('later', 5)).toBe('later')
+  })
+
+  test('does not wait for an asynchronous one before it', async () => {
+    const thread = echoThread()
+    const order: string[] = []
+    await Promise.all([
+      thread.ask('later', 200).then((answer) => order.push(answer)),
+      thread.ask('greet', 'Ada').then((answer) => order.push(answer)),
+    ])
+    expect(order).toEqual(['Hello Ada', 'later'])
+  })
+
+  test('is rejected with the message and the code of what the method throws', async () => {
+    const error = await failureOf(echoThread().ask('fail', 'no'))
+    expect(error).toMatchObject({ message: 'no', code: 'ECHO' })
+  })
+
+  test('beyond the limit is refused as unavailable', async () => {
+    const thread = echoThread({ waitingMax: 2 })
+    const waiting = [thread.ask('later', 100), thread.ask('later', 100)]
+    expect(await failureOf(thread.ask('greet', 'Ada'))).toMatchObject({ code: 'unavailable' })
+    expect(await Promise.all(waiting)).toEqual(['later', 'later'])
+    expect(await thread.ask('greet', 'Ada')).toBe('Hello Ada')
+  })
+})
+
+test('events reach the thread that started the worker', async () => {
+  const events: string[] = []
+  await echoThread({ onEvent: (event) => events.push(event) }).ask('tell', 'news')
+  expect(events).toEqual(['news'])
+})
+
+describe('a worker that ends unexpectedly', () => {
+  test('rejects what waits as unavailable, with the cause, and can be used again after a delay', async () => {
+    const failures: { message: string; delayMs: number }[] = []
+    let restarts = 0
+    const thread = echoThread({
+      onFailure: ({ message }, delayMs) => failures.push({ message, delayMs }),
+      onRestart: () => restarts++,
+    })
+    const waiting = failureOf(thread.ask('later', 5_000))
+    await thread.ask('crash')
+    const error = await waiting
+    expect(error).toBeInstanceOf(AppError)
+    expect(error).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1, cause: { message: 'crashed' } })
+    expect(thread.isUp).toBe(false)
+    expect(await failureOf(thread.ask('greet', 'Ada'))).toMatchObject({ code: 'unavailable' })
+
+    await until(() => restarts === 1)
+    expect(thread.isUp).toBe(true)
+    expect(await thread.ask('greet', 'Ada')).toBe('Hello Ada')
+    expect(failures).toEqual([{ message: 'crashed', delayMs: 100 }])
+  })
+
+  test('is started less and less often while it fails, and at once after it has answered', async () => {
+    const delays: number[] = []
+    const thread = echoThread({
+      script: new URL('./missing-worker.ts', import.meta.url),
+      onFailure: (_, delayMs) => delays.push(delayMs),
+      onRestart: () => void thread.ask('greet', 'Ada').catch(() => undefined),
+    })
+    await failureOf(thread.ask('greet', 'Ada'))
+    await until(() => delays.length === 4)
+    expect(delays).toEqual([100, 200, 400, 800])
+  })
+})
+
+describe('closing', () => {
+  test('answers what waits where it is to be finished', async () => {
+    const thread = echoThread({ onClose: 'finish' })
+    const waiting = [thread.ask('later', 100), thread.ask('block', 20), thread.ask('greet', 'Ada')]
+    await thread.close()
+    expect(await Promise.all(waiting)).toEqual(['later', 'blocked', 'Hello Ada'])
+  })
+
+  test('otherwise rejects what waits, and the worker skips what it has not begun', async () => {
+    const thread = echoThread({ closeWithinMs: 600_000 })
+    await thread.ask('greet', 'Ada')
+    // Unless they are skipped, `close` takes longer than a test may.
+    const waiting = Array.from({ length: 400 }, () => failureOf(thread.ask('block', 200)))
+    await thread.close()
+    for (const error of await Promise.all(waiting)) expect(String(error)).toContain('The echo is closed')
+  })
+
+  test('does not wait for ever for a worker that is blocked', async () => {
+    const thread = echoThread({ closeWithinMs: 50 })
+    await thread.ask('greet', 'Ada')
+    const waiting = failureOf(thread.ask('block', 1_000))
+    await thread.close()
+    expect(String(await waiting)).toContain('closed')
+  })
+
+  test('refuses every later request, and starts no worker', async () => {
+    const thread = echoThread()
+    await thread.close()
+    expect(String(await failureOf(thread.ask('greet', 'Ada')))).toContain('The echo is closed')
+    await thread.close()
+  })
+})
