@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Client, createClient, LibsqlError } from '@libsql/client'
 import { Reserve } from './reserve.ts'
+import { clearStalePages } from './stale-cells.ts'
 import {
   meansLock,
   toPlainResult,
@@ -108,6 +109,9 @@ class FileSession implements WriterSession {
         return (await client.migrate(call.statements)).map(toPlainResult)
       case 'executeMultiple':
         await client.executeMultiple(call.sql)
+        return null
+      case 'clearStalePages':
+        await clearStalePages(client, call.pages)
         return null
       case 'emptyLog':
         return await this.#emptyLog(call.holdUpMs)

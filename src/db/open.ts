@@ -41,6 +41,8 @@ export interface OpenDatabase {
   takesWrites(): boolean
   /** See Writer.keepReserve; only of a local database. */
   keepReserve(): Promise<void>
+  /** See stale-cells.ts; only of a local database. */
+  clearStalePages(pages: number[]): Promise<void>
   /** See Writer.emptyLog; only of a local database. */
   emptyLog(holdUpMs: number): Promise<boolean>
   /** Null where nothing is replicated. */
@@ -199,6 +201,7 @@ function toDatabase(
     isLocal: location.kind === 'file',
     takesWrites: writer.isUp,
     keepReserve: writer.keepReserve,
+    clearStalePages: writer.clearStalePages,
     emptyLog: writer.emptyLog,
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,

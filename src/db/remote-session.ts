@@ -35,6 +35,7 @@ export function openRemoteSession({
       case 'executeMultiple':
         await patient.executeMultiple(call.sql)
         return null
+      case 'clearStalePages':
       case 'emptyLog':
       case 'keepReserve':
         throw new Error("A server's disk is its own")

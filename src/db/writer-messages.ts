@@ -12,6 +12,7 @@ export type WriterCall =
   | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
+  | { method: 'clearStalePages'; pages: number[] }
   | { method: 'emptyLog'; holdUpMs: number }
   | { method: 'keepReserve' }
 

@@ -51,6 +51,8 @@ export interface Writer {
   isUp(): boolean
   /** Keeps room on the disk for what frees some; for the process that owns the folder. */
   keepReserve(): Promise<void>
+  /** See stale-cells.ts. */
+  clearStalePages(pages: number[]): Promise<void>
   /**
    * Tries to leave the write-ahead log empty, and holds up other writes for so long at most.
    * @returns whether it is; readers in the middle of a query prevent it
@@ -98,6 +100,9 @@ function toWriter(thread: WriterThread): Writer {
     client,
     isUp: () => thread.isUp,
     keepReserve: () => thread.keepReserve(),
+    clearStalePages: async (pages) => {
+      await thread.send({ method: 'clearStalePages', pages }, true)
+    },
     emptyLog: async (holdUpMs) => (await thread.send({ method: 'emptyLog', holdUpMs }, true)) === true,
     close: () => thread.close(),
   }

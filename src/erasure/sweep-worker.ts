@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { openReader } from '../db/reader.ts'
+import { findStalePages } from '../db/stale-cells.ts'
 import { lowerPriority } from '../threads/priority.ts'
 import { dataOfThread, serve } from '../threads/serve.ts'
-import { findStalePages, type StalePage } from './stale-cells.ts'
 
 const pagesPerRead = 256
 /** Some 80 MB, a fraction of a second: a sweep can be aborted between two answers. */
@@ -14,7 +14,8 @@ const reader = openReader(file, { mapsFile: false })
 lowerPriority(niceness)
 
 export interface SweptPages {
-  stale: StalePage[]
+  /** Numbers of the pages to be cleared. */
+  stale: number[]
   /** The page to go on from, as soon as there are pages to clear or many were looked at; null at the file's end. */
   next: number | null
 }
@@ -27,16 +28,10 @@ const api = {
     const pages = size?.page_count ?? 0
     for (let first = from; first <= pages; first += pagesPerRead) {
       if (first >= from + pagesPerAnswer) return { stale: [], next: first }
-      const stale = await findStalePages(
-        reader.db,
-        Array.from({ length: pagesPerRead }, (_, n) => first + n),
-      )
+      const stale = await findStalePages(reader.db, first, first + pagesPerRead - 1)
       if (stale.length > 0) return { stale, next: first + pagesPerRead }
     }
     return { stale: [], next: null }
-  },
-  async find(pages: readonly number[]): Promise<StalePage[]> {
-    return await findStalePages(reader.db, pages)
   },
 }
 

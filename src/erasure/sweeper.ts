@@ -1,12 +1,11 @@
 import type { OpenDatabase } from '../db/open.ts'
 import { Thread } from '../threads/thread.ts'
-import { clearStalePage, type StalePage } from './stale-cells.ts'
 import type { SweepApi, SweptPages } from './sweep-worker.ts'
 
 /** Pages cleared in one write, between which other writes have their turn. */
 const pagesPerWrite = 64
 
-type SweptDatabase = Pick<OpenDatabase, 'file' | 'freeing'>
+type SweptDatabase = Pick<OpenDatabase, 'file' | 'clearStalePages'>
 
 /** Zeroes what is left of moved cells in every page of the database; see stale-cells.ts. */
 export class Sweeper {
@@ -45,30 +44,13 @@ export class Sweeper {
     for (let from: number | null = 1; from !== null; ) {
       const { stale, next }: SweptPages = await this.#thread.ask('sweepFrom', from)
       for (let start = 0; start < stale.length; start += pagesPerWrite) {
-        await this.#clear(stale.slice(start, start + pagesPerWrite), signal)
+        // A pass that stops early must not be taken for a whole one.
+        signal?.throwIfAborted()
+        // In the writer, since a busy page would change again and again before it is written from here.
+        await this.#database.clearStalePages(stale.slice(start, start + pagesPerWrite))
       }
       from = next
-      // A pass that stops early must not be taken for a whole one.
       signal?.throwIfAborted()
-    }
-  }
-
-  /** A page that is written meanwhile is read again. */
-  async #clear(stale: readonly StalePage[], signal?: AbortSignal): Promise<void> {
-    const { freeing } = this.#database
-    for (let open = stale; open.length > 0; ) {
-      signal?.throwIfAborted()
-      const [first, ...others] = open.map((page) => freeing.run(clearStalePage(page)))
-      if (!first) return
-      const results = await freeing.batch([first, ...others])
-      const changed = open.filter((_, position) => results[position]?.rowsAffected === 0)
-      open =
-        changed.length > 0
-          ? await this.#thread.ask(
-              'find',
-              changed.map(({ page }) => page),
-            )
-          : []
     }
   }
 }

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'libsql'
-import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { Sweeper } from '../../src/erasure/sweeper.ts'
 import { failureOf, succeeds } from '../support/failure.ts'
 import { freshFolder } from '../support/script.ts'
@@ -13,23 +12,17 @@ const pageBytes = 512
 const pagesOfSeveralAnswers = 50_000
 let folder: ReturnType<typeof freshFolder>
 let file: string
-/** These files have no stale pages, so nothing is ever written. */
-let elsewhere: OpenDatabase
 
-beforeEach(async () => {
+beforeEach(() => {
   folder = freshFolder()
-  elsewhere = await openDatabase(join(folder.folder, 'elsewhere', 'callbook.db'))
   file = join(folder.folder, 'data', 'callbook.db')
 })
 
-afterEach(async () => {
-  await elsewhere.close()
-  folder.remove()
-})
+afterEach(() => folder.remove())
 
 describe('a sweep', () => {
   test('that fails does so at once, and leaves the next one and the closing alone', async () => {
-    const sweeper = new Sweeper({ file, freeing: elsewhere.freeing })
+    const sweeper = new Sweeper({ file, clearStalePages: async () => undefined })
     expect(await failureOf(sweeper.sweep())).toMatchObject({
       cause: { message: expect.stringContaining('Unable to open') },
     })
@@ -40,7 +33,7 @@ describe('a sweep', () => {
 
   test('is broken off when it is closed in the middle of a large file without stale pages', async () => {
     makeDatabase(pagesOfSeveralAnswers)
-    const sweeper = new Sweeper({ file, freeing: elsewhere.freeing })
+    const sweeper = new Sweeper({ file, clearStalePages: async () => undefined })
     const failed = failureOf(sweeper.sweep())
     // It has asked for the first pages then, and nothing is answered yet.
     await Bun.sleep(0)
@@ -50,7 +43,7 @@ describe('a sweep', () => {
 
   test('is broken off for the reason of its signal, and the next one goes on', async () => {
     makeDatabase(pagesOfSeveralAnswers)
-    const sweeper = new Sweeper({ file, freeing: elsewhere.freeing })
+    const sweeper = new Sweeper({ file, clearStalePages: async () => undefined })
     const [closing, reason] = [new AbortController(), new Error('closing')]
     const failed = failureOf(sweeper.sweep(closing.signal))
     const next = sweeper.sweep()
