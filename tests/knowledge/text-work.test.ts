@@ -35,11 +35,3 @@ test('what is beyond those that may wait is refused at once, short texts are not
   await Promise.all(accepted)
   expect(work.isFull).toBe(false)
 })
-
-test('after it was closed, what is asked for starts another worker', async () => {
-  const other = new TextWork()
-  await other.embed(['a'])
-  await other.close()
-  expect(await other.embed(['a'])).toHaveLength(1)
-  await other.close()
-})
