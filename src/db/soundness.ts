@@ -21,12 +21,15 @@ export async function refuseDamaged(file: string, onLateDamage: (error: Error) =
   })
   const check = async () => {
     const damage = await thread.ask('findDamage', file)
-    await thread.close()
+    void thread.close()
     return damage === null ? null : damaged(file, damage)
   }
   const checked = check()
   const late = Symbol('late')
-  const found = await Promise.race([checked, sleep(waitMs, late, { ref: false })])
+  // The timer keeps the process alive meanwhile, which on Node nothing else does.
+  const waiting = new AbortController()
+  const found = await Promise.race([checked, sleep(waitMs, late, { signal: waiting.signal })])
+  waiting.abort()
   if (found instanceof Error) throw found
   if (found === late) checked.then((error) => error && onLateDamage(error)).catch(() => undefined)
 }
