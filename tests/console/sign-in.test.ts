@@ -53,7 +53,7 @@ describe('signing in', () => {
       person: { id: person.personId, name: person.name, email: person.email },
       projects: [{ id: project.id, name: project.name, role: 'member', createdAt: expect.any(String) }],
       isSetUp: true,
-      ownsConsole: true,
+      ownsConsole: false,
     }
     expect([answer.status, await answer.json()]).toEqual([200, shown])
     const later = await browserOf(service, cookieOf(answer)).fetch('/session')
