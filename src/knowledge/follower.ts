@@ -72,8 +72,10 @@ export class Follower {
   }
 
   async close(): Promise<void> {
-    const all = [this.#polling, ...this.#following.values(), ...this.#rebuilding.values()]
-    await Promise.all(all.map((background) => background.close()))
+    // Not waited for: what the index has begun may take minutes, and ends when the index is closed.
+    for (const background of [...this.#following.values(), ...this.#rebuilding.values()])
+      void background.close()
+    await this.#polling.close()
   }
 
   async #poll(): Promise<void> {

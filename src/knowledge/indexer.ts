@@ -296,7 +296,8 @@ export class Indexer {
       await index.add(projectId, labels, version)
     } catch (error) {
       // The follower has the index compare itself with the rows.
-      log.warn({ error, projectId }, 'The vector index did not take new vectors; it will')
+      if (!this.#closing.signal.aborted)
+        log.warn({ error, projectId }, 'The vector index did not take new vectors; it will')
     }
   }
 

@@ -114,12 +114,14 @@ export class Lifecycle {
     await follower.close()
     search.close()
     metrics.close()
+    // What the others ask of the index from now on is refused, so that none of them waits until it is filled.
+    const indexSaved = index.close()
     await indexer.close()
     await textWork.close()
     await wordBacklog.close()
-    // These wait for each other, so they are aborted together, which leaves time to save the index.
+    // These wait for each other, so they are aborted together.
     await Promise.all([this.#owning.close(), removal.close(), erasure.close(), sweeper.close()])
-    await index.close()
+    await indexSaved
     await database.close()
     owner.release()
   }

@@ -2,8 +2,9 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Methods, ThreadData, ThreadReply, ThreadRequest } from './thread.ts'
 
 interface ServeOptions {
-  /** Called once the requests before it are answered. */
   close?: () => unknown
+  /** Calls `close` at once, also while requests are running; what they wait for may then never come. */
+  closesAtOnce?: boolean
 }
 
 /** What the thread that starts this worker gave it. */
@@ -15,7 +16,10 @@ export function dataOfThread<Data>(): Data {
  * Answers the requests of a `Thread` with the methods of `api`, in the worker. Requests are begun in the order in which
  * they arrive; asynchronous methods run side by side.
  */
-export function serve<Api extends Methods<Api>>(api: Api, { close }: ServeOptions = {}): void {
+export function serve<Api extends Methods<Api>>(
+  api: Api,
+  { close, closesAtOnce = false }: ServeOptions = {},
+): void {
   const port = portOfThread()
   const { isDropping }: ThreadData<unknown> = workerData
   const running = new Set<Promise<void>>()
@@ -29,7 +33,7 @@ export function serve<Api extends Methods<Api>>(api: Api, { close }: ServeOption
     }
   }
   const end = async () => {
-    await Promise.all(running)
+    if (!closesAtOnce) await Promise.all(running)
     await close?.()
     // On Deno a worker's port has no `close`; there, `process.exit` ends the worker alone.
     if (port.close) port.close()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { MemberRow, Role } from '../../src/console/answers.ts'
 import { byPerson } from '../../src/console/audit.ts'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -307,6 +307,20 @@ describe("the console's owner", () => {
       expect(await accountOf(wanted)).toBeDefined()
     }
     expect(await membersOf(project)).toHaveLength(1)
+  })
+
+  test('ends a sign-in of theirs that is under way', async () => {
+    const project = await set.mintProject()
+    for (const delayMs of [10, 30]) {
+      const person = await set.join(project, 'member')
+      const signingIn = set.nobody.send('POST', '/session', person)
+      await Bun.sleep(delayMs)
+      expect((await deleting(person)).status).toBe(200)
+      const answer = await signingIn
+      if (answer.status !== 200)
+        await expectProblem(answer, 'wrong_credentials', 'E-mail address or password is wrong')
+      else expect((await browserOf(service, cookieOf(answer)).fetch('/sessions')).status).toBe(401)
+    }
   })
 
   test('leaves a project an owner when its two owners are deleted at the same time', async () => {

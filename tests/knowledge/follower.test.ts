@@ -159,6 +159,37 @@ describe('a step that fails', () => {
   })
 })
 
+test('closing does not wait for what the index has begun', async () => {
+  const { folder, remove } = freshFolder()
+  const database = await openDatabase(join(folder, 'callbook.db'))
+  const { projectId } = await projectsOf(database).create('filling')
+  let isFollowing = false
+  const follow = () => {
+    isFollowing = true
+    return new Promise<never>(() => undefined)
+  }
+  const follower = new Follower({
+    config: { dataDir: folder, databaseSyncIntervalMs: 1_000 },
+    owner: { isOwner: true },
+    database,
+    stores: { close: () => undefined, isClosed: () => false },
+    indexer: { wake: () => undefined },
+    index: { follow, rebuild: follow, drop: async () => undefined },
+    erasure: { schedule: () => undefined },
+    removal: { schedule: () => undefined },
+    log: logTo(() => undefined),
+    pollMs: 10,
+  })
+  await follower.start()
+  await database.write.run(
+    sql`update projects set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
+  )
+  await until(() => isFollowing)
+  await follower.close()
+  await database.close()
+  remove()
+})
+
 /** Runs a command's code in a process of its own, with the services of a command at hand. */
 async function byCommand(code: string, { projectId }: { projectId: number }): Promise<string> {
   const script = runScript(

@@ -168,7 +168,11 @@ export class Sessions {
         headers: headersOf({ ...client, cookies: null }),
         returnHeaders: true,
       }),
-    )
+    ).catch(async (error) => {
+      // Such as of a person who is deleted while their password is judged.
+      const isSame = (await findPasswordHash(read, credentials.email)) === passwordHash
+      throw isSame ? error : wrongCredentials()
+    })
     const { user, token } = response
     const before = await this.signedIn(client.cookies)
     const isNew = eq(sessions.token, hashSessionToken(token))

@@ -17,4 +17,5 @@ const indexes: VectorIndex = new Indexes(
   options,
   (level, message, fields) => sendEvent<IndexLogEntry>({ level, message, fields }),
 )
-serve(indexes, { close: () => indexes.close() })
+// Filling a large graph takes minutes; what is missing is added at the next start.
+serve(indexes, { close: () => indexes.close(), closesAtOnce: true })

@@ -5,6 +5,7 @@ import type { Worker } from 'node:worker_threads'
 import { openDatabase } from '../../../src/db/open.ts'
 import { AppError } from '../../../src/errors.ts'
 import type { VectorIndex } from '../../../src/knowledge/index/vector-index.ts'
+import { failureOf } from '../../support/failure.ts'
 import { until } from '../../support/until.ts'
 import { bytesOf, Knowledge, labelsOf, type Project, randomVector, seededRandom, space } from './knowledge.ts'
 
@@ -350,6 +351,15 @@ test('close saves what is unsaved', async () => {
   const project = await indexedProject(50)
   await reopened(project)
   expect(existsSync(knowledge.file(project))).toBe(true)
+})
+
+test('close does not wait until every vector is in the index', async () => {
+  const project = await knowledge.addProject()
+  await project.insertRandom(5_000)
+  const closing = knowledge.openIndex({ savesFiles: false })
+  const filled = failureOf(closing.reconcile(project.id))
+  await closing.close()
+  expect(await filled).toMatchObject({ code: 'unavailable' })
 })
 
 test('drop takes the index from memory and disk', async () => {
