@@ -36,7 +36,7 @@ export function openRemoteSession({
         await patient.executeMultiple(call.sql)
         return null
       case 'emptyLog':
-      case 'keepReserve':
+      case 'keepBallast':
         throw new Error("A server's disk is its own")
     }
   }
