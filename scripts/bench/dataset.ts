@@ -55,7 +55,8 @@ export function removeDataset({ folder }: Dataset): void {
   rmSync(folder, { recursive: true, force: true })
 }
 
-async function buildDataset(folder: string, fill: Fill, base?: Dataset): Promise<Dataset> {
+/** Makes a project in the folder and fills it. */
+export async function buildDataset(folder: string, fill: Fill, base?: Dataset): Promise<Dataset> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (base) cpSync(base.folder, folder, { recursive: true })
   const services = await openInFolder(folder)

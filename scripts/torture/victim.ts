@@ -25,11 +25,11 @@ export const settings = {
   INDEX_WAIT_MS: '200',
 }
 
-/** Starts the service on the folder; what it logs is added to `folder`/../service.log. */
-export function startVictim(dataDir: string): Victim {
+/** Starts the service on the folder; what it logs is added to `dataDir`.log. @param program its folder */
+export function startVictim(dataDir: string, program = repository): Victim {
   const log = openSync(logOf(dataDir), 'a')
-  const child = spawn(process.execPath, [join(repository, 'src/main.ts')], {
-    cwd: repository,
+  const child = spawn(process.execPath, [join(program, 'src/main.ts')], {
+    cwd: program,
     stdio: ['ignore', 'pipe', log],
     env: {
       PATH: process.env.PATH,

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
+import { KeyedMutex } from '../db/keyed-mutex.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
-import { Turns } from '../db/turns.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { CallWords } from './call-words.ts'
@@ -103,8 +103,8 @@ const queries = preparedQueries((db) => ({
 /** How platforms and imports bring calls in: create or merge, one or many at a time. */
 export class Ingest {
   readonly #options: IngestOptions
-  readonly #turns = new Turns()
-  readonly #longTurns = new Turns()
+  readonly #mutex = new KeyedMutex()
+  readonly #longMutex = new KeyedMutex()
   readonly #words = new CallWords()
 
   constructor(options: IngestOptions) {
@@ -122,7 +122,7 @@ export class Ingest {
     const chars = (await this.#readLong(projectId, inputs)).get(id) ?? 0
     // Before its turn: else any number could wait for theirs.
     if (chars > 0) admit(chars)
-    const [result] = await this.#turns.take(namesOf(projectId, inputs), () =>
+    const [result] = await this.#mutex.run(namesOf(projectId, inputs), () =>
       this.#putSome(projectId, inputs, chars > 0, admit),
     )
     if (!result) throw new Error('Each input has its result')
@@ -135,7 +135,7 @@ export class Ingest {
    * wrong with one of them is its own answer and does not keep the others out.
    */
   putAll(projectId: number, inputs: readonly Input[]): Promise<(Pick<IngestedCall, 'isNew'> | AppError)[]> {
-    return this.#turns.take(namesOf(projectId, inputs), async () => {
+    return this.#mutex.run(namesOf(projectId, inputs), async () => {
       const long = await this.#readLong(projectId, inputs)
       const sizes = inputs.map(({ id }, position) => [position, long.get(id) ?? 0] as const)
       const results: (Pick<IngestedCall, 'isNew'> | AppError)[] = []
@@ -153,7 +153,7 @@ export class Ingest {
   /** Long calls are merged one at a time, and other requests are answered in between. */
   async #putSome(projectId: number, inputs: readonly Input[], areLong: boolean, admit: Admit) {
     if (!areLong) return await this.#putInTurn(projectId, inputs, admit)
-    return await this.#longTurns.take(longCalls, async () => {
+    return await this.#longMutex.run(longCalls, async () => {
       await setImmediate()
       return await this.#putInTurn(projectId, inputs, admit)
     })

@@ -61,9 +61,8 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * Indexes the words of calls that are without: those that an earlier version has written, and long ones. Which they
- * are is in rows, so it goes on after a restart where it was; the newest come first. A thread cuts the words: those of
- * the largest call take a second.
+ * Indexes the words of long calls, which their writes leave out: a thread cuts them, since those of the largest call
+ * take a second. Which calls are behind is in rows, so a restart loses none; the newest come first.
  */
 export class WordBacklog {
   readonly #options: WordBacklogOptions

@@ -232,10 +232,11 @@ function beginGeneration(file: string, setupHash: string): boolean {
     connection
       .prepare("update meta set value = ? where name = 'generation'")
       .run(randomBytes(generationBytes).toString('hex'))
-    // A database of the first versions does not have them yet.
-    const there = "select name from sqlite_master where name in ('sessions', 'verifications', 'invitations')"
-    for (const name of connection.prepare(there).pluck().all()) connection.exec(`delete from ${name}`)
-    connection.exec("delete from meta where name = 'console_setup_hash'")
+    connection.exec(`
+      delete from sessions;
+      delete from verifications;
+      delete from invitations;
+      delete from meta where name = 'console_setup_hash'`)
     const { changes } = connection
       .prepare(`
         insert into meta (name, value) select 'console_setup_hash', ?

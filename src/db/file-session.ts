@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Client, createClient, LibsqlError } from '@libsql/client'
-import { Reserve } from './reserve.ts'
+import { BallastFile } from './ballast-file.ts'
 import { clearStalePages } from './stale-cells.ts'
 import {
   meansLock,
@@ -31,7 +31,7 @@ export function openFileSession(url: string): WriterSession {
 
 class FileSession implements WriterSession {
   readonly #client: Client
-  readonly #reserve: Reserve
+  readonly #ballast: BallastFile
   #hasPragmas = false
   /** One call at a time. */
   #last: Promise<unknown> = Promise.resolve()
@@ -41,7 +41,7 @@ class FileSession implements WriterSession {
 
   constructor(url: string) {
     this.#client = createClient({ url, concurrency: 1, intMode: 'number', timeout: busyTimeoutMs })
-    this.#reserve = new Reserve(decodeURIComponent(url.replace(/^file:/, '')))
+    this.#ballast = new BallastFile(decodeURIComponent(url.replace(/^file:/, '')))
   }
 
   run(call: WriterCall, frees: boolean): Promise<WriterValue> {
@@ -58,7 +58,7 @@ class FileSession implements WriterSession {
   async #runAlone(id: number, call: WriterCall, frees: boolean): Promise<WriterValue> {
     try {
       if (id <= this.#refusedUpTo) throw new LibsqlError('The database was locked', 'SQLITE_BUSY')
-      if (!frees && !this.#reserve.hasRoom())
+      if (!frees && !this.#ballast.hasRoom())
         throw new LibsqlError('Only what frees space is written', 'SQLITE_FULL')
       return await this.#runWithRoom(call, frees)
     } catch (error) {
@@ -79,8 +79,8 @@ class FileSession implements WriterSession {
       return await this.#runWithPragmas(call)
     } catch (error) {
       if (codeOf(error) !== 'SQLITE_FULL' || !frees) throw error
-      this.#reserve.release()
-      // The log may be what fills the disk, also once there is no reserve any more.
+      this.#ballast.release()
+      // The log may be what fills the disk, also once the ballast file is gone.
       await this.#runWithPragmas({ method: 'execute', statement: 'PRAGMA wal_checkpoint(TRUNCATE)' })
       return await this.#runWithPragmas(call)
     }
@@ -115,8 +115,8 @@ class FileSession implements WriterSession {
         return null
       case 'emptyLog':
         return await this.#emptyLog(call.holdUpMs)
-      case 'keepReserve':
-        this.#reserve.keep()
+      case 'keepBallast':
+        this.#ballast.keep()
         return null
     }
   }

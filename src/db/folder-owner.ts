@@ -1,64 +1,65 @@
+import { Background } from '../threads/background.ts'
 import { FolderLock } from './folder-lock.ts'
 
 const lockName = 'owner'
-const tryAgainMs = 250
+const retryMs = 250
 
 /**
- * Whether this process is the one that owns a folder: of those that share it, one saves index files, scrubs
- * deletions and keeps a replica up to date. When it dies, another takes its place.
+ * Whether this process owns the data folder. Of the processes that share it, the owner saves index files, erases
+ * deletions and syncs a replica. When the owner dies, another process takes its place.
  */
 export class FolderOwner {
   readonly #folder: string
   #lock: FolderLock | null = null
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #isClosed = false
+  readonly #waiting: Background
+  #onTaken = () => {}
 
   constructor(folder: string) {
     this.#folder = folder
+    this.#waiting = new Background({
+      work: async () => this.#tryTaking(),
+      delayMs: retryMs,
+      retryMs,
+      // The folder may be impossible to open for a moment, for want of file handles, say.
+      onFailure: () => undefined,
+    })
   }
 
   get isOwner(): boolean {
     return this.#lock !== null
   }
 
-  /** Tries for a while: a command may hold the folder for a moment; a service that holds it does not let go. */
+  /** Tries for a while, since a command may hold the folder for a moment. */
   async take(withinMs: number): Promise<void> {
     try {
       this.#lock = await FolderLock.acquire(this.#folder, lockName, withinMs)
     } catch {
-      // Another process owns it: this one serves, and leaves files and erasures to that one.
+      // Another service owns the folder. This one serves requests and leaves files and erasures to it.
     }
   }
 
-  /** Takes the folder as soon as nobody has it, and tells so. */
+  /** Takes the folder as soon as it is free, then calls `onTaken`. */
   takeLater(onTaken: () => void): void {
-    if (this.#isClosed || this.#lock) return
-    this.#timer = setTimeout(() => {
-      this.#lock = this.#tryAcquire()
-      if (this.#lock) onTaken()
-      else this.takeLater(onTaken)
-    }, tryAgainMs)
-    this.#timer.unref()
+    if (this.#lock) return
+    this.#onTaken = onTaken
+    this.#waiting.soon()
   }
 
-  #tryAcquire(): FolderLock | null {
-    try {
-      return FolderLock.tryAcquire(this.#folder, lockName)
-    } catch {
-      // The folder cannot be opened just now: out of files, say. There is a next time.
-      return null
-    }
-  }
-
-  /** Takes the folder no more; whoever closes is not to begin anew what falls to the owner. */
+  /** Stops waiting for the folder, so that a process that closes does not start the owner's work. */
   stopWaiting(): void {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
+    void this.#waiting.close()
   }
 
   release(): void {
     this.stopWaiting()
     this.#lock?.release()
     this.#lock = null
+  }
+
+  #tryTaking(): number | null {
+    this.#lock = FolderLock.tryAcquire(this.#folder, lockName)
+    if (!this.#lock) return retryMs
+    this.#onTaken()
+    return null
   }
 }

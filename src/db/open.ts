@@ -39,8 +39,8 @@ export interface OpenDatabase {
   dataVersion(): number
   /** False while writes are refused because the writer is starting again. */
   takesWrites(): boolean
-  /** See Writer.keepReserve; only of a local database. */
-  keepReserve(): Promise<void>
+  /** See Writer.keepBallast; only of a local database. */
+  keepBallast(): Promise<void>
   /** See stale-cells.ts; only of a local database. */
   clearStalePages(pages: number[]): Promise<void>
   /** See Writer.emptyLog; only of a local database. */
@@ -200,7 +200,7 @@ function toDatabase(
     file: location.kind === 'remote' ? '' : location.file,
     isLocal: location.kind === 'file',
     takesWrites: writer.isUp,
-    keepReserve: writer.keepReserve,
+    keepBallast: writer.keepBallast,
     clearStalePages: writer.clearStalePages,
     emptyLog: writer.emptyLog,
     dataVersion: () => reader.dataVersion(),

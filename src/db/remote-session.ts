@@ -37,7 +37,7 @@ export function openRemoteSession({
         return null
       case 'clearStalePages':
       case 'emptyLog':
-      case 'keepReserve':
+      case 'keepBallast':
         throw new Error("A server's disk is its own")
     }
   }

@@ -1,14 +1,16 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Background } from '../threads/background.ts'
 import { Thread } from '../threads/thread.ts'
 import type { ReplicaLocation } from './location.ts'
-import { OwnerLine, OwnerSocket } from './owner-socket.ts'
+import { OwnerClient, OwnerServer } from './owner-ipc.ts'
 import type { SyncApi, SyncData } from './sync-worker.ts'
 
-const askAgainMs = 50
-const askWithinMs = 3_000
+const retryMs = 50
+const retryWithinMs = 3_000
 
 export interface ReplicationStatus {
-  /** How long ago the newest sync that succeeded began; null before the first. */
+  /** How long ago the newest successful sync began; null before the first. */
   lagMs: number | null
   /** Milliseconds since 1970. */
   lastSyncAt: number | null
@@ -21,56 +23,70 @@ interface ReplicaOptions {
   /** Where the processes that share the replica find each other. */
   folder: string
   now: () => number
-  /** Told of the first failure of a row, and of the end of the row. */
+  /** Called when syncs begin to fail, and with null when they succeed again. */
   onChange: (problem: string | null) => void
-  /** Called for each place that cannot hold the socket on which the others ask this process. */
+  /** Called for each place that cannot hold the socket on which other processes ask this one. */
   onSocketFailure: (error: unknown) => void
 }
 
+type Question = 'sync' | 'status'
+type Reply = Omit<ReplicationStatus, 'lagMs'> & { error: string | null }
+
 /**
- * Keeps a replica's file up to date. One process does so, the owner of the folder: two that sync one file damage
+ * Keeps a replica's file up to date. Only the owner of the folder syncs, since two processes that sync one file damage
  * it. The others ask the owner.
  */
 export class Replica {
   readonly #options: ReplicaOptions
+  /** Syncs when asked to, and at every interval. */
+  readonly #syncing: Background
   /** Null in a process that does not own the folder. */
   #thread: Thread<SyncApi, SyncData> | null = null
-  #socket: OwnerSocket | null = null
-  #line: OwnerLine | null = null
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #running: Promise<void> | null = null
-  #queued: Promise<void> | null = null
+  #server: OwnerServer | null = null
+  #client: OwnerClient | null = null
+  /** Whether the primary has just answered, so that the next sync need not probe it. */
+  #hasAnswered = false
   #lastSyncAt: number | null = null
   #failures = 0
   #hasProblem = false
-  #isClosed = false
 
   constructor(options: ReplicaOptions) {
     this.#options = options
+    const { syncIntervalMs } = options.location
+    this.#syncing = new Background({
+      work: async () => {
+        await (this.#thread ? this.#runSync(this.#thread) : this.#askOwner('status'))
+        return syncIntervalMs
+      },
+      delayMs: 0,
+      retryMs: syncIntervalMs,
+      // Failures are counted and reported where they happen.
+      onFailure: () => undefined,
+    })
   }
 
   /** From now on this process syncs. */
   own(): void {
-    if (this.#thread || this.#isClosed) return
+    if (this.#thread || this.#syncing.isClosed) return
     const { location, folder, onSocketFailure } = this.#options
     prepareFile(location.file)
-    this.#line?.close()
-    this.#line = null
+    this.#client?.close()
+    this.#client = null
     this.#thread = new Thread({
       script: new URL('./sync-worker.ts', import.meta.url),
-      name: 'The thread that syncs',
+      name: 'The sync thread',
       data: () => ({ file: location.file, primary: location.primary }),
     })
-    this.#socket = new OwnerSocket({
+    this.#server = new OwnerServer({
       folder,
       answer: (question) => this.#answer(question),
       onFailure: onSocketFailure,
     })
   }
 
-  /** Syncs from now on, again and again. */
+  /** Syncs from now on at every interval. */
   start(): void {
-    this.#schedule(0)
+    this.#syncing.soon()
   }
 
   /** Whether the file is to be fetched anew, which the next start does. */
@@ -83,132 +99,96 @@ export class Replica {
     return { lagMs, lastSyncAt: this.#lastSyncAt, failures: this.#failures }
   }
 
-  /** Resolves when the file has everything that the primary had when this was called. */
+  /** Resolves when the file has everything that the primary had at the time of the call. */
   sync(): Promise<void> {
-    return this.#thread ? this.#syncOnce({ probes: false }) : this.#askOwner('sync')
+    if (this.#thread) this.#hasAnswered = true
+    return this.trySync()
+  }
+
+  /** The same when the primary may be away: fails within about a second. */
+  trySync(): Promise<void> {
+    return this.#thread ? this.#syncing.now() : this.#askOwner('sync')
   }
 
   /**
-   * The same after a write that the primary has committed, as often as it takes while the write's answer is waited for:
-   * a primary that is just putting its log away has for a moment nothing to give ("snapshot not found").
+   * Syncs after a write, and retries while the client waits for the answer: a primary that is checkpointing its log has
+   * nothing to give for a moment ("snapshot not found").
    */
-  async syncWrite(): Promise<void> {
-    const deadline = performance.now() + askWithinMs
-    for (;;) {
-      try {
-        return await this.sync()
-      } catch (error) {
-        if (this.#isClosed || performance.now() > deadline) throw error
-        await new Promise((resolve) => setTimeout(resolve, askAgainMs))
-      }
-    }
-  }
-
-  /** The same, for when the primary may be away: fails within about a second. */
-  trySync(): Promise<void> {
-    return this.#thread ? this.#syncOnce({ probes: true }) : this.#askOwner('sync')
+  syncWrite(): Promise<void> {
+    return this.#retry(() => this.sync())
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
-    this.#socket?.close()
-    this.#line?.close()
+    const closed = this.#syncing.close()
+    this.#server?.close()
+    this.#client?.close()
     await this.#thread?.close()
+    await closed
   }
 
-  /** Callers that come before a sync has begun share it. */
-  #syncOnce({ probes }: { probes: boolean }): Promise<void> {
-    this.#queued ??= this.#afterRunning(probes)
-    return this.#queued
-  }
-
-  async #afterRunning(probes: boolean): Promise<void> {
-    await this.#idle()
-    this.#queued = null
-    this.#running = this.#run(probes).finally(() => {
-      this.#running = null
-    })
-    return this.#running
-  }
-
-  async #idle(): Promise<void> {
-    while (this.#running) await this.#running.catch(() => undefined)
-  }
-
-  async #run(probes: boolean): Promise<void> {
-    if (!this.#thread) throw new Error('Another process syncs this replica')
+  async #runSync(thread: Thread<SyncApi, SyncData>): Promise<void> {
+    const probes = !this.#hasAnswered
+    this.#hasAnswered = false
     const startedAt = this.#options.now()
     try {
-      await this.#thread.ask('sync', probes)
+      await thread.ask('sync', probes)
       this.#lastSyncAt = startedAt
-      this.#note(null)
+      this.#report(null)
     } catch (error) {
       this.#failures++
       if (meansDamage(error)) markDamaged(this.#options.location.file)
-      this.#note(error instanceof Error ? error.message : String(error))
+      this.#report(error instanceof Error ? error.message : String(error))
       throw error
     }
   }
 
-  #note(problem: string | null): void {
+  #report(problem: string | null): void {
     if (this.#hasProblem === (problem !== null)) return
     this.#hasProblem = problem !== null
-    if (!this.#isClosed) this.#options.onChange(problem)
+    if (!this.#syncing.isClosed) this.#options.onChange(problem)
   }
 
-  #schedule(delayMs: number): void {
-    if (this.#isClosed) return
-    this.#timer = setTimeout(() => {
-      const turn = this.#thread ? this.trySync() : this.#askOwner('status')
-      // Failures are counted and told where they happen.
-      turn.catch(() => undefined).finally(() => this.#schedule(this.#options.location.syncIntervalMs))
-    }, delayMs)
-    this.#timer.unref()
-  }
-
-  async #answer(question: string): Promise<object> {
-    const error =
-      question === 'sync'
-        ? await this.sync().then(
-            () => null,
-            (reason) => String(reason),
-          )
-        : null
+  async #answer(question: string): Promise<Reply> {
+    let error: string | null = null
+    if (question === 'sync') await this.sync().catch((reason) => (error = String(reason)))
     return { error, lastSyncAt: this.#lastSyncAt, failures: this.#failures }
   }
 
-  /** An owner that has just died is replaced within the time that is waited for it. */
-  async #askOwner(question: 'sync' | 'status'): Promise<void> {
-    const deadline = performance.now() + askWithinMs
-    for (;;) {
-      try {
-        return await this.#askOnce(question)
-      } catch (error) {
-        if (this.#thread && question === 'sync') return this.sync()
-        if (this.#isClosed || this.#thread || performance.now() > deadline) throw error
-        await new Promise((resolve) => setTimeout(resolve, askAgainMs))
-      }
-    }
+  /** Retries, since an owner that has just died is soon replaced, perhaps by this process. */
+  #askOwner(question: Question): Promise<void> {
+    return this.#retry(async () => {
+      if (!this.#thread) await this.#askOnce(question)
+      else if (question === 'sync') await this.sync()
+    })
   }
 
-  async #askOnce(question: 'sync' | 'status'): Promise<void> {
-    this.#line ??= new OwnerLine(this.#options.folder)
-    const reply = (await this.#line.ask(question)) as Omit<ReplicationStatus, 'lagMs'> & {
-      error: string | null
-    }
+  async #askOnce(question: Question): Promise<void> {
+    this.#client ??= new OwnerClient(this.#options.folder)
+    const reply = (await this.#client.ask(question)) as Reply
     this.#lastSyncAt = reply.lastSyncAt
     this.#failures = reply.failures
     if (reply.error !== null) throw new Error(reply.error)
   }
+
+  async #retry(work: () => Promise<void>): Promise<void> {
+    const deadline = performance.now() + retryWithinMs
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (this.#syncing.isClosed || performance.now() > deadline) throw error
+        await sleep(retryMs)
+      }
+    }
+  }
 }
 
-/** How far a replica is, as libSQL keeps it beside the database. */
+/** Where libSQL notes beside the database how far a replica has come. */
 const progressSuffix = '-client_wal_index'
-/** A file beside a replica that is to be fetched anew. */
+/** Marks a replica that the next start fetches anew. */
 const damageSuffix = '-damaged'
 
-/** Whether a database file is kept up to date from a primary, so that nothing else may write to it. */
+/** Whether a database file is a replica, which only syncs may write to. */
 export function isReplica(file: string): boolean {
   return existsSync(file + progressSuffix)
 }
@@ -221,10 +201,7 @@ function markDamaged(file: string): void {
   writeFileSync(file + damageSuffix, '')
 }
 
-/**
- * Sees that the file is a replica or absent.
- * @throws for a database that is none, which a sync would have to throw away
- */
+/** Deletes a damaged replica. @throws for a database that is not a replica, which a sync would overwrite */
 function prepareFile(file: string): void {
   const hasRows = existsSync(file) && statSync(file).size > 0
   const isDamaged = existsSync(file + damageSuffix)
@@ -234,7 +211,7 @@ function prepareFile(file: string): void {
     )
   }
   if (hasRows && !isDamaged) return
-  // Progress without rows would have libSQL believe that it has them.
+  // With progress but no rows, libSQL would believe that it has them.
   for (const suffix of ['', '-wal', '-shm', progressSuffix, damageSuffix])
     rmSync(file + suffix, { force: true })
 }

@@ -6,7 +6,7 @@ export type WriterTarget =
   | { kind: 'file'; url: string }
   | { kind: 'remote'; location: RemoteLocation; deadlineMs: number }
 
-/** What the writer's proxy asks of its worker; most are methods of `@libsql/client`. */
+/** A call to the writer's worker. Most are methods of `@libsql/client`. */
 export type WriterCall =
   | { method: 'execute'; statement: InStatement }
   | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
@@ -14,33 +14,33 @@ export type WriterCall =
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
   | { method: 'emptyLog'; holdUpMs: number }
-  | { method: 'keepReserve' }
+  | { method: 'keepBallast' }
 
 export type WriterValue = PlainResult | PlainResult[] | boolean | null
 
 /** The connection that writes, in the worker. */
 export type WriterSession = {
-  /** @param frees whether it may use the room that is kept for what frees space: see reserve.ts */
+  /** @param frees whether the call frees space, and so may use that of the ballast file */
   run(call: WriterCall, frees: boolean): Promise<WriterValue>
   close(): Promise<void>
 }
 
-/** Whether the code of a failed call says that another connection holds a lock. */
+/** Whether the code says that another connection holds a lock. */
 export function meansLock(code: string): boolean {
   return code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')
 }
 
-/** Whether the code of a failed call says that the disk did not take it: read-only, broken, or gone. */
+/** Whether the code says that the disk refused the write: it is read-only, broken or gone. */
 export function meansRefusal(code: string): boolean {
   return /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(code)
 }
 
-/** Whether a write failed because of a row that is there already. */
+/** Whether a write failed because the row is there already. */
 export function meansConflict(error: unknown): boolean {
   return error instanceof LibsqlError && error.code.startsWith('SQLITE_CONSTRAINT')
 }
 
-/** A ResultSet as arrays: its rows have hidden index properties, which a message would lose. */
+/** A ResultSet that survives a message, which would lose the hidden index properties of its rows. */
 export interface PlainResult {
   columns: string[]
   columnTypes: string[]

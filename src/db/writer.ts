@@ -7,7 +7,7 @@ import {
   type ResultSet,
 } from '@libsql/client'
 import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
-import { AppError } from '../errors.ts'
+import { AppError, type AppErrorOptions } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
 import { lacksProject } from './constraint.ts'
 import type { RemoteLocation } from './location.ts'
@@ -26,51 +26,51 @@ import {
 } from './writer-messages.ts'
 
 const closeWithinMs = 60_000
-/** After it a write through a server is answered as unavailable: together with what leads up to it, three seconds. */
+/** A write through a server that takes longer is answered 503: within three seconds of the request. */
 const deadlineMs = 2_800
 const requestDeadlineMs = 2_500
 /** Statements that change nothing. */
 const readingPattern = /^\s*(select|pragma)\b/i
-/** Writes waiting or running; beyond it a write is refused at once instead of growing memory. */
+/** Writes waiting or running. Beyond this limit a write is refused at once, so that memory stays bounded. */
 const writesQueuedMax = 2_000
-/** Characters of large writes waiting or running; small ones are bounded by their number. */
+/** Characters of large writes waiting or running. Small ones are limited by their number. */
 const charsQueuedMax = 67_108_864
 const smallWriteCharsMax = 65_536
-/** A disk that refuses waits for somebody who sees to it. */
+/** A disk that refuses writes needs an operator. */
 const refusedRetrySeconds = 5
 
-/** Drizzle whose every statement runs in the writer's worker. Write with `batch`: it is one transaction. */
+/** Drizzle whose statements run in the writer's worker. Write with `batch`, which is one transaction. */
 export type WriteDatabase = LibSQLDatabase
 
 export interface Writer {
   readonly db: WriteDatabase
-  /** The same for what frees space, which is written also on a full disk: see reserve.ts. */
+  /** For writes that free space, which run even on a full disk: see ballast-file.ts. */
   readonly freeing: WriteDatabase
   readonly client: Client
-  /** False while a worker that failed is not up again. */
+  /** False while the worker restarts after a failure. */
   isUp(): boolean
-  /** Keeps room on the disk for what frees some; for the process that owns the folder. */
-  keepReserve(): Promise<void>
+  /** Keeps the ballast file; for the process that owns the folder. */
+  keepBallast(): Promise<void>
   /** See stale-cells.ts. */
   clearStalePages(pages: number[]): Promise<void>
   /**
-   * Tries to leave the write-ahead log empty, and holds up other writes for so long at most.
-   * @returns whether it is; readers in the middle of a query prevent it
+   * Tries to empty the write-ahead log, delaying other writes by at most `holdUpMs`.
+   * @returns whether it is empty: a reader in the middle of a query prevents it
    */
   emptyLog(holdUpMs: number): Promise<boolean>
-  /** Finishes what is queued, closes the connection and ends the worker. */
+  /** Finishes the queued writes, closes the connection and ends the worker. */
   close(): Promise<void>
 }
 
 export interface WriterOptions {
-  /** Told when the worker failed; it is started again. */
+  /** Called when the worker fails. It is started again. */
   onFailure?: (error: Error) => void
-  /** Told when the disk refuses what is written, such as a read-only one, and with null when it takes it again. */
+  /** Called when the disk starts to refuse writes, and with null when it accepts them again. */
   onDisk?: (problem: Error | null) => void
 }
 
 interface RemoteWriterOptions extends WriterOptions {
-  /** Awaited before a write is acknowledged: makes it visible to whoever reads here. */
+  /** Awaited before a write is acknowledged: makes it visible to this process's readers. */
   afterWrite: () => Promise<void>
 }
 
@@ -82,7 +82,7 @@ export function openWriter(
   return toWriter(new WriterThread({ kind: 'file', url }, { onFailure, onDisk, afterWrite: null }))
 }
 
-/** The same for a libSQL server; each call has a deadline of its own. */
+/** The same for a libSQL server. Each call has its own deadline. */
 export function openRemoteWriter(
   location: RemoteLocation,
   { onFailure = () => undefined, onDisk = () => undefined, afterWrite }: RemoteWriterOptions,
@@ -99,7 +99,7 @@ function toWriter(thread: WriterThread): Writer {
     freeing: drizzle(freeing),
     client,
     isUp: () => thread.isUp,
-    keepReserve: () => thread.keepReserve(),
+    keepBallast: () => thread.keepBallast(),
     clearStalePages: async (pages) => {
       await thread.send({ method: 'clearStalePages', pages }, true)
     },
@@ -111,16 +111,16 @@ function toWriter(thread: WriterThread): Writer {
 interface WriterThreadOptions {
   onFailure: (error: Error) => void
   onDisk: (problem: Error | null) => void
-  /** Null for a file of our own. */
+  /** Null for a local file. */
   afterWrite: (() => Promise<void>) | null
 }
 
-/** Calls to the writer's thread; on a file they run one after the other in the order they were made. */
+/** Calls to the writer's thread. On a file they run one after another, in the order of the calls. */
 class WriterThread {
   readonly #options: WriterThreadOptions
   readonly #thread: Thread<WriterSession, WriterTarget>
   #charsQueued = 0
-  #keepsReserve = false
+  #keepsBallast = false
   #isRefused = false
 
   constructor(target: WriterTarget, options: WriterThreadOptions) {
@@ -134,7 +134,7 @@ class WriterThread {
       closeWithinMs,
       onFailure: options.onFailure,
       onRestart: () => {
-        if (this.#keepsReserve) this.keepReserve().catch(options.onFailure)
+        if (this.#keepsBallast) this.keepBallast().catch(options.onFailure)
       },
     })
   }
@@ -147,17 +147,17 @@ class WriterThread {
     return this.#thread.isClosed
   }
 
-  async keepReserve(): Promise<void> {
-    this.#keepsReserve = true
-    await this.send({ method: 'keepReserve' }, true)
+  async keepBallast(): Promise<void> {
+    this.#keepsBallast = true
+    await this.send({ method: 'keepBallast' }, true)
   }
 
   async send(call: WriterCall, frees: boolean): Promise<WriterValue> {
     if (this.isClosed) throw new LibsqlError('The client is closed', 'CLIENT_CLOSED')
     const chars = largeCharsOf(call)
-    // Alone a write is taken whatever it weighs.
+    // A write that is alone is accepted whatever its size.
     if (chars > 0 && this.#charsQueued > 0 && this.#charsQueued + chars > charsQueuedMax)
-      throw busy('Too many large writes are waiting.')
+      throw unavailable('Too many large writes are waiting.')
     this.#charsQueued += chars
     const answered = this.#ask(call, frees).finally(() => {
       this.#charsQueued -= chars
@@ -177,20 +177,20 @@ class WriterThread {
       return value
     } catch (error) {
       if (error instanceof AppError) throw error
-      const { message, code } = asFailure(error)
-      if (meansRefusal(code) && !this.#isRefused) this.#noteDisk(new LibsqlError(message, code))
-      throw toError({ message, code })
+      const failure = toLibsqlError(error)
+      if (meansRefusal(failure.code) && !this.#isRefused) this.#noteDisk(failure)
+      throw toError(failure)
     }
   }
 
-  /** Told once, not with every write. */
+  /** Reports a change once, not at every write. */
   #noteDisk(problem: Error | null): void {
     this.#isRefused = problem !== null
     this.#options.onDisk(problem)
   }
 }
 
-/** `@libsql/client`'s interface over calls to the worker, so that Drizzle and its migrations use it unchanged. */
+/** `@libsql/client`'s interface over calls to the worker, which Drizzle and its migrator use unchanged. */
 class ThreadClient implements Client {
   readonly protocol = 'file'
   readonly #thread: WriterThread
@@ -210,7 +210,7 @@ class ThreadClient implements Client {
     return fromPlainResult((await this.#send({ method: 'execute', statement: whole })) as PlainResult)
   }
 
-  /** Always one `BEGIN IMMEDIATE` transaction: a deferred one fails when another process wrote in between. */
+  /** Always one `BEGIN IMMEDIATE` transaction: a deferred one fails if another process writes in between. */
   async batch(statements: Parameters<Client['batch']>[0]): Promise<ResultSet[]> {
     const results = await this.#send({
       method: 'batch',
@@ -228,7 +228,7 @@ class ThreadClient implements Client {
   }
 
   async sync(): Promise<Replicated> {
-    throw new LibsqlError('A replica is brought up to date by another worker', 'NOT_SUPPORTED')
+    throw new LibsqlError('Another thread syncs the replica', 'NOT_SUPPORTED')
   }
 
   async transaction(): Promise<never> {
@@ -246,7 +246,7 @@ class ThreadClient implements Client {
   }
 }
 
-/** Migrations take the time they need; nobody waits for an answer meanwhile. */
+/** Applies the deadline, but not to migrations, for which no client waits. */
 async function inTime(
   call: WriterCall,
   answered: Promise<WriterValue>,
@@ -258,7 +258,7 @@ async function inTime(
       return value
     },
     async (error: unknown) => {
-      // Who was refused because of a row that somebody else has written looks for it here.
+      // The caller will look here for the row that another node wrote.
       if (meansConflict(error)) await afterWrite()
       throw error
     },
@@ -274,7 +274,7 @@ function changesRows(call: WriterCall): boolean {
   return !readingPattern.test(typeof statement === 'string' ? statement : statement.sql)
 }
 
-/** Characters and bytes of a call's values; 0 when they are few. */
+/** How large a call's values are, in characters and bytes; 0 for a small call. */
 function largeCharsOf(call: WriterCall): number {
   if (call.method !== 'batch' && call.method !== 'execute') return 0
   const statements = call.method === 'batch' ? call.statements : [call.statement]
@@ -289,7 +289,7 @@ function largeCharsOf(call: WriterCall): number {
   return chars > smallWriteCharsMax ? chars : 0
 }
 
-/** Gives up waiting when the time is over; the work itself goes on. */
+/** Stops waiting after `timeoutMs`; the work itself goes on. */
 function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(writeUnanswered()), timeoutMs)
@@ -297,37 +297,31 @@ function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Val
   })
 }
 
-/** The thread keeps message and code of what failed in the worker. */
-function asFailure(error: unknown): { message: string; code: string } {
+/** An error from the worker has the message and the code of the original. */
+function toLibsqlError(error: unknown): LibsqlError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
-  return { message: error instanceof Error ? error.message : String(error), code }
+  return new LibsqlError(error instanceof Error ? error.message : String(error), code)
 }
 
-/** What a caller can act on becomes an answer of its own; anything else is an internal error. */
-function toError({ message, code }: { message: string; code: string }): Error {
+/** Turns a failure that a client can act on into its answer. Any other is an internal error. */
+function toError(cause: LibsqlError): Error {
+  const { code, message } = cause
   if (code === 'SQLITE_FULL') {
-    return new AppError('insufficient_storage', 'Insufficient storage', {
-      detail: 'The disk that holds the database is full; nothing was written.',
-      cause: new LibsqlError(message, code),
-    })
+    const detail = 'The disk that holds the database is full; nothing was written.'
+    return new AppError('insufficient_storage', 'Insufficient storage', { detail, cause })
   }
   if (meansRefusal(code)) {
-    return new AppError('unavailable', 'Service unavailable', {
-      detail: 'The disk refuses to write the database; this may have been written or not.',
-      retryAfterSeconds: refusedRetrySeconds,
-      cause: new LibsqlError(message, code),
-    })
+    const detail = 'The disk refuses writes to the database; this one may or may not have been stored.'
+    return unavailable(detail, { retryAfterSeconds: refusedRetrySeconds, cause })
   }
-  if (code === primaryAwayCode) return writeUnanswered(new LibsqlError(message, code))
-  if (code === tokenRefusedCode) return tokenRefused(new LibsqlError(message, code))
-  if (meansLock(code)) {
-    return busy('Another process is holding the database; nothing was written.')
-  }
-  // By another node, and this one has not heard of it yet.
-  if (lacksProject(message)) return projectWasDeleted(new LibsqlError(message, code))
-  return new LibsqlError(message, code)
+  if (code === primaryAwayCode) return writeUnanswered(cause)
+  if (code === tokenRefusedCode) return tokenRefused(cause)
+  if (meansLock(code)) return unavailable('Another process holds the database; nothing was written.')
+  // Another node has deleted it, and this one has not synced since.
+  if (lacksProject(message)) return projectWasDeleted(cause)
+  return cause
 }
 
-function busy(detail: string): AppError {
-  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: 1 })
+function unavailable(detail: string, options: AppErrorOptions = {}): AppError {
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: 1, ...options })
 }

@@ -131,7 +131,7 @@ export class Lifecycle {
     const { database, index, wordBacklog, removal, sweeper, log } = this.#options
     await runAll(signal, [
       () => database.own(),
-      () => (database.isLocal ? database.keepReserve() : null),
+      () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
       () => removal.schedule(),

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import Database from 'libsql'
 import { CallWords } from '../../src/calls/call-words.ts'
-import { toDocument } from '../../src/calls/document.ts'
-import { mergeCall } from '../../src/calls/merge.ts'
 import { WordBacklog } from '../../src/calls/word-backlog.ts'
 import { callWords } from '../../src/db/word-tables.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
@@ -287,88 +281,5 @@ describe('the words of a deleted call', () => {
     const ids = []
     for (const { word } of calls) ids.push(...(await idsOf(service, projectId, word)))
     return ids
-  }
-})
-
-describe.skipIf(ofFilesOnly)('a database of an earlier version', () => {
-  const calls = Array.from({ length: 2_000 }, (_, n) => ({ id: `c${n}`, ...said(`call number${n} of old`) }))
-
-  test('has its calls indexed in the background, and from where it was after a restart', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
-    writeEarlierDatabase(dataDir)
-    // A command has brought the schema up to date, and changes calls before any service could index them.
-    const command = await openCommand(dataDir)
-    const [project] = await command.projects.list()
-    const projectId = project?.projectId ?? 0
-    await command.calls.remove(projectId, 'c7')
-    await putCalls(command, projectId, [
-      { id: 'c8', ...said('another text') },
-      { id: 'c9', duration: 3 },
-      { id: 'fresh', ...said('call of new') },
-    ])
-    expect((await command.calls.find(projectId, { text: 'call' })).total).toBe(1)
-    await command.close()
-
-    const first = await startService({ dataDir })
-    expect(await callsBehind(first)).toBeGreaterThan(0)
-    await first.stop()
-    const second = await startService({ dataDir })
-    try {
-      await second.services.wordBacklog.finish()
-      expect(await callsBehind(second)).toBe(0)
-      const [indexed] = await second.services.database.read.all<{ n: number }>(
-        sql`select count(*) as n from ${callWords(projectId)}_docsize`,
-      )
-      expect(indexed?.n).toBe(calls.length)
-      expect(await idsOf(second, projectId, 'number9 call')).toEqual(['c9'])
-      expect(await idsOf(second, projectId, 'number7 call')).toEqual([])
-      expect(await idsOf(second, projectId, 'another')).toEqual(['c8'])
-      // The virtual columns and the index on them are there for old calls, too.
-      expect(
-        (await second.services.calls.find(projectId, { number: '0042' })).data.map(({ id }) => id),
-      ).toEqual(['c42'])
-    } finally {
-      await second.stop()
-      rmSync(dataDir, { recursive: true, force: true })
-    }
-  }, 60_000)
-
-  /** As the version before this one left it: its migrations, and a word table of its kind that nothing is in. */
-  function writeEarlierDatabase(dataDir: string): void {
-    const folder = join(import.meta.dir, '../../src/db/migrations')
-    const names = readdirSync(folder)
-      .filter((name) => name.endsWith('.sql'))
-      .sort()
-    const journal: { entries: { tag: string; when: number }[] } = JSON.parse(
-      readFileSync(join(folder, 'meta/_journal.json'), 'utf8'),
-    )
-    const db = new Database(join(dataDir, 'callbook.db'))
-    db.exec('pragma journal_mode = wal')
-    db.exec(
-      'create table __drizzle_migrations (id integer primary key autoincrement, hash text not null, created_at numeric)',
-    )
-    for (const name of names.slice(0, 2)) {
-      db.exec(readFileSync(join(folder, name), 'utf8').replaceAll('--> statement-breakpoint', ''))
-      const when = journal.entries.find(({ tag }) => `${tag}.sql` === name)?.when
-      db.exec(`insert into __drizzle_migrations (hash, created_at) values ('${name}', ${when})`)
-    }
-    const tokenizer = "porter unicode61 remove_diacritics 2 categories ''L* M* N* Co''"
-    const options = `content='', contentless_delete=1, tokenize='${tokenizer}'`
-    db.exec(`insert into projects (id, public_id, name, created_at) values (1, 'prj_1', 'default', 1);
-      create virtual table chunk_words_1 using fts5(heading, text, ${options});
-      create virtual table call_words_1 using fts5(words, ${options})`)
-    const insertHead =
-      db.prepare(`insert into calls (project_id, id, created_at, updated_at, status, is_engaged,
-      duration, caller_number, document_chars, change_seq) values (1, ?, ?, ?, 'live', 0, 0, ?, ?, 1)`)
-    const insertDocument = db.prepare('insert into call_documents (seq, document) values (?, ?)')
-    db.exec('begin')
-    for (const [n, change] of calls.entries()) {
-      const { call } = mergeCall(null, change.id, { ...change, callerNumber: `+1 00${n}` }, n)
-      const document = toDocument(call)
-      insertHead.run(change.id, n, n, call.callerNumber, document.length)
-      insertDocument.run(n + 1, document)
-    }
-    db.exec('commit')
-    db.close()
   }
 })

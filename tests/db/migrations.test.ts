@@ -1,66 +1,74 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { sql } from 'drizzle-orm'
-import { countMigrations, oldRecords, writeOldDatabase } from '../../scripts/torture/old-database.ts'
+import Database from 'libsql'
+import type { Dataset } from '../../scripts/bench/dataset.ts'
+import { buildOldDatabase, makeNextVersion, oldCallId, oldItem } from '../../scripts/torture/next-version.ts'
+import { startVictim, untilReady, type Victim } from '../../scripts/torture/victim.ts'
 import { at } from '../support/node.ts'
 import { freshFolder } from '../support/script.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 
 setDefaultTimeout(60_000)
-const folders: { remove(): void }[] = []
-afterAll(() => {
-  for (const { remove } of folders) remove()
+let fresh: ReturnType<typeof freshFolder>
+let dataDir: string
+let next: string
+let old: Dataset
+let started: Victim[]
+
+describe.skipIf(ofFilesOnly)('the next version', () => {
+  beforeEach(async () => {
+    fresh = freshFolder()
+    dataDir = join(fresh.folder, 'data')
+    next = makeNextVersion(fresh.folder)
+    old = await buildOldDatabase(dataDir)
+    started = []
+  })
+
+  afterEach(async () => {
+    for (const { kill } of started) await kill()
+    fresh.remove()
+  })
+
+  test('has every record of this one after an upgrade, and takes more', async () => {
+    const here = await startService({ dataDir })
+    const before = at(here, old)
+    const call = await (await before.fetch(`/v1/calls/${oldCallId}`)).text()
+    const items = await (await before.fetch('/v1/knowledge')).text()
+    await here.stop()
+
+    const { fetch, send } = at({ url: await upgrade() }, old)
+    expect(await (await fetch(`/v1/calls/${oldCallId}`)).text()).toBe(call)
+    expect(await (await fetch('/v1/knowledge')).text()).toBe(items)
+    const search = async () =>
+      await (await send('POST', '/v1/knowledge/search', { query: 'refund week' })).json()
+    expect((await search()).data[0]).toMatchObject(oldItem)
+    expect((await send('PUT', '/ingest/calls/new', { summary: 'from the next' })).status).toBe(201)
+    expect((await (await fetch('/v1/calls')).json()).pagination.total).toBe(2)
+    expect((await send('POST', '/v1/knowledge', { name: 'New', text: 'Hours.' })).status).toBe(201)
+    const { id } = JSON.parse(items).find(({ name }: { name: string }) => name === oldItem.name)
+    expect((await fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
+    expect((await search()).data).toMatchObject([{ name: 'New' }])
+  })
+
+  test('migrates once when two of its processes start at once', async () => {
+    const urls = await Promise.all([upgrade(), upgrade()])
+    for (const url of urls) expect((await at({ url }, old).fetch(`/v1/calls/${oldCallId}`)).status).toBe(200)
+    const database = new Database(join(dataDir, 'callbook.db'))
+    expect(database.prepare('select count(*) from __drizzle_migrations').pluck().all()).toEqual([2])
+    database.close()
+  })
+
+  test('leaves a database that this version refuses', async () => {
+    await upgrade()
+    expect(String(await startService({ dataDir }).catch(String))).toContain('newer version of Callbook')
+  })
 })
 
-async function startOn(appliedMigrations: number): Promise<TestService> {
-  const made = freshFolder()
-  folders.push(made)
-  if (appliedMigrations > 0) writeOldDatabase(join(made.folder, 'callbook.db'), appliedMigrations)
-  return await startService({ dataDir: made.folder })
+async function upgrade(): Promise<string> {
+  const victim = startVictim(dataDir, next)
+  started.push(victim)
+  const url = (await victim.address) ?? ''
+  expect(await untilReady(url, victim)).toBe(true)
+  return url
 }
-
-/** Every table and index but those that each project has of its own. */
-async function schemaOf({ services }: TestService): Promise<unknown[]> {
-  return await services.database.read.all(sql`
-    select type, name, sql from sqlite_master
-    where name not like '#_#_drizzle%' escape '#' and name not like 'chunk#_words#_%' escape '#' and name not like 'call#_words#_%' escape '#' order by name`)
-}
-
-describe.skipIf(ofFilesOnly)('a database of an older version', () => {
-  const versions = Array.from({ length: countMigrations() - 1 }, (_, n) => n + 1)
-
-  test.each(versions)(
-    'that had %d migrations has the schema of a new one, its records, and takes more',
-    async (applied) => {
-      const [fresh, service] = [await startOn(0), await startOn(applied)]
-      expect(await schemaOf(service)).toEqual(await schemaOf(fresh))
-      const { key, callId, call } = oldRecords
-      const [project] = await service.services.projects.list()
-      const projectId = project?.projectId ?? 0
-      const kind = 'ingest' as const
-      const { key: ingestKey } = await service.services.keys.create(projectId, {
-        name: kind,
-        kind,
-        allowedIps: [],
-        expiresAt: null,
-      })
-      const { fetch, send } = at(service, { key, ingestKey })
-
-      const old = await fetch(`/v1/calls/${callId}`)
-      expect([old.status, await old.text()]).toEqual([200, call])
-      expect((await send('PUT', '/ingest/calls/new', { summary: 'from this version' })).status).toBe(201)
-      const page = await (await fetch('/v1/calls')).json()
-      expect(page.pagination.total).toBe(2)
-      expect(page.data.map(({ id }: { id: string }) => id)).toEqual(['new', callId])
-      expect(
-        (await send('POST', '/v1/knowledge', { name: 'Refunds', text: 'They take a week.' })).status,
-      ).toBe(201)
-      const found = await send('POST', '/v1/knowledge/search', { query: 'refunds', timeoutMs: 10_000 })
-      expect(await found.json()).toMatchObject({ mode: 'hybrid', data: [{ name: 'Refunds' }] })
-      expect((await fetch(`/v1/calls/${callId}`, { method: 'DELETE' })).status).toBe(200)
-      await service.stop()
-      await fresh.stop()
-    },
-  )
-})

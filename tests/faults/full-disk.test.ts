@@ -90,7 +90,7 @@ describe.skipIf(!disk)('on a full disk', () => {
     rmSync(filler)
     await until(async () => (await project.send('PUT', '/ingest/calls/two', { summary: 'two' })).ok)
     expect(stored.length).toBeLessThan(100)
-    expect(readdirSync(folder)).toContain('callbook.db-reserve')
+    expect(readdirSync(folder)).toContain('callbook.db-ballast')
   })
 
   test('the project that has filled it can be deleted, and goes to the last byte', async () => {
@@ -103,7 +103,7 @@ describe.skipIf(!disk)('on a full disk', () => {
     await until(() => isRemoved(service, project))
     expect(Bun.spawnSync(['grep', '-rqaE', 'markerc[0-9]+ ', folder]).success).toBe(false)
     await until(async () => (await other.send('PUT', '/ingest/calls/two', { summary: 'two' })).ok)
-    expect(readdirSync(folder)).toContain('callbook.db-reserve')
+    expect(readdirSync(folder)).toContain('callbook.db-ballast')
   })
 
   test('a project that was deleted before it was full goes all the same', async () => {

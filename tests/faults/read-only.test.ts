@@ -58,7 +58,7 @@ describe.skipIf(!isPossible || ofFilesOnly)('while the disk is read-only', () =>
 
     setReadOnly(folder, false)
     await until(async () => (await Promise.all(writes().slice(0, 2))).every(({ ok }) => ok), 'Writing again')
-    expect(messages()).toContain('The disk takes writes again')
+    expect(messages()).toContain('The disk accepts writes again')
     for (const { id } of gone)
       await until(async () => (await (await project.fetch(`/v1/erasures/${id}`)).json()).status === 'done')
     expect(

@@ -34,7 +34,7 @@ test('a replica whose thread ends fails what was under way, says so, and syncs a
     told.length = 0
     await endAtNextSync()
     await until(() => told.length > 0)
-    expect(told[0]).toStartWith('The thread that syncs has failed')
+    expect(told[0]).toStartWith('The sync thread has failed')
     await until(() => told.at(-1) === null)
     await until(() => write(name))
     expect(await database.read.all(sql`select value from meta where name = ${name}`)).toHaveLength(1)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { eq, inArray, lt, sql } from 'drizzle-orm'
 import ipaddr from 'ipaddr.js'
+import { KeyedMutex } from '../../db/keyed-mutex.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { signInLimits } from '../../db/schema.ts'
-import { Turns } from '../../db/turns.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 
@@ -52,7 +52,7 @@ interface Counted {
  */
 export class SignInLimits {
   readonly #options: SignInLimitsOptions
-  readonly #turns = new Turns()
+  readonly #mutex = new KeyedMutex()
 
   constructor(options: SignInLimitsOptions) {
     this.#options = options
@@ -81,7 +81,7 @@ export class SignInLimits {
   /** In turns, so that only another process can count between the read and the write; then the write decides. */
   async #count(attempts: Attempt[]): Promise<void> {
     const keys = attempts.map(({ key }) => key)
-    await this.#turns.take(new Set(keys), async () => {
+    await this.#mutex.run(new Set(keys), async () => {
       const { read, write, now: readClock } = this.#options
       const now = readClock()
       const before = await read.select().from(signInLimits).where(inArray(signInLimits.key, keys))

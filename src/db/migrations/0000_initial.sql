@@ -1,3 +1,34 @@
+CREATE TABLE `accounts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`account_id` text NOT NULL,
+	`provider_id` text NOT NULL,
+	`access_token` text,
+	`refresh_token` text,
+	`id_token` text,
+	`access_token_expires_at` integer,
+	`refresh_token_expires_at` integer,
+	`scope` text,
+	`password` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `accounts_by_person` ON `accounts` (`user_id`);--> statement-breakpoint
+CREATE TABLE `audit_events` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`project_id` integer,
+	`at` integer NOT NULL,
+	`actor_id` text,
+	`actor_name` text,
+	`action` text NOT NULL,
+	`target` text,
+	`ip_address` text
+);
+--> statement-breakpoint
+CREATE INDEX `audit_events_by_project` ON `audit_events` (`project_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_events_by_actor` ON `audit_events` (`actor_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `call_documents` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`document` text NOT NULL,
@@ -26,23 +57,27 @@ CREATE TABLE `calls` (
 	`ended_reason` text,
 	`document_chars` integer NOT NULL,
 	`change_seq` integer NOT NULL,
+	`caller_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(caller_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
+	`called_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(called_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `calls_by_id` ON `calls` (`project_id`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_time` ON `calls` (`project_id`,`created_at`,`id`,`document_chars`);--> statement-breakpoint
-CREATE INDEX `calls_by_status` ON `calls` (`project_id`,`status`,`created_at`);--> statement-breakpoint
 CREATE INDEX `calls_by_evaluation` ON `calls` (`project_id`,`evaluation`,`created_at`);--> statement-breakpoint
-CREATE INDEX `calls_by_engagement` ON `calls` (`project_id`,`is_engaged`,`created_at`);--> statement-breakpoint
-CREATE INDEX `calls_by_caller` ON `calls` (`project_id`,`caller_number`,`created_at`);--> statement-breakpoint
-CREATE INDEX `calls_by_called` ON `calls` (`project_id`,`called_number`,`created_at`);--> statement-breakpoint
 CREATE INDEX `calls_by_ended_reason` ON `calls` (`project_id`,`ended_reason`,`created_at`);--> statement-breakpoint
+CREATE INDEX `calls_at_a_glance` ON `calls` (`project_id`,`created_at`,`id`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`caller_digits`,`called_digits`);--> statement-breakpoint
 CREATE TABLE `calls_by_day` (
 	`project_id` integer NOT NULL,
 	`day` integer NOT NULL,
 	`calls` integer NOT NULL,
 	PRIMARY KEY(`project_id`, `day`),
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `calls_without_words` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE TABLE `chunks` (
@@ -60,6 +95,7 @@ CREATE TABLE `chunks` (
 	`next_attempt_at` integer,
 	`last_error` text,
 	`leased_until` integer,
+	`refusals` integer DEFAULT 0 NOT NULL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`item_seq`) REFERENCES `knowledge_items`(`seq`) ON UPDATE no action ON DELETE cascade
 );
@@ -79,6 +115,33 @@ CREATE TABLE `erasures` (
 );
 --> statement-breakpoint
 CREATE INDEX `erasures_open` ON `erasures` (`requested_at`) WHERE done_at is null;--> statement-breakpoint
+CREATE TABLE `idempotent_creates` (
+	`project_id` integer NOT NULL,
+	`key_hash` text NOT NULL,
+	`body_hash` text NOT NULL,
+	`item_id` text,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`project_id`, `key_hash`),
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `idempotent_creates_by_item` ON `idempotent_creates` (`project_id`,`item_id`);--> statement-breakpoint
+CREATE INDEX `idempotent_creates_by_time` ON `idempotent_creates` (`created_at`);--> statement-breakpoint
+CREATE TABLE `invitations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer,
+	`role` text,
+	`person_id` text,
+	`token_hash` text NOT NULL,
+	`created_by` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `invitations_token_hash_unique` ON `invitations` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `invitations_by_project` ON `invitations` (`project_id`);--> statement-breakpoint
 CREATE TABLE `keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,
@@ -114,9 +177,38 @@ CREATE TABLE `knowledge_items` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `knowledge_items_by_id` ON `knowledge_items` (`project_id`,`id`);--> statement-breakpoint
 CREATE INDEX `knowledge_items_by_time` ON `knowledge_items` (`project_id`,`created_at`,`seq`);--> statement-breakpoint
+CREATE TABLE `members` (
+	`project_id` integer NOT NULL,
+	`person_id` text NOT NULL,
+	`role` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`project_id`, `person_id`),
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `members_by_person` ON `members` (`person_id`);--> statement-breakpoint
 CREATE TABLE `meta` (
 	`name` text PRIMARY KEY NOT NULL,
 	`value` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `people` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`email` text NOT NULL,
+	`email_verified` integer DEFAULT false NOT NULL,
+	`image` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `people_email_unique` ON `people` (`email`);--> statement-breakpoint
+CREATE TABLE `project_erasures` (
+	`project_id` integer PRIMARY KEY NOT NULL,
+	`id_hash` text NOT NULL,
+	`requested_at` integer NOT NULL,
+	`done_at` integer
 );
 --> statement-breakpoint
 CREATE TABLE `projects` (
@@ -126,11 +218,45 @@ CREATE TABLE `projects` (
 	`change_seq` integer DEFAULT 0 NOT NULL,
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
 	`call_count` integer DEFAULT 0 NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`deleted_at` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `projects_name_unique` ON `projects` (`name`);--> statement-breakpoint
+CREATE INDEX `projects_by_name` ON `projects` (`name`);--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`token` text NOT NULL,
+	`expires_at` integer NOT NULL,
+	`ip_address` text,
+	`user_agent` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_token_unique` ON `sessions` (`token`);--> statement-breakpoint
+CREATE INDEX `sessions_by_person` ON `sessions` (`user_id`);--> statement-breakpoint
+CREATE TABLE `sign_in_limits` (
+	`id` text PRIMARY KEY NOT NULL,
+	`key` text NOT NULL,
+	`count` integer NOT NULL,
+	`last_request` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sign_in_limits_key_unique` ON `sign_in_limits` (`key`);--> statement-breakpoint
+CREATE TABLE `verifications` (
+	`id` text PRIMARY KEY NOT NULL,
+	`identifier` text NOT NULL,
+	`value` text NOT NULL,
+	`expires_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `verifications_by_identifier` ON `verifications` (`identifier`);--> statement-breakpoint
+-- Written by hand: drizzle-kit knows no triggers.
 CREATE TRIGGER `calls_count_insert` AFTER INSERT ON `calls` BEGIN
 	INSERT INTO `calls_by_day` (`project_id`, `day`, `calls`) VALUES (new.`project_id`, new.`created_at` / 86400000, 1)
 	ON CONFLICT (`project_id`, `day`) DO UPDATE SET `calls` = `calls` + 1;

@@ -4,46 +4,46 @@ import { dirname } from 'node:path'
 
 const bytesMax = 8 * 1024 * 1024
 const partBytes = 64 * 1024
-/** A small disk is not filled with what is kept from others. */
+/** A small disk should hold records, not ballast. */
 const shareOfFreeMax = 0.1
-/** Room beside it, without which it would be made only to be given away again. */
-const roomBesideIt = 1.25
-const triesEveryMs = 1_000
+/** Free space, as a multiple of the file, that must be there before the file is made again. */
+const freeFactorMin = 1.25
+const retryMs = 1_000
 
 /**
- * A file that holds nothing but room. On a full disk a deletion is the one thing that must still work, and it needs
- * some: for the log, and for emptying the log into the database. Then the file gives way, and only what frees space
- * is written until there is room for the file again.
+ * A file that takes up space. Deletions must work on a full disk, and need some space themselves: for the log, and for
+ * emptying the log into the database. They get it by deleting this file. Until there is room to make the file again,
+ * only writes that free space are accepted.
  */
-export class Reserve {
+export class BallastFile {
   readonly #path: string
-  /** What it has when it is whole; 0 until it is kept. */
+  /** Its full size; 0 until `keep` is called. */
   #bytes = 0
   #isReleased = false
   #triedAt = Number.NEGATIVE_INFINITY
 
   constructor(databaseFile: string) {
-    this.#path = `${databaseFile}-reserve`
+    this.#path = `${databaseFile}-ballast`
   }
 
-  /** Makes the file, if it is not there; only in the process that owns the folder. */
+  /** Makes the file unless it is there. Only the process that owns the folder calls this. */
   keep(): void {
-    const held = sizeOf(this.#path)
+    const held = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
     this.#bytes = Math.max(held, Math.min(bytesMax, this.#free() * shareOfFreeMax))
     this.#isReleased = held < this.#bytes && !this.#make()
   }
 
-  /** Whether there is, or can be again, room for what does not free any. */
+  /** Whether writes that do not free space may run. Makes a released file again once there is room for it. */
   hasRoom(): boolean {
     if (!this.#isReleased) return true
     const now = performance.now()
-    if (now < this.#triedAt + triesEveryMs) return false
+    if (now < this.#triedAt + retryMs) return false
     this.#triedAt = now
-    this.#isReleased = this.#free() < this.#bytes * roomBesideIt || !this.#make()
+    this.#isReleased = this.#free() < this.#bytes * freeFactorMin || !this.#make()
     return !this.#isReleased
   }
 
-  /** Gives the room to whoever frees some. */
+  /** Deletes the file, for a write that frees space. */
   release(): void {
     rmSync(this.#path, { force: true })
     this.#isReleased = this.#bytes > 0
@@ -51,7 +51,7 @@ export class Reserve {
 
   #make(): boolean {
     try {
-      // Bytes that no file system stores as fewer.
+      // Random bytes, which no file system compresses.
       const part = randomFillSync(Buffer.alloc(partBytes))
       const file = openSync(this.#path, 'w', 0o600)
       try {
@@ -62,7 +62,7 @@ export class Reserve {
       }
       return true
     } catch {
-      // The disk is full, and is not to be made fuller.
+      // The disk is full: leave what is free to others.
       rmSync(this.#path, { force: true })
       return false
     }
@@ -72,8 +72,4 @@ export class Reserve {
     const { bavail, bsize } = statfsSync(dirname(this.#path))
     return Number(bavail) * Number(bsize)
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }

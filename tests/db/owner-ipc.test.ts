@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { OwnerLine, OwnerSocket } from '../../src/db/owner-socket.ts'
+import { OwnerClient, OwnerServer } from '../../src/db/owner-ipc.ts'
 import { failureOf } from '../support/failure.ts'
 import { freshFolder, runScript } from '../support/script.ts'
 import { until } from '../support/until.ts'
@@ -62,8 +62,8 @@ describe('the socket of the owner', () => {
     const folder = join(fresh.folder, 'long'.repeat(30))
     mkdirSync(folder)
     const killed = runScript(
-      `const { OwnerSocket } = await import('./src/db/owner-socket.ts')
-       new OwnerSocket({ folder: process.argv.at(-1), answer: async () => ({}), onFailure: console.error })
+      `const { OwnerServer } = await import('./src/db/owner-ipc.ts')
+       new OwnerServer({ folder: process.argv.at(-1), answer: async () => ({}), onFailure: console.error })
        setInterval(() => undefined, 1000)
        console.log('listens')`,
       folder,
@@ -91,7 +91,7 @@ describe('the socket of the owner', () => {
     await until(async () => (await line.ask('?').catch(() => null)) !== null)
     line.close()
     seize(readFileSync(join(folder, 'owner.folder'), 'utf8'))
-    const another = new OwnerLine(folder)
+    const another = new OwnerClient(folder)
     expect(String(await failureOf(another.ask('?')))).toContain('is not a private folder')
     socket.close()
   })
@@ -118,7 +118,7 @@ describe('the socket of the owner', () => {
     const stranger = createServer((asked) => asked.write(sent))
     stranger.listen(path)
     await once(stranger, 'listening')
-    const line = new OwnerLine(fresh.folder)
+    const line = new OwnerClient(fresh.folder)
     expect(String(await failureOf(line.ask('?')))).toContain('not a process of this service')
     stranger.close()
     const { socket } = open(fresh.folder, async () => ({ is: 'heard' }))
@@ -143,6 +143,6 @@ function moved(path: string): string {
 
 function open(folder: string, answer: (question: string) => Promise<object>, answerWithinMs?: number) {
   const failures: unknown[] = []
-  const socket = new OwnerSocket({ folder, answer, onFailure: (error) => failures.push(error) })
-  return { socket, line: new OwnerLine(folder, answerWithinMs), failures }
+  const socket = new OwnerServer({ folder, answer, onFailure: (error) => failures.push(error) })
+  return { socket, line: new OwnerClient(folder, answerWithinMs), failures }
 }

@@ -13,7 +13,7 @@ const socketName = 'owner.sock'
 /** A file in the data folder: the private folder that holds the socket, when the data folder cannot. */
 const pointerName = 'owner.folder'
 
-interface OwnerSocketOptions {
+interface OwnerServerOptions {
   folder: string
   answer: (question: string) => Promise<object>
   /** Called for each place that cannot hold the socket. After the second, other processes cannot ask this one. */
@@ -25,14 +25,14 @@ interface OwnerSocketOptions {
  * folder. If its path is too long, or the volume cannot hold sockets, it lies in a folder of its own among the
  * system's temporary ones. That folder has a random name and is open to this user alone, so nobody can take its place.
  */
-export class OwnerSocket {
+export class OwnerServer {
   readonly #folder: string
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   readonly #onFailure: (error: unknown) => void
   #isElsewhere = false
 
-  constructor({ folder, answer, onFailure }: OwnerSocketOptions) {
+  constructor({ folder, answer, onFailure }: OwnerServerOptions) {
     this.#folder = folder
     this.#onFailure = onFailure
     this.#server = createServer((socket) => {
@@ -141,7 +141,7 @@ function parseMessage(line: string): Message | null {
 }
 
 /** Asks the owner of a folder. After a broken connection the next question opens another. */
-export class OwnerLine {
+export class OwnerClient {
   readonly #folder: string
   readonly #answerWithinMs: number
   readonly #waiting = new Map<number, { resolve(reply: object): void; reject(error: Error): void }>()

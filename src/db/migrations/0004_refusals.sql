@@ -1,1 +1,0 @@
-ALTER TABLE `chunks` ADD `refusals` integer DEFAULT 0 NOT NULL;

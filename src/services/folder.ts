@@ -1,0 +1,24 @@
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { FolderOwner } from '../db/folder-owner.ts'
+
+interface FolderOptions {
+  takesFolder: boolean
+  ownerWaitMs: number
+}
+
+/** Makes the data folder, private to this user, and takes it if it is free. */
+export async function openFolder(
+  folder: string,
+  { takesFolder, ownerWaitMs }: FolderOptions,
+): Promise<FolderOwner> {
+  mkdirSync(join(folder, 'indexes'), { recursive: true, mode: 0o700 })
+  try {
+    chmodSync(folder, 0o700)
+  } catch {
+    // Another user's folder, such as a mounted volume: that user decides, and our files are 0600 all the same.
+  }
+  const owner = new FolderOwner(folder)
+  if (takesFolder) await owner.take(ownerWaitMs)
+  return owner
+}
