@@ -157,7 +157,7 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search, outbox }
         responses: keyedAnswers({ 200: jsonAnswer('The item.', Item) }, ['not_found']),
       },
     })
-    .delete('/:id', ({ caller, params }) => knowledge.remove(caller.projectId, params.id, byKey(caller)), {
+    .delete('/:id', ({ caller, params }) => knowledge.delete(caller.projectId, params.id, byKey(caller)), {
       detail: {
         tags,
         security,

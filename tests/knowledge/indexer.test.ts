@@ -251,7 +251,7 @@ describe('a chunk that is deleted while it is being embedded', () => {
       .select({ id: knowledgeItems.id })
       .from(knowledgeItems)
       .where(sql`project_id = ${projectId} and text like '%goes'`)
-    await knowledge.remove(projectId, gone?.id ?? '')
+    await knowledge.delete(projectId, gone?.id ?? '')
     gate.resolve()
     await Promise.all(adding)
     const rows = await rowsOf(projectId)
