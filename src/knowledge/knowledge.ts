@@ -14,8 +14,9 @@ import { codePoints } from '../text/code-points.ts'
 import { toIndexedWords } from '../text/words.ts'
 import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunking/chunk-rows.ts'
 import type { VectorIndex } from './index/vector-index.ts'
-import { type Indexer, leaseMsDefault } from './indexer.ts'
+import type { Indexer } from './indexer.ts'
 import { placeOf, writeCursor } from './item-cursor.ts'
+import { leaseMsDefault } from './leases.ts'
 import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 import type { TextWork } from './text-work.ts'
 
@@ -35,8 +36,6 @@ interface KnowledgeOptions {
   indexer: Pick<Indexer, 'settle'>
   index: Pick<VectorIndex, 'remove'>
   erasure: { schedule(projectId: number): void }
-  /** How long the chunks of an item are left to the process that stores and embeds it. */
-  leaseMs?: number
   now: () => number
   log: Pick<Log, 'warn'>
 }
@@ -134,8 +133,8 @@ export class Knowledge {
    * @param alongside statements that are committed with the item, or not at all
    */
   async add(projectId: number, input: NewItem, alongside?: Alongside): Promise<CreatedItem> {
-    const { config, indexer, leaseMs = leaseMsDefault } = this.#options
-    const { item, labels } = await this.#store(projectId, input, { leaseMs, alongside })
+    const { config, indexer } = this.#options
+    const { item, labels } = await this.#store(projectId, input, { leaseMs: leaseMsDefault, alongside })
     const isIndexed = await indexer.settle(projectId, labels, config.indexWaitMs)
     return { item, isIndexed }
   }
