@@ -35,7 +35,7 @@ describe('closing', () => {
        const { projectId } = await services.projects.create('closing')
        const { item } = await services.knowledge.add(projectId, { name: 'x', text: 'Some text.' })
        await services.search.search(projectId, { query: 'text', timeoutMs: 5_000 })
-       await services.knowledge.remove(projectId, item.id)
+       await services.knowledge.delete(projectId, item.id)
        await services.knowledge.store(projectId, { name: 'y', text: 'Other text.' })
        services.indexer.wake(projectId)
        await services.close()

@@ -53,7 +53,7 @@ export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: K
     .delete(
       '/:id',
       ({ member, person, address, params }) =>
-        knowledge.remove(member.projectId, params.id, byPerson(person, address)),
+        knowledge.delete(member.projectId, params.id, byPerson(person, address)),
       { detail },
     )
 }

@@ -1,30 +1,23 @@
 import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import { chunks, knowledgeItems, projects } from '../db/schema.ts'
-import { type ProjectStores, preparedQueries, type StoreOf } from '../db/store.ts'
+import { type ProjectStores, preparedQueries, type Store } from '../db/store.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 import { embeddedText } from './chunking/chunks.ts'
 import { type Embedder, EmbeddingError } from './embedding/embedder.ts'
 import type { VectorIndex } from './index/vector-index.ts'
+import { Leases, leaseMsDefault, waitMsMax } from './leases.ts'
+import { Waiters } from './waiters.ts'
 
 const retryDelayMsMin = 1_000
 const retryDelayMsMax = 300_000
-/** No chunk waits longer, whatever the provider asks for; one that seems to has seen the clock go back. */
-const waitMsMax = 900_000
 const errorCharsMax = 500
-/** How long chunks are left to a process that has taken them on and says no more; then another may embed them. */
-export const leaseMsDefault = 15_000
-/** Who comes beyond it is not kept waiting: their chunks are pending. */
-const waitersMax = 200
-/** What is beyond it is embedded when its lease has ended: each batch asks for what is held. */
-const heldMax = 10_000
 
 interface IndexerOptions {
   stores: Pick<ProjectStores, 'of' | 'isClosed'>
   embedder: Embedder
-  /** Null in a process that does not search: another finds the vectors in the rows. */
+  /** Null in a process that does not search. Others find the vectors in the rows. */
   index: Pick<VectorIndex, 'add'> | null
-  /** How long what is taken on is this process's without a renewal. */
   leaseMs?: number
   now: () => number
   random?: () => number
@@ -93,47 +86,32 @@ const queries = preparedQueries((db) => {
   }
 })
 
-/**
- * From rows to vectors to the index. What is pending stands in the rows, so there is no queue to lose: a
- * restart finds it again.
- */
+/** Embeds pending chunks and adds them to the index. The rows are the queue, so a restart loses nothing. */
 export class Indexer {
-  readonly #options: Required<IndexerOptions>
-  readonly #store: StoreOf
+  readonly #options: IndexerOptions
+  readonly #leases: Leases
+  readonly #waiters = new Waiters()
   readonly #runs = new Map<number, Background>()
-  readonly #waiters = new Set<Waiter>()
   readonly #closing = new AbortController()
-  /** By project, the chunks whose lease is this process's. */
-  readonly #held = new Map<number, Set<number>>()
 
   constructor(options: IndexerOptions) {
-    this.#options = { leaseMs: leaseMsDefault, random: Math.random, ...options }
-    this.#store = options.stores.of
+    const { stores, leaseMs = leaseMsDefault, now } = options
+    this.#options = options
+    this.#leases = new Leases({ store: stores.of, leaseMs, now })
   }
 
-  /** True once all of these chunks are found by vector; false when one failed or `timeoutMs` passed. */
-  async settle(projectId: number, labels: readonly number[], timeoutMs: number): Promise<boolean> {
-    if (this.#waiters.size >= waitersMax) {
-      // What was stored with a lease is this process's to embed all the same.
-      this.#hold(projectId, labels)
-      this.wake(projectId)
-      return false
-    }
-    const waiter = new Waiter(labels)
-    // They were stored with a lease.
-    this.#hold(projectId, labels)
-    this.#waiters.add(waiter)
-    const timer = setTimeout(() => waiter.finish(false), timeoutMs)
+  /**
+   * Embeds chunks that were stored with a lease.
+   * @returns whether vector search finds all of them within `timeoutMs`
+   */
+  settle(projectId: number, labels: readonly number[], timeoutMs: number): Promise<boolean> {
+    this.#leases.hold(projectId, labels)
+    const settled = this.#waiters.wait(labels, timeoutMs)
     this.wake(projectId)
-    try {
-      return await waiter.done
-    } finally {
-      clearTimeout(timer)
-      this.#waiters.delete(waiter)
-    }
+    return settled
   }
 
-  /** Starts on the project's pending chunks; a run that is under way is followed by another. */
+  /** Starts on the project's pending chunks, again after a run that is under way. */
   wake(projectId: number): void {
     if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
     let run = this.#runs.get(projectId)
@@ -142,16 +120,15 @@ export class Indexer {
         work: () => this.#run(projectId),
         delayMs: 0,
         retryMs: retryDelayMsMin,
-        // The rows could not be read or written, so they do not say when to try again.
         onFailure: (error) => this.#logFailure({ projectId, chunks: 0, attempt: 0, error }),
       })
       this.#runs.set(projectId, run)
     }
-    // Whoever waits for the chunks does so by `settle`; failures go to `onFailure`.
+    // `onFailure` has logged it.
     run.now().catch(() => undefined)
   }
 
-  /** Resolves when nothing is being embedded any more. */
+  /** Resolves when nothing is being embedded. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runs.values()].map((run) => run.idle()))
   }
@@ -162,7 +139,7 @@ export class Indexer {
     return row?.count ?? 0
   }
 
-  /** Makes vectors of another space pending: they mean nothing to this embedder. */
+  /** Makes chunks with vectors of another embedding space pending again. */
   async adoptSpace(projectId: number): Promise<void> {
     const { read, write } = this.#store(projectId)
     const { space } = this.#options.embedder
@@ -176,24 +153,21 @@ export class Indexer {
       where project_id = ${projectId} and embedding_space <> ${space}`)
   }
 
-  /** Whoever took chunks on will not embed them any more. */
+  /** Frees chunks for this process that others had leased and will not embed. */
   async endLeases(projectId: number): Promise<void> {
-    const { read, write } = this.#store(projectId)
-    const isLeased = sql`project_id = ${projectId} and embedding_space is null and leased_until is not null`
-    const [leased] = await read.all(sql`select 1 from ${chunks} where ${isLeased} limit 1`)
-    if (leased) await write.run(sql`update ${chunks} set leased_until = null where ${isLeased}`)
+    await this.#leases.endAll(projectId)
   }
 
-  /** Stops after what is being written; the rest stays pending in the rows. */
+  /** Stops after what is being written. The rest stays pending in the rows. */
   async close(): Promise<void> {
     this.#closing.abort()
-    for (const waiter of this.#waiters) waiter.finish(false)
+    this.#waiters.close()
     await Promise.all([...this.#runs.values()].map((run) => run.close()))
   }
 
   /** Resolves to the time until the next chunk is due; null when none is pending. */
   async #run(projectId: number): Promise<number | null> {
-    const renewal = setInterval(() => void this.#renewLeases(projectId), this.#options.leaseMs / 3)
+    const stopRenewing = this.#leases.keep(projectId)
     try {
       await this.adoptSpace(projectId)
       await this.#embedDue(projectId)
@@ -203,17 +177,17 @@ export class Indexer {
       this.#runs.delete(projectId)
       return null
     } finally {
-      clearInterval(renewal)
+      stopRenewing()
     }
   }
 
   async #embedDue(projectId: number): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      const heldBefore = [...this.#heldOf(projectId)]
-      const batches = await this.#takeOn(projectId)
+      const heldBefore = [...this.#leases.heldIn(projectId)]
+      const batches = await this.#takeDue(projectId)
       if (batches.length === 0) {
-        // Embedded by another process, or deleted.
-        this.#release(projectId, heldBefore)
+        // Other processes have embedded or deleted these chunks.
+        this.#leases.release(projectId, heldBefore)
         return await this.#settleOthers(projectId)
       }
       const outcomes = await Promise.allSettled(batches.map((batch) => this.#embed(projectId, batch)))
@@ -221,71 +195,37 @@ export class Indexer {
     }
   }
 
-  /** What is due, no more than is worth having under way: the rest is any process's. */
-  async #takeOn(projectId: number): Promise<PendingChunk[][]> {
+  /** Leases due chunks, no more than the embedder takes at once: other processes may have the rest. */
+  async #takeDue(projectId: number): Promise<PendingChunk[][]> {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
-    const limit = batchTextsMax * batchesAtOnce
+    const held = this.#leases.heldIn(projectId)
     const now = this.#options.now()
     const rows = await queries(this.#store(projectId).read).due.all({
       projectId,
       now,
       farthest: now + waitMsMax,
-      held: JSON.stringify([...this.#heldOf(projectId)]),
-      limit,
+      held: JSON.stringify([...held]),
+      limit: batchTextsMax * batchesAtOnce,
     })
-    const wanted = inBatches(rows, batchTextsMax).slice(0, batchesAtOnce)
-    return inBatches(await this.#lease(projectId, wanted.flat()), batchTextsMax)
-  }
-
-  /** Takes on chunks that nobody has; of several processes that try, one gets each. */
-  async #lease(projectId: number, rows: PendingChunk[]): Promise<PendingChunk[]> {
-    const held = this.#heldOf(projectId)
-    const free = rows.filter(({ label }) => !held.has(label)).map(({ label }) => label)
-    if (free.length === 0) return rows
-    const now = this.#options.now()
-    const taken = await this.#store(projectId).write.all<{ label: number }>(sql`
-      update ${chunks} set leased_until = ${now + this.#options.leaseMs} where label in (
-        select value from json_each(${JSON.stringify(free)})) and embedding_space is null
-        and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
-    for (const { label } of taken) held.add(label)
-    return rows.filter(({ label }) => held.has(label))
-  }
-
-  /** What is held is left to this process for as long as it is at it, however slow the provider is. */
-  async #renewLeases(projectId: number): Promise<void> {
-    const held = JSON.stringify([...this.#heldOf(projectId)])
-    const { leaseMs, now } = this.#options
-    try {
-      await this.#store(projectId).write.run(sql`
-        update ${chunks} set leased_until = ${now() + leaseMs} where label in (
-          select value from json_each(${held})) and embedding_space is null and leased_until is not null`)
-    } catch {
-      // The project is gone; or another process may embed them as well, which does no harm.
-    }
+    const wanted = inBatches(rows, batchTextsMax).slice(0, batchesAtOnce).flat()
+    await this.#leases.take(projectId, labelsOf(wanted))
+    const leased = wanted.filter(({ label }) => held.has(label))
+    return inBatches(leased, batchTextsMax)
   }
 
   async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {
-    try {
-      await this.#embedLeased(projectId, batch)
-    } finally {
-      this.#release(
-        projectId,
-        batch.map(({ label }) => label),
-      )
-    }
-  }
-
-  async #embedLeased(projectId: number, batch: PendingChunk[]): Promise<void> {
     try {
       const texts = batch.map((chunk) => embeddedText(chunk.itemName, chunk))
       const vectors = await this.#options.embedder.embed(texts, 'document', this.#closing.signal)
       const { labels, version } = await this.#writeVectors(projectId, batch, vectors)
       await this.#addToIndex(projectId, labels, version)
-      this.#settleWaiters(batch, true)
+      this.#waiters.settle(labelsOf(batch), true)
     } catch (error) {
       if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
       await this.#postpone(projectId, batch, asError(error))
-      this.#settleWaiters(batch, false)
+      this.#waiters.settle(labelsOf(batch), false)
+    } finally {
+      this.#leases.release(projectId, labelsOf(batch))
     }
   }
 
@@ -295,25 +235,17 @@ export class Indexer {
     try {
       await index.add(projectId, labels, version)
     } catch (error) {
-      // The follower has the index compare itself with the rows.
+      // The follower makes the index compare itself with the rows.
       if (!this.#closing.signal.aborted)
-        log.warn({ error, projectId }, 'The vector index did not take new vectors; it will')
+        log.warn({ error, projectId }, 'The vector index did not add new vectors; the follower will try again')
     }
   }
 
-  #logFailure({
-    error,
-    ...failure
-  }: {
-    projectId: number
-    chunks: number
-    attempt: number
-    error: unknown
-  }): void {
-    this.#options.log.warn({ error, ...failure }, 'Embedding failed; it is tried again')
+  #logFailure(failure: { projectId: number; chunks: number; attempt: number; error: unknown }): void {
+    this.#options.log.warn(failure, 'Embedding failed and will be tried again')
   }
 
-  /** The labels that were written: a chunk deleted meanwhile is not among them. */
+  /** Returns the labels that were written, without those of chunks deleted meanwhile. */
   async #writeVectors(
     projectId: number,
     batch: PendingChunk[],
@@ -322,7 +254,7 @@ export class Indexer {
     const { write } = this.#store(projectId)
     const bytes = (vectors[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
     const joined = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
-    const labels = JSON.stringify(batch.map(({ label }) => label))
+    const labels = JSON.stringify(labelsOf(batch))
     const [raised, written] = await write.batch([
       write.all<{ version: number }>(sql`
         update ${projects} set knowledge_version = knowledge_version + 1 where id = ${projectId}
@@ -333,7 +265,7 @@ export class Indexer {
           next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     ])
-    return { labels: written.map(({ label }) => label), version: raised[0]?.version }
+    return { labels: labelsOf(written), version: raised[0]?.version }
   }
 
   async #postpone(projectId: number, batch: PendingChunk[], error: Error): Promise<void> {
@@ -341,50 +273,28 @@ export class Indexer {
     this.#logFailure({ projectId, chunks: batch.length, attempt, error })
     const { retryAfterMs: asked = 0, mayBeText = false } = error instanceof EmbeddingError ? error : {}
     const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
-    const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + this.#options.random() / 2)))
+    const { random = Math.random } = this.#options
+    const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + random() / 2)))
     await this.#store(projectId).write.run(sql`
       update ${chunks} set attempts = attempts + 1, refusals = refusals + ${mayBeText ? 1 : 0}, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
         next_attempt_at = ${this.#options.now() + Math.round(delayMs)}, leased_until = null
-      where label in (select value from json_each(${JSON.stringify(batch.map(({ label }) => label))}))
+      where label in (select value from json_each(${JSON.stringify(labelsOf(batch))}))
         and embedding_space is null`)
   }
 
-  /** Chunks that somebody waits for may have been embedded by another process, or deleted, meanwhile. */
+  /** Requests may wait for chunks that another process has embedded or deleted meanwhile. */
   async #settleOthers(projectId: number): Promise<void> {
-    const waitedFor = JSON.stringify([...this.#waiters].flatMap((waiter) => waiter.labels))
-    if (waitedFor === '[]') return
+    const { labels } = this.#waiters
+    if (labels.length === 0) return
+    const waitedFor = JSON.stringify(labels)
     const rows = await queries(this.#store(projectId).read).embedded.all({ projectId, waitedFor })
     const embedded = rows.filter(({ isGone }) => !isGone)
-    if (embedded.length > 0) {
-      await this.#addToIndex(
-        projectId,
-        embedded.map(({ label }) => label),
-      )
-    }
-    this.#settleWaiters(rows, true)
+    if (embedded.length > 0) await this.#addToIndex(projectId, labelsOf(embedded))
+    this.#waiters.settle(labelsOf(rows), true)
   }
 
-  #heldOf(projectId: number): Set<number> {
-    const held = this.#held.get(projectId) ?? new Set()
-    this.#held.set(projectId, held)
-    return held
-  }
-
-  #hold(projectId: number, labels: readonly number[]): void {
-    const held = this.#heldOf(projectId)
-    if (held.size + labels.length > heldMax) return
-    for (const label of labels) held.add(label)
-  }
-
-  #release(projectId: number, labels: readonly number[]): void {
-    const held = this.#heldOf(projectId)
-    for (const label of labels) held.delete(label)
-  }
-
-  #settleWaiters(batch: { label: number }[], isIndexed: boolean): void {
-    for (const waiter of this.#waiters) {
-      for (const { label } of batch) waiter.settle(label, isIndexed)
-    }
+  #store(projectId: number): Store {
+    return this.#options.stores.of(projectId)
   }
 
   async #untilDue(projectId: number): Promise<number | null> {
@@ -395,34 +305,11 @@ export class Indexer {
   }
 }
 
-/** Somebody who waits for a set of chunks. */
-class Waiter {
-  readonly done: Promise<boolean>
-  readonly finish: (isIndexed: boolean) => void
-  readonly #open: Set<number>
-
-  constructor(labels: readonly number[]) {
-    let finish: (isIndexed: boolean) => void = () => undefined
-    this.done = new Promise((resolve) => {
-      finish = resolve
-    })
-    this.finish = finish
-    this.#open = new Set(labels)
-    if (labels.length === 0) finish(true)
-  }
-
-  get labels(): number[] {
-    return [...this.#open]
-  }
-
-  settle(label: number, isIndexed: boolean): void {
-    if (!this.#open.delete(label)) return
-    if (!isIndexed) this.finish(false)
-    else if (this.#open.size === 0) this.finish(true)
-  }
+function labelsOf(rows: readonly { label: number }[]): number[] {
+  return rows.map(({ label }) => label)
 }
 
-/** The oftener a text may have been the reason, the smaller the batch: one bad text holds nobody back for ever. */
+/** The more often a text may have caused a failure, the smaller its batch, so that one bad text cannot block others. */
 function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][] {
   const batches: PendingChunk[][] = []
   for (const chunk of due.toSorted((a, b) => a.refusals - b.refusals)) {
@@ -434,9 +321,9 @@ function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][]
   return batches
 }
 
-/** Why, for people and without a word of a text; another error's message may hold a whole query. */
+/** The reason for people, without any text: another error's message may hold a whole query. */
 function reasonOf(error: Error): string {
-  return error instanceof EmbeddingError ? error.message : 'It failed unexpectedly; the log says why'
+  return error instanceof EmbeddingError ? error.message : 'It failed unexpectedly; see the log'
 }
 
 function asError(error: unknown): Error {

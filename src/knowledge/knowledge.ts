@@ -14,8 +14,9 @@ import { codePoints } from '../text/code-points.ts'
 import { toIndexedWords } from '../text/words.ts'
 import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunking/chunk-rows.ts'
 import type { VectorIndex } from './index/vector-index.ts'
-import { type Indexer, leaseMsDefault } from './indexer.ts'
+import type { Indexer } from './indexer.ts'
 import { placeOf, writeCursor } from './item-cursor.ts'
+import { leaseMsDefault } from './leases.ts'
 import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 import type { TextWork } from './text-work.ts'
 
@@ -35,8 +36,6 @@ interface KnowledgeOptions {
   indexer: Pick<Indexer, 'settle'>
   index: Pick<VectorIndex, 'remove'>
   erasure: { schedule(projectId: number): void }
-  /** How long the chunks of an item are left to the process that stores and embeds it. */
-  leaseMs?: number
   now: () => number
   log: Pick<Log, 'warn'>
 }
@@ -67,26 +66,19 @@ const headColumns = {
   createdAt: knowledgeItems.createdAt,
 }
 
-const isOfProject = eq(knowledgeItems.projectId, sql.placeholder('projectId'))
-
 const itemColumns = { ...headColumns, text: knowledgeItems.text }
+const isOfProject = eq(knowledgeItems.projectId, sql.placeholder('projectId'))
+const isItem = and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id')))
 
 const queries = preparedQueries((db) => ({
-  byId: db
-    .select({ ...itemColumns, seq: knowledgeItems.seq })
-    .from(knowledgeItems)
-    .where(and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id'))))
-    .prepare(),
+  byId: db.select(itemColumns).from(knowledgeItems).where(isItem).prepare(),
+  headById: db.select(headColumns).from(knowledgeItems).where(isItem).prepare(),
+  seqById: db.select({ seq: knowledgeItems.seq }).from(knowledgeItems).where(isItem).prepare(),
   heads: db
     .select(headColumns)
     .from(knowledgeItems)
     .where(isOfProject)
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
-    .prepare(),
-  headById: db
-    .select(headColumns)
-    .from(knowledgeItems)
-    .where(and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id'))))
     .prepare(),
   sizes: db
     .select({ seq: knowledgeItems.seq, chars: sql<number>`octet_length(${knowledgeItems.text})` })
@@ -141,8 +133,8 @@ export class Knowledge {
    * @param alongside statements that are committed with the item, or not at all
    */
   async add(projectId: number, input: NewItem, alongside?: Alongside): Promise<CreatedItem> {
-    const { config, indexer, leaseMs = leaseMsDefault } = this.#options
-    const { item, labels } = await this.#store(projectId, input, { leaseMs, alongside })
+    const { config, indexer } = this.#options
+    const { item, labels } = await this.#store(projectId, input, { leaseMs: leaseMsDefault, alongside })
     const isIndexed = await indexer.settle(projectId, labels, config.indexWaitMs)
     return { item, isIndexed }
   }
@@ -227,15 +219,15 @@ export class Knowledge {
     return toItem(row)
   }
 
-  /** Deletes an item with every chunk and vector of it. */
-  async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
+  /** Deletes an item with all its chunks and vectors. */
+  async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { read, freeing: write } = this.#options.store(projectId)
-    const found = await queries(read).byId.get({ projectId, id })
+    const found = await queries(read).seqById.get({ projectId, id })
     if (!found) throw itemNotFound()
-    const itemSeq = found.seq
+    const { seq: itemSeq } = found
     const idHash = this.#options.recordHash(projectId, 'item', id)
     const labels = write.select({ label: chunks.label }).from(chunks).where(eq(chunks.itemSeq, itemSeq))
-    const [raised, , removed, , , deleted] = await write.batch([
+    const [raised, , deletedChunks, , , deletedItems] = await write.batch([
       write
         .update(projects)
         .set({
@@ -263,9 +255,9 @@ export class Knowledge {
         .set({ itemId: null })
         .where(and(eq(idempotentCreates.projectId, projectId), eq(idempotentCreates.itemId, id))),
     ])
-    if (deleted.length === 0) throw itemNotFound()
+    if (deletedItems.length === 0) throw itemNotFound()
     this.#options.erasure.schedule(projectId)
-    await this.#removeFromIndex(projectId, removed, raised[0]?.version)
+    await this.#removeFromIndex(projectId, deletedChunks, raised[0]?.version)
     return { id, deleted: true }
   }
 
@@ -275,8 +267,8 @@ export class Knowledge {
     try {
       await index.remove(projectId, labels, version)
     } catch (error) {
-      // The deletion holds all the same: search leaves out chunks without a row, and the follower tells the index.
-      log.warn({ error, projectId }, 'The vector index did not remove vectors; it will')
+      // The deletion holds: search leaves out chunks without a row, and the follower updates the index.
+      log.warn({ error, projectId }, 'The vector index did not remove vectors; the follower will try again')
     }
   }
 
@@ -293,7 +285,7 @@ export class Knowledge {
     const { write } = this.#options.store(projectId)
     const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
     const itemSeq = sql`(select seq from ${knowledgeItems} where ${isThisItem})`
-    const results = await write.batch([
+    const [, , inserted] = await write.batch([
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
       write.run(sql`
         insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, change_seq, created_at)
@@ -305,7 +297,7 @@ export class Knowledge {
         select ${projectId}, ${itemSeq}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${createdAt},
           ${leasedUntil}
         from json_each(${rows}) returning label`),
-      // Materialised, or the JSON would be gone through once for each chunk.
+      // Materialised, or SQLite would parse the JSON again for each chunk.
       write.run(sql`
         with words as materialized (
           select cast(key as integer) as position, value ->> 0 as heading, value ->> 1 as text from json_each(${words}))
@@ -315,7 +307,7 @@ export class Knowledge {
         from ${chunks} left join words using (position) where item_seq = ${itemSeq}`),
       ...alongside.map((statement) => write.run(statement)),
     ])
-    return results[2].map(({ label }) => label)
+    return inserted.map(({ label }) => label)
   }
 
   #checkSize(text: string): void {

@@ -8,7 +8,7 @@ import { bodyOf } from '../validation.ts'
 import type { IdempotentCreates } from './idempotent-creates.ts'
 import type { Knowledge } from './knowledge.ts'
 import { Item, ItemList, NewItem, Preview, PreviewRequest, SearchAnswer, SearchRequest } from './schemas.ts'
-import type { Search, SearchReport, TimeShares } from './search/search.ts'
+import type { Search, TimeShares } from './search/search.ts'
 
 const tags = ['Knowledge']
 const security = [{ apiKey: [] }]
@@ -116,11 +116,10 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search, outbox }
     })
     .post(
       '/search',
-      ({ caller, body, set }) => {
-        const report = ({ shares }: SearchReport) => {
-          set.headers['server-timing'] = toServerTiming(shares)
-        }
-        return search.search(caller.projectId, body, report)
+      async ({ caller, body, set }) => {
+        const { answer, report } = await search.search(caller.projectId, body)
+        set.headers['server-timing'] = toServerTiming(report.shares)
+        return answer
       },
       {
         parse: 'json',
@@ -158,7 +157,7 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search, outbox }
         responses: keyedAnswers({ 200: jsonAnswer('The item.', Item) }, ['not_found']),
       },
     })
-    .delete('/:id', ({ caller, params }) => knowledge.remove(caller.projectId, params.id, byKey(caller)), {
+    .delete('/:id', ({ caller, params }) => knowledge.delete(caller.projectId, params.id, byKey(caller)), {
       detail: {
         tags,
         security,

@@ -52,7 +52,7 @@ describe('what another process writes', () => {
     const project = await service.mintProject()
     const id = await create(project, 'Gone', 'It goes in another process.')
     await create(project, 'Kept', 'It stays in this process.')
-    await byCommand(`await knowledge.remove(projectId, '${id}')`, project)
+    await byCommand(`await knowledge.delete(projectId, '${id}')`, project)
     expect(await isFoundByVector(project, 'It stays in this process', 'Kept')).toBe(true)
     await until(async () => (await vectors(project)) === 1)
     await until(async () => {

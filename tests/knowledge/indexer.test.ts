@@ -251,7 +251,7 @@ describe('a chunk that is deleted while it is being embedded', () => {
       .select({ id: knowledgeItems.id })
       .from(knowledgeItems)
       .where(sql`project_id = ${projectId} and text like '%goes'`)
-    await knowledge.remove(projectId, gone?.id ?? '')
+    await knowledge.delete(projectId, gone?.id ?? '')
     gate.resolve()
     await Promise.all(adding)
     const rows = await rowsOf(projectId)
@@ -396,7 +396,7 @@ describe('chunks that a process has stored', () => {
   test('are left to it for a while; when it does not embed them, another does, and one only', async () => {
     const clock = { now: Date.now() }
     const shared = { embedder: huggingFace(), now: () => clock.now }
-    const died = await build({ ...shared, leaseMs: 15_000, settles: false })
+    const died = await build({ ...shared, settles: false })
     const others = await Promise.all([
       build({ ...shared, projectId: died.projectId }),
       build({ ...shared, projectId: died.projectId }),
@@ -467,7 +467,6 @@ test('a project that is deleted while its chunks are at the provider takes nothi
 interface BuildOptions {
   store?: StoreOf
   isGone?: () => boolean
-  /** How long stored chunks are the storing process's own: not at all when left out. */
   leaseMs?: number
   /** Whether stored chunks are embedded by whoever stores them. */
   settles?: boolean
@@ -483,7 +482,7 @@ async function build({
   projectId,
   now,
   random = () => 1,
-  leaseMs = 0,
+  leaseMs,
   settles = true,
   store = database.store,
   isGone = () => false,
@@ -497,7 +496,7 @@ async function build({
     stores: { of: store, isClosed: isGone },
     embedder,
     index: { add: async (_project, labels) => void added.push([...labels]) },
-    leaseMs: leaseMs || 15_000,
+    ...(leaseMs ? { leaseMs } : {}),
     now: readClock,
     random,
     log: logTo((_error, fields) => failures.push(fields as (typeof failures)[number])),
@@ -511,7 +510,6 @@ async function build({
     indexer: { settle: async (...args) => settles && (await indexer.settle(...args)) },
     index: { remove: async () => undefined },
     erasure: { schedule: () => undefined },
-    leaseMs,
     now: readClock,
     log: noFailures,
   })

@@ -52,12 +52,12 @@ async function retrieve(
   const items = item ? [item] : filter && (await options.knowledge.heads(projectId))
   const itemIds = items?.filter(filter ?? (() => true)).map(({ id }) => id)
   const limit = limitOf(retrieval_setting)
-  const { data } = await options.search.search(projectId, {
+  const { answer } = await options.search.search(projectId, {
     query: toQuery(query),
     ...(limit ? { limit } : {}),
     ...(itemIds ? { itemIds } : {}),
   })
-  return { records: toRecords(data, retrieval_setting) }
+  return { records: toRecords(answer.data, retrieval_setting) }
 }
 
 /** The item that is meant; null when it is the whole project. @throws UnknownKnowledge when it is neither */

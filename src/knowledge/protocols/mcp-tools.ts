@@ -70,7 +70,7 @@ export function mcpTools(knowledge: Knowledge, search: Search): McpTool[] {
         'anything about its products, policies or procedures.',
       input: SearchRequest,
       output: SearchAnswer,
-      run: (projectId, request) => search.search(projectId, request),
+      run: async (projectId, request) => (await search.search(projectId, request)).answer,
       toTexts: ({ data }) =>
         data.length > 0 ? data.map(passage) : ['No passage was found. Try other words.'],
     }),

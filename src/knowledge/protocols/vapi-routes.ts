@@ -103,8 +103,8 @@ async function findDocuments(
   const query = queryOf(body)
   if (query === null) return { documents: [] }
   try {
-    const { data } = await search.search(projectId, { query })
-    return { documents: data.map(toDocument) }
+    const { answer } = await search.search(projectId, { query })
+    return { documents: answer.data.map(toDocument) }
   } catch (error) {
     // The phone call goes on: the model answers from what it knows.
     onFailure(error, request)
@@ -130,8 +130,8 @@ async function answerCall(
   request: Request,
 ): Promise<VapiToolResult> {
   try {
-    const { data } = await search.search(projectId, parametersOf(call))
-    return toResult(call, data)
+    const { answer } = await search.search(projectId, parametersOf(call))
+    return toResult(call, answer.data)
   } catch (error) {
     // Vapi reads results of a 200 only, and the other calls of the list have theirs.
     if (!isInvalid(error)) onFailure(error, request)

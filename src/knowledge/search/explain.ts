@@ -1,9 +1,8 @@
 import type { ExplainedSearch } from '../../console/answers.ts'
-import type { SearchAnswer } from '../schemas.ts'
-import type { SearchReport } from './search.ts'
+import type { SearchResult } from './search.ts'
 
-/** An answer with each passage's rank in both lists, and with where the time went. */
-export function explain(answer: SearchAnswer, report: SearchReport): ExplainedSearch {
+/** An answer with each passage's rank in both lists, and with where the time went: for people. */
+export function explain({ answer, report }: SearchResult): ExplainedSearch {
   const { shares, keywordLabels, vectorLabels, passageLabels } = report
   const keywordRanks = ranksOf(keywordLabels)
   const vectorRanks = ranksOf(vectorLabels)
@@ -27,7 +26,7 @@ function ranksOf(labels: readonly number[] | null): Map<number, number> {
   return new Map(labels?.map((label, at) => [label, at + 1]))
 }
 
-/** Of the chunks that became one passage that of the best. */
+/** The best rank among the chunks that became one passage. */
 function bestRank(ranks: Map<number, number>, labels: readonly number[] = []): number | null {
   const found = labels.flatMap((label) => ranks.get(label) ?? [])
   return found.length > 0 ? Math.min(...found) : null

@@ -59,6 +59,11 @@ export interface SearchReport {
   passageLabels: readonly (readonly number[])[]
 }
 
+export interface SearchResult {
+  answer: SearchAnswer
+  report: SearchReport
+}
+
 /** What an agent asks during a call: passages by meaning and by words, within a deadline. */
 export class Search {
   readonly #options: SearchOptions
@@ -77,26 +82,18 @@ export class Search {
     return this.#underWay >= underWayMax
   }
 
-  /** @param report told how the answer came about. @throws unavailable when too many are under way */
-  async search(
-    projectId: number,
-    request: SearchRequest,
-    report?: (report: SearchReport) => void,
-  ): Promise<SearchAnswer> {
+  /** @throws unavailable when too many searches are under way */
+  async search(projectId: number, request: SearchRequest): Promise<SearchResult> {
     if (this.isFull) throw tooManySearches()
     this.#underWay++
     try {
-      return await this.#search(projectId, request, report)
+      return await this.#search(projectId, request)
     } finally {
       this.#underWay--
     }
   }
 
-  async #search(
-    projectId: number,
-    request: SearchRequest,
-    report?: (report: SearchReport) => void,
-  ): Promise<SearchAnswer> {
+  async #search(projectId: number, request: SearchRequest): Promise<SearchResult> {
     const { metrics, store } = this.#options
     const startedAt = now()
     const { read } = store(projectId)
@@ -139,23 +136,19 @@ export class Search {
     shares.total = now() - startedAt
     const mode = nearest ? wanted : 'keyword'
     metrics.observeSearch({ mode, tookMs: shares.total })
-    report?.({
-      shares,
-      keywordLabels: wanted === 'vector' && nearest ? null : passages.map(({ label }) => label),
-      vectorLabels: nearest?.labels ?? null,
-      passageLabels: merged.map(({ labels }) => labels),
-    })
-    return { data: merged.map(toHit), mode, tookMs: Math.round(shares.total * 100) / 100 }
+    return {
+      answer: { data: merged.map(toHit), mode, tookMs: Math.round(shares.total * 100) / 100 },
+      report: {
+        shares,
+        keywordLabels: wanted === 'vector' && nearest ? null : passages.map(({ label }) => label),
+        vectorLabels: nearest?.labels ?? null,
+        passageLabels: merged.map(({ labels }) => labels),
+      },
+    }
   }
 
-  /** The same with each passage's rank in both lists, and with where the time went: for people. */
   async explain(projectId: number, request: SearchRequest): Promise<ExplainedSearch> {
-    let told: SearchReport | undefined
-    const answer = await this.search(projectId, request, (report) => {
-      told = report
-    })
-    if (!told) throw new Error('Every search reports how its answer came about')
-    return explain(answer, told)
+    return explain(await this.search(projectId, request))
   }
 
   close(): void {

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Hnswlib, loadAddon } from '../../../src/knowledge/index/addon.ts'
 import { exactSearch } from '../../../src/knowledge/index/exact.ts'
 import { IndexFiles } from '../../../src/knowledge/index/files.ts'
 import { ProjectIndex } from '../../../src/knowledge/index/project-index.ts'
 import { VectorRows } from '../../../src/knowledge/index/rows.ts'
-import { until } from '../../support/until.ts'
-import { Knowledge, space } from './knowledge.ts'
+import { Knowledge, labelsOf, randomVector, space } from './knowledge.ts'
 
 let knowledge: Knowledge
 
@@ -40,7 +39,77 @@ test('vectors that arrive while the graph is being written wait for its end', as
   await index.close()
 })
 
-async function openIndex(projectId: number, rows: VectorRows, hnswlib: Hnswlib): Promise<ProjectIndex> {
+describe('following a version of the rows', () => {
+  test('reads no labels when the changes up to that version are in the index', async () => {
+    const { project, rows, index } = await followed()
+    const added = await project.insertRandom(3)
+    await index.add(added, 2)
+    await index.follow(2)
+    await project.delete(added.slice(0, 1))
+    index.remove(added.slice(0, 1), 3)
+    await index.follow(3)
+    await index.follow(2)
+    expect(rows.labelReads).toBe(0)
+    expect(index.state.vectors).toBe(7)
+    await index.close()
+  })
+
+  test('reads no labels when the changes came out of order', async () => {
+    const { project, rows, index } = await followed()
+    const second = await project.insertRandom(1)
+    const third = await project.insertRandom(1)
+    await project.delete(second)
+    index.remove(second, 4)
+    await index.add(third, 3)
+    await index.add(second, 2)
+    await index.follow(4)
+    expect(rows.labelReads).toBe(0)
+    expect(await labelsIn(index)).toEqual([...project.labels].sort())
+    await index.close()
+  })
+
+  test('reconciles when the changes of a version in between are missing', async () => {
+    const { project, rows, index } = await followed()
+    await project.insertRandom(1)
+    await index.add(await project.insertRandom(1), 3)
+    await index.follow(3)
+    expect(rows.labelReads).toBe(1)
+    expect(index.state.vectors).toBe(7)
+    await index.close()
+  })
+
+  test('reconciles when a change came without its version', async () => {
+    const { project, rows, index } = await followed()
+    await index.add(await project.insertRandom(1))
+    await project.insertRandom(1)
+    await index.follow(3)
+    expect(rows.labelReads).toBe(1)
+    expect(index.state.vectors).toBe(7)
+    await index.close()
+  })
+
+  /** An index that equals the five rows of version 1. */
+  async function followed() {
+    const project = await knowledge.addProject()
+    await project.insertRandom(5)
+    const rows = new FarRows(knowledge.database.read, space)
+    const index = await openIndex(project.id, rows)
+    await index.reconcile()
+    rows.labelReads = 0
+    return { project, rows, index }
+  }
+
+  async function labelsIn(index: ProjectIndex): Promise<number[]> {
+    const hits = await index.search(randomVector(knowledge.random), 100)
+    return labelsOf(hits).sort()
+  }
+})
+
+async function openIndex(
+  projectId: number,
+  rows: VectorRows,
+  hnswlib = loadedAddon(),
+): Promise<ProjectIndex> {
   const files = new IndexFiles(knowledge.indexFolder)
   await files.prepare()
   let isWorking = false
@@ -55,18 +124,16 @@ async function openIndex(projectId: number, rows: VectorRows, hnswlib: Hnswlib):
     onWork: async () => {
       if (isWorking) return
       isWorking = true
-      await until(async () => {
-        await index.work()
-        return !index.hasWork
-      })
+      while (index.hasWork) await index.work()
       isWorking = false
     },
   })
   return index
 }
 
-/** Rows whose vectors come when they are let: a database on a server. */
+/** Rows of a slow database: a test can hold back vectors. Counts how often the labels are read. */
 class FarRows extends VectorRows {
+  labelReads = 0
   #next: { asked: () => void; gate: Promise<void>; answered: () => void } | null = null
 
   holdNext() {
@@ -75,6 +142,11 @@ class FarRows extends VectorRows {
     const answered = Promise.withResolvers<void>()
     this.#next = { asked: asked.resolve, gate: gate.promise, answered: answered.resolve }
     return { asked: asked.promise, release: gate.resolve, answered: answered.promise }
+  }
+
+  override labels(projectId: number) {
+    this.labelReads++
+    return super.labels(projectId)
   }
 
   override async vectors(projectId: number, labels: readonly number[]) {
@@ -88,10 +160,15 @@ class FarRows extends VectorRows {
   }
 }
 
-/** hnswlib whose next write begins and goes on until it is let end. */
+function loadedAddon(): Hnswlib {
+  const { hnswlib, reason } = loadAddon()
+  if (!hnswlib) throw new Error(reason)
+  return hnswlib
+}
+
+/** hnswlib with a write that a test can hold. */
 function watched() {
-  const { hnswlib } = loadAddon()
-  if (!hnswlib) throw new Error('the addon is not built')
+  const hnswlib = loadedAddon()
   let held: { begun: () => void; gate: Promise<void> } | null = null
   let writes = 0
   const graphs = {

@@ -20,7 +20,7 @@ test('no protocol gives it to a model', async () => {
   const [search] = mcpTools(
     undefined as never,
     {
-      search: async () => ({ data: [hit], mode: 'keyword', tookMs: 1 }),
+      search: async () => ({ answer: { data: [hit], mode: 'keyword', tookMs: 1 } }),
     } as never,
   )
   const found = await search?.call(1, { query: 'reset' })

@@ -1,0 +1,89 @@
+import { sql } from 'drizzle-orm'
+import { chunks } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+
+/** How long chunks are reserved for a process that then says no more; after that, another may embed them. */
+export const leaseMsDefault = 15_000
+/** A lease or retry further ahead was written before the clock went back, and no longer counts. */
+export const waitMsMax = 900_000
+/** Every query for due chunks names the held ones. Chunks beyond this number wait until their lease has ended. */
+const heldMax = 10_000
+
+interface LeasesOptions {
+  store: StoreOf
+  leaseMs: number
+  now: () => number
+}
+
+/** The chunks that this process holds a lease on: no other process embeds them meanwhile. */
+export class Leases {
+  readonly #options: LeasesOptions
+  /** Labels by project. */
+  readonly #held = new Map<number, Set<number>>()
+
+  constructor(options: LeasesOptions) {
+    this.#options = options
+  }
+
+  /** The labels held in a project. */
+  heldIn(projectId: number): ReadonlySet<number> {
+    return this.#heldIn(projectId)
+  }
+
+  /** These chunks were stored with a lease. */
+  hold(projectId: number, labels: readonly number[]): void {
+    const held = this.#heldIn(projectId)
+    if (held.size + labels.length > heldMax) return
+    for (const label of labels) held.add(label)
+  }
+
+  /** Leases those of the chunks that are free. When several processes try, one gets each chunk. */
+  async take(projectId: number, labels: readonly number[]): Promise<void> {
+    const held = this.#heldIn(projectId)
+    const free = labels.filter((label) => !held.has(label))
+    if (free.length === 0) return
+    const now = this.#options.now()
+    const taken = await this.#options.store(projectId).write.all<{ label: number }>(sql`
+      update ${chunks} set leased_until = ${now + this.#options.leaseMs} where label in (
+        select value from json_each(${JSON.stringify(free)})) and embedding_space is null
+        and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
+    for (const { label } of taken) held.add(label)
+  }
+
+  /** Extends the project's leases at intervals, until the returned function is called. */
+  keep(projectId: number): () => void {
+    const timer = setInterval(() => void this.#renew(projectId), this.#options.leaseMs / 3)
+    return () => clearInterval(timer)
+  }
+
+  release(projectId: number, labels: Iterable<number>): void {
+    const held = this.#heldIn(projectId)
+    for (const label of labels) held.delete(label)
+  }
+
+  /** Ends every lease in the project, whichever process held it. */
+  async endAll(projectId: number): Promise<void> {
+    const { read, write } = this.#options.store(projectId)
+    const isLeased = sql`project_id = ${projectId} and embedding_space is null and leased_until is not null`
+    const [leased] = await read.all(sql`select 1 from ${chunks} where ${isLeased} limit 1`)
+    if (leased) await write.run(sql`update ${chunks} set leased_until = null where ${isLeased}`)
+  }
+
+  async #renew(projectId: number): Promise<void> {
+    const { store, leaseMs, now } = this.#options
+    try {
+      await store(projectId).write.run(sql`
+        update ${chunks} set leased_until = ${now() + leaseMs} where label in (
+          select value from json_each(${JSON.stringify([...this.#heldIn(projectId)])}))
+          and embedding_space is null and leased_until is not null`)
+    } catch {
+      // The project is gone, or another process may embed the chunks as well, which does no harm.
+    }
+  }
+
+  #heldIn(projectId: number): Set<number> {
+    const held = this.#held.get(projectId) ?? new Set()
+    this.#held.set(projectId, held)
+    return held
+  }
+}
