@@ -1,15 +1,31 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { CallRow } from '../console/answers.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import type { WordQuery } from './call-words.ts'
 import { readSummary } from './document.ts'
 import type { Call } from './schemas.ts'
-import { findMatch } from './text-match.ts'
+import { findMatch, type TextMatch } from './text-match.ts'
+import type { WordQuery } from './word-query.ts'
 
 /** Characters of documents that a page with texts found in them may take; one that would take more is shorter. */
 const matchedCharsMax = 500_000
 /** So much of a document holds what is before the summary, and enough of that, however it is escaped. */
 const documentStartChars = 2_400
+
+export interface CallRow {
+  id: string
+  createdAt: string
+  updatedAt: string
+  status: 'live' | 'completed'
+  duration: number
+  callerNumber: string | null
+  calledNumber: string | null
+  evaluation: string | null
+  isEngaged: boolean
+  endedReason: string | null
+  /** At most 300 characters. */
+  summary: string | null
+  /** Where the text searched for is; null without one. */
+  match: TextMatch | null
+}
 
 interface HeadRow {
   seq: number

@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { CallFacets, CallRows } from '../console/answers.ts'
+
 import type { AuditTrail, By } from '../console/audit.ts'
 import type { CallFilters } from '../console/schemas.ts'
 import type { RecordHash } from '../db/record-hash.ts'
@@ -7,11 +7,11 @@ import { callDocuments, calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
-import { readCallSearch } from './call-search.ts'
+import { type CallFacets, readFacets } from './call-facets.ts'
+import { readCallSearch } from './call-query.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { exportCalls } from './export.ts'
-import { readFacets } from './facets.ts'
-import { findCalls } from './find.ts'
+import { type CallRows, findCalls } from './find-calls.ts'
 import { type CallPage, type PageRequest, readPage } from './page.ts'
 
 interface CallsOptions {

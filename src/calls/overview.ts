@@ -1,5 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { CallsOfDay, DurationBucket, EndReasons, OverviewFigures } from '../console/answers.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { StoreOf } from '../db/store.ts'
 import { type Period, type PeriodTexts, readPeriod } from './period.ts'
@@ -8,6 +7,51 @@ const msPerDay = 86_400_000
 const endReasonsMax = 10
 /** Seconds at which a bucket of durations ends and the next begins. */
 const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
+
+/** Figures of a period and of the one of the same length before it. */
+export interface OverviewFigures {
+  calls: Figure
+  /** Share of evaluated calls that are a success, 0 to 1; null when none is evaluated. */
+  successRate: Figure
+  /** Seconds, of completed calls. */
+  medianDuration: Figure
+  /** Share of calls that are engaged, 0 to 1. */
+  engagement: Figure
+}
+
+export interface Figure {
+  value: number | null
+  before: number | null
+}
+
+export interface CallsOfDay {
+  /** `2026-01-31`, in UTC. */
+  day: string
+  success: number
+  fail: number
+  other: number
+  unevaluated: number
+}
+
+export interface DurationBucket {
+  /** Seconds, from (included) to (not included); null is without end. */
+  from: number
+  to: number | null
+  calls: number
+}
+
+export interface EndReason {
+  /** Null for calls that name none. */
+  value: string | null
+  calls: number
+}
+
+export interface EndReasons {
+  /** The ten most frequent. */
+  data: EndReason[]
+  /** Calls of all the others. */
+  others: number
+}
 
 /** What happened in a period of at most 366 days, counted over an index that holds all that is counted. */
 export class Overview {

@@ -1,7 +1,16 @@
-import type { TextMatch } from '../console/answers.ts'
 import { foldText } from '../text/words.ts'
-import { indexedWords, type WordQuery } from './call-words.ts'
+import { indexedWords } from './call-words.ts'
 import type { Call } from './schemas.ts'
+import type { WordQuery } from './word-query.ts'
+
+export interface TextMatch {
+  /** Whose turn of the transcript it is in. */
+  where: 'user' | 'assistant' | 'summary'
+  /** About 160 characters around it. */
+  text: string
+  /** Start and end of each word found, as UTF-16 offsets into `text`. */
+  ranges: [number, number][]
+}
 
 /** Characters of the text around what was found. */
 const shownCharsMax = 160

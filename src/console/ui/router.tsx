@@ -14,8 +14,8 @@ import { sessionQuery } from './session.ts'
 import { NotFound } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
 import { callsQuery } from './views/calls/call-queries.ts'
-import { callSearch } from './views/calls/call-search.ts'
-import { callsSearch } from './views/calls/calls-search.ts'
+import { readFilters } from './views/calls/chosen-filters.ts'
+import { readOpenTab } from './views/calls/open-tab.ts'
 import { itemSearch } from './views/knowledge/item-search.ts'
 import { knowledgeSearch } from './views/knowledge/knowledge-search.ts'
 import { overviewSearch } from './views/overview/overview-search.ts'
@@ -101,10 +101,10 @@ const overviewRoute = createRoute({
 const callsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/calls',
-  validateSearch: callsSearch,
+  validateSearch: readFilters,
   // The first page is asked for while the view's code is still on its way.
   loader: ({ context: { queryClient }, params, location }) => {
-    void queryClient.prefetchInfiniteQuery(callsQuery(params.project, callsSearch(location.search)))
+    void queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))
   },
   component: lazyRouteComponent(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
 })
@@ -112,7 +112,7 @@ const callsRoute = createRoute({
 const callRoute = createRoute({
   getParentRoute: () => callsRoute,
   path: '/$call',
-  validateSearch: callSearch,
+  validateSearch: readOpenTab,
   component: lazyRouteComponent(() => import('./views/calls/call-view.tsx'), 'CallView'),
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import type { CallRow, CallRows } from '../../../src/console/answers.ts'
+import type { CallRow } from '../../../src/calls/call-rows.ts'
+import type { CallRows } from '../../../src/calls/find-calls.ts'
 import { rowsOf, totalLabel, withNewestPage, withoutCall } from '../../../src/console/ui/views/calls/pages.ts'
 
 test('a new call comes on top, and what it pushed to the second page is not lost', () => {

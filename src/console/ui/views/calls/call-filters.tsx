@@ -4,16 +4,16 @@ import { type FormEvent, useState } from 'react'
 import { SearchField } from '../../components/search-field.tsx'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
-import { type CallsSearch, isFiltered } from './calls-search.ts'
+import { type ChosenFilters, isFiltered } from './chosen-filters.ts'
 import { DateFilter } from './date-filter.tsx'
 import { dateRangeLabel, rangeToDays } from './date-range.ts'
 import { evaluationLabel } from './evaluation.tsx'
 import { ChoicePill, FormPill } from './filter-pill.tsx'
 
 interface CallFiltersProps {
-  filters: CallsSearch
+  filters: ChosenFilters
   /** `isTyping` for each pause in typing, which is no step to go back to. */
-  onChange: (change: CallsSearch, isTyping?: boolean) => void
+  onChange: (change: ChosenFilters, isTyping?: boolean) => void
   onClear: () => void
 }
 

@@ -2,15 +2,16 @@ import { Skeleton } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { Ref } from 'react'
-import type { CallRow, TextMatch } from '../../../answers.ts'
+import type { CallRow } from '../../../../calls/call-rows.ts'
+import type { TextMatch } from '../../../../calls/text-match.ts'
 import { asDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { useProject } from '../../session.ts'
-import type { CallSearch } from './call-search.ts'
-import type { CallsSearch } from './calls-search.ts'
+import type { ChosenFilters } from './chosen-filters.ts'
 import { spokenDuration } from './duration.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
+import type { OpenTab } from './open-tab.ts'
 
 interface Place {
   /** In the list, from 0. */
@@ -22,7 +23,7 @@ interface CallLineProps {
   row: CallRow
   isOpen: boolean
   /** What the address says beside the call. */
-  search: CallsSearch & CallSearch
+  search: ChosenFilters & OpenTab
 }
 
 /** One call of the list. Its link covers the whole row. */

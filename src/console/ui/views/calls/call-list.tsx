@@ -3,8 +3,8 @@ import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useSt
 import { Problem } from '../../components/problem.tsx'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
 import type { useCallList } from './call-queries.ts'
-import type { CallSearch } from './call-search.ts'
-import type { CallsSearch } from './calls-search.ts'
+import type { ChosenFilters } from './chosen-filters.ts'
+import type { OpenTab } from './open-tab.ts'
 import { useTopWithin } from './use-top-within.ts'
 
 /** As calls.css has them; a row that turns out higher is measured. */
@@ -31,7 +31,7 @@ interface CallListProps {
   /** What scrolls. */
   scroller: HTMLElement | null
   /** What the address says beside the call; with a text, rows have a line of the transcript in them. */
-  search: CallsSearch & CallSearch
+  search: ChosenFilters & OpenTab
   ref: Ref<CallListHandle>
 }
 

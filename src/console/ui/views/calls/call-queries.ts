@@ -8,9 +8,9 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { CallRows } from '../../../answers.ts'
+import type { CallRows } from '../../../../calls/find-calls.ts'
 import { api, unwrap } from '../../api.ts'
-import { type CallsSearch, nameOf } from './calls-search.ts'
+import { type ChosenFilters, nameOf } from './chosen-filters.ts'
 import { rowsOf, withNewestPage, withoutCall } from './pages.ts'
 
 const rowsPerPage = '50'
@@ -23,7 +23,7 @@ interface Pages {
 }
 
 /** A list of calls, page by page. What is new is asked for by `newestQuery` alone: pages are not asked for twice. */
-export function callsQuery(project: string, filters: CallsSearch) {
+export function callsQuery(project: string, filters: ChosenFilters) {
   return infiniteQueryOptions({
     queryKey: ['calls', project, 'list', nameOf(filters)],
     queryFn: ({ pageParam, signal }) => fetchPage(project, filters, pageParam, signal),
@@ -70,7 +70,7 @@ export function newestCallQuery(project: string) {
 }
 
 /** The calls that filters leave; the first page is asked for anew while one of the calls is live. */
-export function useCallList(project: string, filters: CallsSearch) {
+export function useCallList(project: string, filters: ChosenFilters) {
   const queryClient = useQueryClient()
   const options = callsQuery(project, filters)
   const list = useInfiniteQuery(options)
@@ -116,7 +116,7 @@ function refreshed({ pages, pageParams }: Pages, newest: CallRows): Pages {
 
 function fetchPage(
   project: string,
-  filters: CallsSearch,
+  filters: ChosenFilters,
   cursor: string | null,
   signal: AbortSignal,
   limit = rowsPerPage,

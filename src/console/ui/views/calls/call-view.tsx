@@ -17,7 +17,7 @@ import { useProject } from '../../session.ts'
 import { Analysis } from './analysis.tsx'
 import { CallFacts, factNames } from './call-facts.tsx'
 import { callQuery, forgetCall } from './call-queries.ts'
-import { callsSearch } from './calls-search.ts'
+import { readFilters } from './chosen-filters.ts'
 import { LiveBadge } from './evaluation.tsx'
 import { useOpenCalls } from './open-calls.ts'
 import { RawCall } from './raw-call.tsx'
@@ -124,7 +124,7 @@ function DeleteCall({ id }: { id: string }) {
   const project = useProject()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const filters = callsSearch(useSearch({ from: '/p/$project/calls' }))
+  const filters = readFilters(useSearch({ from: '/p/$project/calls' }))
   const [isOpen, setIsOpen] = useState(false)
   const remove = async () => {
     await unwrap(api.projects({ project: project.id }).calls({ id }).delete())

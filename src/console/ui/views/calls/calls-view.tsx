@@ -1,7 +1,7 @@
 import { useHotkeys } from '@mantine/hooks'
 import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import type { CallRow } from '../../../answers.ts'
+import type { CallRow } from '../../../../calls/call-rows.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { isTyping } from '../../components/typing.ts'
@@ -9,10 +9,10 @@ import { useProject } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
 import { CallList, type CallListHandle } from './call-list.tsx'
 import { useCallList } from './call-queries.ts'
-import { callSearch } from './call-search.ts'
-import { type CallsSearch, callsSearch, isFiltered } from './calls-search.ts'
+import { type ChosenFilters, isFiltered, readFilters } from './chosen-filters.ts'
 import { NoCalls, NoHits } from './no-calls.tsx'
 import { OpenCallsContext } from './open-calls.ts'
+import { readOpenTab } from './open-tab.ts'
 import { totalLabel } from './pages.ts'
 
 /** From this width on a call is open beside the list, narrower over it; as in calls.css. */
@@ -24,8 +24,8 @@ export function CallsView() {
   const { call: openId } = useParams({ strict: false })
   // The address also holds what the open call shows of itself, which is no filter.
   const search = useSearch({ strict: false })
-  const { tab } = callSearch(search)
-  const filters = callsSearch(search)
+  const { tab } = readOpenTab(search)
+  const filters = readFilters(search)
   const list = useCallList(project.id, filters)
   const [scroller, setScroller] = useState<HTMLElement | null>(null)
   const layout = useRef<HTMLDivElement>(null)
@@ -33,8 +33,8 @@ export function CallsView() {
   const navigate = useNavigate()
   const isBeside = () => (layout.current?.clientWidth ?? 0) >= besideFromPx
 
-  const filter = (change: CallsSearch, isPause = false) => {
-    const next = callsSearch({ ...filters, ...change })
+  const filter = (change: ChosenFilters, isPause = false) => {
+    const next = readFilters({ ...filters, ...change })
     // Typing on is one step: going back leads to before it.
     const replace = isPause && filters.text !== undefined && next.text !== undefined
     void navigate({ to: '/p/$project/calls', params: { project: project.id }, search: next, replace })

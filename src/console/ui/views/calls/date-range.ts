@@ -1,6 +1,6 @@
-import type { CallsSearch } from './calls-search.ts'
+import type { ChosenFilters } from './chosen-filters.ts'
 
-type Range = Pick<CallsSearch, 'from' | 'to'>
+type Range = Pick<ChosenFilters, 'from' | 'to'>
 
 /** `5 Jan`, `5 – 12 Jan`, `since 5 Jan`, with the hour where a bound is not midnight. */
 export function dateRangeLabel({ from, to }: Range, now: Date): string {

@@ -1,4 +1,5 @@
-import type { CallRow, CallRows } from '../../../answers.ts'
+import type { CallRow } from '../../../../calls/call-rows.ts'
+import type { CallRows } from '../../../../calls/find-calls.ts'
 
 /**
  * The pages of a list whose first page was asked for anew: new calls come on top, known ones are as they are now,

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
-import type { CallsOfDay } from '../../../answers.ts'
+import type { CallsOfDay } from '../../../../calls/overview.ts'
 import { counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'

@@ -1,4 +1,4 @@
-import type { Figure } from '../../../answers.ts'
+import type { Figure } from '../../../../calls/overview.ts'
 
 export interface Change {
   direction: 'up' | 'down' | 'same'

@@ -1,6 +1,6 @@
 import { BarChart } from '@mantine/charts'
 import { useId } from 'react'
-import type { CallsOfDay } from '../../../answers.ts'
+import type { CallsOfDay } from '../../../../calls/overview.ts'
 import { dayLabel } from './overview-search.ts'
 
 const series = [

@@ -1,5 +1,5 @@
 import { BarChart } from '@mantine/charts'
-import type { DurationBucket } from '../../../answers.ts'
+import type { DurationBucket } from '../../../../calls/overview.ts'
 import { bucketLabel, shortDuration } from '../calls/duration.ts'
 
 /** Loaded when it is first shown. */

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
-import type { DurationBucket } from '../../../answers.ts'
+import type { DurationBucket } from '../../../../calls/overview.ts'
 import { asPercent } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { bucketLabel } from '../calls/duration.ts'

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { EndReason } from '../../../answers.ts'
+import type { EndReason } from '../../../../calls/overview.ts'
 import { asCount, asPercent } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { Card } from './card.tsx'

@@ -2,11 +2,11 @@ import { Skeleton } from '@mantine/core'
 import { IconArrowDownRight, IconArrowUpRight, IconMinus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Figure, OverviewFigures } from '../../../answers.ts'
+import type { Figure, OverviewFigures } from '../../../../calls/overview.ts'
 import { asCount, asDuration, asPercent } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
-import type { CallsSearch } from '../calls/calls-search.ts'
+import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { changeOf } from './change.ts'
 import { NoCallsInPeriod } from './no-calls-in-period.tsx'
 import { figuresQuery } from './overview-queries.ts'
@@ -20,7 +20,7 @@ interface FigureKind {
   /** Whether more is better; null when it is neither. */
   isMoreBetter: boolean | null
   /** The calls that a click leads to. */
-  filters: CallsSearch
+  filters: ChosenFilters
 }
 
 const kinds: FigureKind[] = [

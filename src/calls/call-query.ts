@@ -1,7 +1,7 @@
 import type { CallFilters } from '../console/schemas.ts'
 import { type FieldError, invalidRequest } from '../errors.ts'
-import { readWordQuery, type WordQuery } from './call-words.ts'
 import { readInstant } from './instant.ts'
+import { readWordQuery, type WordQuery } from './word-query.ts'
 
 const limitDefault = 50
 const limitMax = 200

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { callsSearch, isFiltered, nameOf } from '../../../src/console/ui/views/calls/calls-search.ts'
+import { isFiltered, nameOf, readFilters } from '../../../src/console/ui/views/calls/chosen-filters.ts'
 import { dateRangeLabel, daysToRange, rangeToDays } from '../../../src/console/ui/views/calls/date-range.ts'
 
 describe('the address of the list of calls', () => {
   test('what an address cannot mean is left out, the rest is kept', () => {
     expect(
-      callsSearch({
+      readFilters({
         status: 'ended',
         engaged: 'maybe',
         from: 'yesterday',
@@ -17,14 +17,14 @@ describe('the address of the list of calls', () => {
   })
 
   test('instants of any zone are kept as the instant they are', () => {
-    expect(callsSearch({ from: '2026-01-05T01:00:00+02:00' })).toEqual({
+    expect(readFilters({ from: '2026-01-05T01:00:00+02:00' })).toEqual({
       from: '2026-01-04T23:00:00.000Z',
     })
   })
 
   test('no filter is none, and the order of filters makes no difference', () => {
-    expect(isFiltered(callsSearch({ text: '' }))).toBe(false)
-    expect(isFiltered(callsSearch({ text: 'a' }))).toBe(true)
+    expect(isFiltered(readFilters({ text: '' }))).toBe(false)
+    expect(isFiltered(readFilters({ text: 'a' }))).toBe(true)
     expect(nameOf({ status: 'live', text: 'x' })).toBe(nameOf({ text: 'x', status: 'live' }))
   })
 })

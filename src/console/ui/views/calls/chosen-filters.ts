@@ -1,7 +1,7 @@
 import { textParam, wordParam } from '../../search-params.ts'
 
 /** What the list of calls is narrowed to, as the address holds it. */
-export interface CallsSearch {
+export interface ChosenFilters {
   status?: 'live' | 'completed'
   /** As ingested. */
   evaluation?: string
@@ -16,7 +16,7 @@ export interface CallsSearch {
 }
 
 /** Reads the address; whatever it cannot mean is left out. */
-export function callsSearch(search: Record<string, unknown>): CallsSearch {
+export function readFilters(search: Record<string, unknown>): ChosenFilters {
   return withoutEmpty({
     status: wordParam(search.status, ['live', 'completed'] as const),
     evaluation: text(search.evaluation),
@@ -31,12 +31,12 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   })
 }
 
-export function isFiltered(filters: CallsSearch): boolean {
+export function isFiltered(filters: ChosenFilters): boolean {
   return Object.keys(withoutEmpty(filters)).length > 0
 }
 
 /** The same filters have the same name, in whatever order they were set. */
-export function nameOf(filters: CallsSearch): string {
+export function nameOf(filters: ChosenFilters): string {
   return JSON.stringify(Object.entries(withoutEmpty(filters)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 

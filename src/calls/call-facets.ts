@@ -1,8 +1,13 @@
 import { sql } from 'drizzle-orm'
-import type { CallFacets } from '../console/answers.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 
 const valuesMax = 50
+
+/** What filters can choose from, the most frequent first. */
+export interface CallFacets {
+  evaluations: { value: string; calls: number }[]
+  endedReasons: { value: string; calls: number }[]
+}
 
 /** What calls can be filtered by: the values that there are, each counted in an index that has them in order. */
 export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {

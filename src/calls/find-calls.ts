@@ -1,16 +1,24 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { CallRows } from '../console/answers.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { callWords } from '../db/word-tables.ts'
-import { readRows } from './call-rows.ts'
-import { type CallSearch, writePageEnd } from './call-search.ts'
-import type { WordQuery } from './call-words.ts'
+import { type CallSearch, writePageEnd } from './call-query.ts'
+import { type CallRow, readRows } from './call-rows.ts'
 import { headText } from './head-text.ts'
+import type { WordQuery } from './word-query.ts'
 
 /** Calls that filters leave are counted up to here. */
 const totalMax = 1_000
 /** Words are looked for among so many of the newest calls before they are among all. */
 const windowCalls = 2_000
+
+export interface CallRows {
+  data: CallRow[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** How many calls the filters leave; null when more than `totalMax` do, which are not counted. */
+  total: number | null
+  totalMax: number
+}
 
 /** A call and its place in the order: by time and then by id, newest first. */
 interface Place {
