@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { StaticFile } from '../http/static-file.ts'
 
 /** What scripts/build-console.ts made: `manifest.json` beside the files it names. */
 export interface ConsoleManifest {
@@ -24,10 +23,18 @@ export interface AssetFile {
   gzBytes: number
 }
 
+/** Blobs, which all answers share: an answer made of bytes would hold its own copy. */
+interface Asset {
+  /** As in Content-Type. */
+  type: string
+  plain: Blob
+  encoded: { br: Blob; gzip: Blob }
+}
+
 export interface ConsoleAssets {
   entries: ConsoleManifest['entries']
   preloads: string[]
-  assets: ReadonlyMap<string, StaticFile>
+  assets: ReadonlyMap<string, Asset>
 }
 
 /**
@@ -38,7 +45,7 @@ export function readAssets(folder: string): ConsoleAssets | null {
   const manifest = readManifest(folder)
   if (!manifest) return null
   const read = (name: string) => new Blob([readFileSync(join(folder, name))])
-  const assets = Object.entries(manifest.files).map(([name, { type }]): [string, StaticFile] => [
+  const assets = Object.entries(manifest.files).map(([name, { type }]): [string, Asset] => [
     name,
     { type, plain: read(name), encoded: { br: read(`${name}.br`), gzip: read(`${name}.gz`) } },
   ])

@@ -6,9 +6,9 @@ import type { Call } from '../calls/schemas.ts'
 import { consoleContext } from '../http/console-context.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { Outbox } from '../http/outbox.ts'
+import { byPerson } from '../identity.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
-import { byPerson } from './audit.ts'
 import { CallFilters, Period } from './schemas.ts'
 
 const detail = { hide: true }

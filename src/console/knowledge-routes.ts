@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
+import { byPerson } from '../identity.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import type { KnowledgeStatus } from '../knowledge/status.ts'
 import { bodyOf } from '../validation.ts'
-import { byPerson } from './audit.ts'
 import { pageLimitOf } from './page-request.ts'
 import { ExplainRequest, ItemsRequest, NewItem, PreviewRequest } from './schemas.ts'
 

@@ -2,10 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Requirement } from '../db/requirements.ts'
 import { members } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
-import type { Membership, SignedIn } from '../http/console-context.ts'
+import { byPerson, type Membership, type SignedIn } from '../identity.ts'
 import type { Project, Projects } from '../projects/projects.ts'
-import type { ProjectOfPerson } from './answers.ts'
-import { byPerson } from './audit.ts'
+import type { ProjectOfPerson } from './people/session-answer.ts'
 import { isConsoleOwner } from './people/set-up.ts'
 
 /** The command line may make more for one person. */

@@ -1,6 +1,7 @@
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import { networkOf } from '../auth/ip-rules.ts'
 import type { Config } from '../config.ts'
 import type { ConsoleParts } from '../console/api-routes.ts'
-import type { AuditTrail } from '../console/audit.ts'
 import { createAuth } from '../console/people/auth.ts'
 import { Invitations } from '../console/people/invitations.ts'
 import { Links } from '../console/people/links.ts'
@@ -34,7 +35,7 @@ export async function createConsole({
   now,
 }: ConsoleSources): Promise<ConsoleParts> {
   const { read, write } = database
-  const limits = new SignInLimits({ read, write, now })
+  const limits = new SignInLimits({ read, write, now, networkOf })
   const auth = createAuth({
     store: database,
     secret: sessionSecret,
@@ -49,7 +50,7 @@ export async function createConsole({
     write,
     audit,
     now,
-    onNoteFailed: (error) => log.error({ error }, 'A failed sign-in was not noted in the audit trail'),
+    log,
   })
   const people = new People({ read, write, audit, now })
   const members = new Members({ read, write, audit, now })

@@ -1,18 +1,31 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { ownsProject, personIdOf, requiring } from '../../db/requirements.ts'
 import { invitations, people as peopleTable } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
+import { type By, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { CreatedInvitation, InvitationRow, Role } from '../answers.ts'
-import { type AuditTrail, type By, personName } from '../audit.ts'
 import { createLinkToken, hashLinkToken } from './link-token.ts'
 import type { People } from './people.ts'
 
 const invitationMs = 7 * 86_400_000
 const passwordLinkMs = 86_400_000
 const openMax = 100
+
+export interface InvitationRow {
+  id: string
+  role: Role
+  createdBy: string | null
+  createdAt: string
+  expiresAt: string
+}
+
+/** A new invitation: the only answer that holds the link. */
+export interface CreatedInvitation extends InvitationRow {
+  link: string
+}
 
 interface InvitationsOptions {
   read: ReadDatabase
@@ -116,7 +129,7 @@ export class Invitations {
           by: { actor: { id: personId, name: null }, address: null },
           projectId: null,
           action: 'password_link_created',
-          target: personName(person),
+          target: personLabel(person),
         }),
       ),
     ])

@@ -1,21 +1,26 @@
 import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
-import type { SignedIn } from '../../http/console-context.ts'
+import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { LinkAnswer, SessionAnswer } from '../answers.ts'
-import { type AuditTrail, byPerson, personName } from '../audit.ts'
 import type { Client } from './auth.ts'
 import { hashLinkToken } from './link-token.ts'
 import { checkNewPerson, insertPerson, type NewPerson, passwordProblem } from './new-person.ts'
 import { changePassword } from './password-change.ts'
-import { describeSession, type WithCookies } from './session-answer.ts'
+import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import { endSetUp, setupHashName } from './set-up.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+
+/** What a one-time link is for, before it is used. */
+export type LinkAnswer =
+  | { kind: 'setup' }
+  | { kind: 'invitation'; projectName: string; role: Role; invitedBy: string | null }
+  | { kind: 'password'; email: string }
 
 interface LinksOptions {
   read: ReadDatabase
@@ -69,7 +74,7 @@ export class Links {
         ...insertPerson(write, person, isGood),
         write.run(
           audit.entry({
-            by: byPerson({ ...person, sessionId: '' }, client.address),
+            by: byPerson(person, client.address),
             projectId: null,
             action: 'console_set_up',
             target: null,
@@ -127,7 +132,7 @@ export class Links {
         now: now(),
         condition: this.#isGood(token),
         entry: audit.entry({
-          by: byPerson({ personId, name, email, sessionId: '' }, client.address),
+          by: byPerson({ personId, name, email }, client.address),
           projectId: null,
           action: 'password_reset',
           target: null,
@@ -211,10 +216,10 @@ export class Links {
       write.run(sql`delete from ${invitations} where id = ${link.id} and ${isMade}`),
       write.run(
         audit.entry({
-          by: byPerson({ personId, name, email, sessionId: '' }, client.address),
+          by: byPerson({ personId, name, email }, client.address),
           projectId: link.projectId,
           action: 'invitation_accepted',
-          target: personName({ name, email }),
+          target: personLabel({ name, email }),
         }),
       ),
     ])

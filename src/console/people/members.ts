@@ -1,13 +1,12 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { type AuditTrail, personLabelSql } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { ownsProject, requiring } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
-import type { Membership } from '../../http/console-context.ts'
-import type { MemberRow, Role } from '../answers.ts'
-import type { AuditTrail, By } from '../audit.ts'
+import type { By, Membership, Role } from '../../identity.ts'
 
 const queries = preparedQueries((db) => ({
   membership: db
@@ -23,6 +22,15 @@ const queries = preparedQueries((db) => ({
     )
     .prepare(),
 }))
+
+/** A member of a project. Times are ISO 8601, UTC, here and in every answer of the console. */
+export interface MemberRow {
+  personId: string
+  name: string
+  email: string
+  role: Role
+  joinedAt: string
+}
 
 interface MembersOptions {
   read: ReadDatabase
@@ -65,7 +73,7 @@ export class Members {
   async changeRole(projectId: number, personId: string, role: Role, by: By): Promise<{ id: string }> {
     const { write, audit } = this.#options
     const isThisMember = sql`project_id = ${projectId} and person_id = ${personId}`
-    const target = sql`${namePerson(personId)} || ${` → ${role}`}`
+    const target = sql`${personLabelSql(personId)} || ${` → ${role}`}`
     const [, changed] = await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
@@ -90,7 +98,7 @@ export class Members {
         write.run(sql`
           delete from ${members} where project_id = ${projectId} and person_id = ${personId}
             and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`),
-        write.run(audit.entry({ by, projectId, action: 'person_removed', target: namePerson(personId) })),
+        write.run(audit.entry({ by, projectId, action: 'person_removed', target: personLabelSql(personId) })),
         this.#withdrawInvitations(projectId, personId),
       ]),
     )
@@ -120,11 +128,6 @@ export class Members {
 export function hasOtherOwner(projectId: number | SQL, personId: string): SQL {
   return sql`exists (select 1 from ${members} as other
     where other.project_id = ${projectId} and other.role = 'owner' and other.person_id <> ${personId})`
-}
-
-/** A person as the trail names them, read when the statement runs. */
-export function namePerson(personId: string): SQL {
-  return sql`(select name || ' (' || email || ')' from ${people} where id = ${personId})`
 }
 
 function lastOwner(field: string, whatToDo: string): AppError {

@@ -1,18 +1,34 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { type AuditTrail, personLabelSql } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, consoleOwnerOnly, invalidRequest } from '../../errors.ts'
-import type { SignedIn } from '../../http/console-context.ts'
+import { type By, byPerson, type Role, type SignedIn } from '../../identity.ts'
 import { nameProblem } from '../../validation.ts'
-import type { Account, Person, Role } from '../answers.ts'
-import { type AuditTrail, type By, byPerson } from '../audit.ts'
-import { hasOtherOwner, namePerson } from './members.ts'
+import { hasOtherOwner } from './members.ts'
 import { normalizeEmail } from './new-person.ts'
-import { disownConsole, findConsoleOwner, isConsoleOwner, replaceSetUpLink } from './set-up.ts'
+import {
+  createSetUpLink,
+  disownConsole,
+  findConsoleOwner,
+  isConsoleOwner,
+  replaceSetUpLink,
+} from './set-up.ts'
 
-/** A person as whoever runs the service sees them. */
+export interface Person {
+  id: string
+  name: string
+  email: string
+}
+
+/** A person as the console's owner sees them. */
+export interface Account extends Person {
+  ownsConsole: boolean
+}
+
+/** A person as the operator of the service sees them. */
 export interface PersonOverall extends Account {
   projects: { id: string; name: string; role: Role }[]
 }
@@ -91,7 +107,7 @@ export class People {
       write.batch([
         write.run(check),
         write.run(
-          audit.entriesAbout(personId, { by, action: 'person_deleted', target: namePerson(personId) }),
+          audit.entriesAbout(personId, { by, action: 'person_deleted', target: personLabelSql(personId) }),
         ),
         write.delete(people).where(eq(people.id, personId)),
         write.delete(invitations).where(eq(invitations.createdBy, personId)),
@@ -110,6 +126,11 @@ export class People {
       .where(eq(people.email, normalizeEmail(email)))
     if (person) return person
     throw new AppError('not_found', 'Not found', { detail: `Nobody has the e-mail address ${email}.` })
+  }
+
+  /** The token of the first set-up link; null when there is a link, or an owner, already. */
+  createSetUpLink(): Promise<string | null> {
+    return createSetUpLink(this.#read, this.#options.write)
   }
 
   /** The token of a new set-up link. @throws invalid_request when the console has an owner */

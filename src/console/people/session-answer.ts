@@ -1,8 +1,27 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { members, people, projects } from '../../db/schema.ts'
-import type { Person, ProjectOfPerson, SessionAnswer } from '../answers.ts'
+import type { Role } from '../../identity.ts'
+import type { Person } from './people.ts'
 import { findConsoleOwner } from './set-up.ts'
+
+export interface ProjectOfPerson {
+  id: string
+  name: string
+  role: Role
+  createdAt: string
+}
+
+/** What the page knows about its session. */
+export interface SessionAnswer {
+  /** Null when nobody is signed in. */
+  person: Person | null
+  projects: ProjectOfPerson[]
+  /** False until somebody can sign in. */
+  isSetUp: boolean
+  /** Whether the signed-in person owns the console, and so may delete people from it. */
+  ownsConsole: boolean
+}
 
 /** An answer, and the cookies that go with it. */
 export interface WithCookies<Answer> {

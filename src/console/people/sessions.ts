@@ -1,18 +1,28 @@
 import { isAPIError } from 'better-auth/api'
 import { and, desc, eq, gt, lt, not, type SQL } from 'drizzle-orm'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { people, sessions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
-import type { SignedIn } from '../../http/console-context.ts'
-import type { Person, SessionAnswer, SessionRow } from '../answers.ts'
-import { type AuditTrail, byPerson, personName } from '../audit.ts'
+import { byPerson, personLabel, type SignedIn } from '../../identity.ts'
+import type { Log } from '../../observability/log.ts'
 import { type Auth, type Client, headersOf } from './auth.ts'
 import { hashSessionToken } from './auth-database.ts'
 import { normalizeEmail, passwordProblem } from './new-person.ts'
 import { changePassword, findPasswordHash, hasPassword } from './password-change.ts'
-import { describeSession, type WithCookies } from './session-answer.ts'
+import type { Person } from './people.ts'
+import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+
+export interface SessionRow {
+  id: string
+  isCurrent: boolean
+  createdAt: string
+  lastSeenAt: string
+  ipAddress: string | null
+  userAgent: string | null
+}
 
 interface SessionsOptions {
   auth: Auth
@@ -21,8 +31,7 @@ interface SessionsOptions {
   write: WriteDatabase
   audit: AuditTrail
   now: () => number
-  /** Told when a failed attempt was not noted. */
-  onNoteFailed: (error: unknown) => void
+  log: Pick<Log, 'error'>
 }
 
 interface Credentials {
@@ -82,8 +91,8 @@ export class Sessions {
   async open(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
     const { read, audit } = this.#options
     const { user, cookies } = await this.#begin(credentials, client)
-    const by = byPerson({ ...user, personId: user.id, sessionId: '' }, client.address)
-    await audit.note({ by, projectId: null, action: 'signed_in', target: null })
+    const by = byPerson({ ...user, personId: user.id }, client.address)
+    await audit.record({ by, projectId: null, action: 'signed_in', target: null })
     return { answer: await describeSession(read, user), cookies }
   }
 
@@ -201,7 +210,7 @@ export class Sessions {
 
   /** Never fails. Not waited for: the answer must not tell by its time whether somebody has this e-mail address. */
   async #noteFailure(email: string, { address }: Client): Promise<void> {
-    const { read, audit, onNoteFailed } = this.#options
+    const { read, audit, log } = this.#options
     try {
       const [person] = await read
         .select({ id: people.id, name: people.name, email: people.email })
@@ -209,10 +218,10 @@ export class Sessions {
         .where(eq(people.email, email))
       if (!person) return
       const by = { actor: { id: person.id, name: null }, address }
-      await audit.note({ by, projectId: null, action: 'sign_in_failed', target: personName(person) })
+      await audit.record({ by, projectId: null, action: 'sign_in_failed', target: personLabel(person) })
     } catch (error) {
-      // The answer has been given already.
-      onNoteFailed(error)
+      // The answer has already been sent.
+      log.error({ error }, 'A failed sign-in was not recorded in the audit trail')
     }
   }
 }

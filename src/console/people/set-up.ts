@@ -1,11 +1,11 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { readMeta } from '../../db/meta.ts'
+import { readMeta, setMetaOnce } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { meta } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { createLinkToken, hashLinkToken } from './link-token.ts'
 
-/** Names in `meta`: the hash of the set-up link's token while the link is good, and who used it. */
+/** Names in `meta`: the hash of the set-up link's token while the link is valid, and the id of the person who used it. */
 export const setupHashName = 'console_setup_hash'
 const consoleOwnerName = 'console_owner'
 
@@ -17,6 +17,14 @@ export async function findConsoleOwner(read: ReadDatabase): Promise<string | nul
 /** Whether the person owns the console when the statement runs. */
 export function isConsoleOwner(personId: string | null): SQL {
   return sql`exists (select 1 from ${meta} where name = ${consoleOwnerName} and value = ${personId})`
+}
+
+/** Makes the first set-up link. Returns its token; null when there is a link, or an owner, already. */
+export async function createSetUpLink(read: ReadDatabase, write: WriteDatabase): Promise<string | null> {
+  if ((await findConsoleOwner(read)) !== null) return null
+  if ((await readMeta(read, setupHashName)).has(setupHashName)) return null
+  const token = createLinkToken()
+  return (await setMetaOnce(write, setupHashName, hashLinkToken(token))) ? token : null
 }
 
 /** Makes a new set-up link, which ends the one before. Returns its token; null when the console has an owner. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { eq, inArray, lt, sql } from 'drizzle-orm'
-import ipaddr from 'ipaddr.js'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { signInLimits } from '../../db/schema.ts'
 import { Turns } from '../../db/turns.ts'
@@ -27,12 +26,13 @@ const perLink: LimitRule = { windowMs: 3_600_000, attemptsMax: 10 }
 
 /** Not less than any window. */
 const keptMs = 3_600_000
-const networkBitsOfIpv6 = 64
 
 interface SignInLimitsOptions {
   read: ReadDatabase
   write: WriteDatabase
   now: () => number
+  /** The network that counts as one client: an IPv6 client chooses its addresses from a whole one. */
+  networkOf: (address: string | null) => string
 }
 
 interface Attempt {
@@ -60,7 +60,7 @@ export class SignInLimits {
 
   async countSignIn(email: string, address: string | null): Promise<void> {
     await this.#count([
-      { key: `address:${networkOf(address)}`, rule: perAddress },
+      { key: `address:${this.#options.networkOf(address)}`, rule: perAddress },
       { key: keyOfEmail(email), rule: perEmail },
     ])
   }
@@ -132,13 +132,6 @@ function refuseAbove(
     detail: 'There were too many attempts; wait a moment and try again.',
     retryAfterSeconds: Math.max(1, Math.ceil((lastRequest + windowMs - now) / 1_000)),
   })
-}
-
-/** An IPv6 client has a whole network to choose its address from. */
-function networkOf(address: string | null): string {
-  if (address === null) return 'unknown'
-  if (!address.includes(':')) return address
-  return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${networkBitsOfIpv6}`).toString()
 }
 
 /** People may type anything into the field, so it is not kept as it is. */
