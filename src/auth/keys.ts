@@ -170,7 +170,7 @@ export class Keys {
 
   /**
    * Holds from the next request on.
-   * @throws forbidden for who does not own the project; not_found when it has no such key in use
+   * @throws forbidden unless `by` owns the project; not_found when it has no such key in use
    */
   async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; revoked: true }> {
     const { read, write, audit, now } = this.#options

@@ -16,7 +16,7 @@ interface KnowledgeRoutesOptions {
   search: Search
 }
 
-/** /console/api/projects/:project/knowledge: what the agents know, how far it is indexed, what a question finds. */
+/** /console/api/projects/:project/knowledge: items, their index status, and the playground's search. */
 export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project/knowledge' })
     .use(consoleContext())
@@ -29,7 +29,7 @@ export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: K
     .post(
       '',
       async ({ member, body, set }) => {
-        // Its chunks are embedded from here on, which the page watches.
+        // The chunks are embedded in the background; the page polls the status.
         const { item } = await knowledge.store(member.projectId, body)
         set.status = 201
         return await knowledgeStatus.get(member.projectId, item.id)

@@ -15,11 +15,11 @@ interface PeopleRoutesOptions {
   members: Members
   invitations: Invitations
   audit: AuditTrail
-  /** Where links lead to; null for the address that whoever asks for one uses. */
+  /** Where links lead; null for the origin of the request that asks for one. */
   publicUrl: string | null
 }
 
-/** /console/api/people: everybody who can sign in, for the console's owner. */
+/** /console/api/people: all accounts, for the console's owner. */
 export function accountRoutes(people: People) {
   return new Elysia({ prefix: '/console/api/people' })
     .use(consoleContext())

@@ -113,7 +113,7 @@ export class Projects {
 
   /**
    * @throws invalid_request when the name is blank or too long, or is that of another project of the owner; forbidden
-   * for who does not own the project
+   * unless `by` owns the project
    */
   async rename(projectId: number, name: string, by?: By): Promise<Project> {
     checkName(name)
@@ -136,7 +136,7 @@ export class Projects {
    * Deletes a project with all that is in it. When this returns, no request reaches it, its name and keys are gone, and
    * that nothing of it will be left in any file is promised durably.
    * @param options.confirm what somebody typed to confirm it: the project's name
-   * @throws forbidden for who does not own the project
+   * @throws forbidden unless `by` owns the project
    */
   async remove(
     projectId: number,

@@ -9,28 +9,24 @@ import { Members } from '../console/people/members.ts'
 import { People } from '../console/people/people.ts'
 import { Sessions } from '../console/people/sessions.ts'
 import { SignInLimits } from '../console/people/sign-in-limits.ts'
-import { ConsoleProjects } from '../console/projects.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Log } from '../observability/log.ts'
-import type { Projects } from '../projects/projects.ts'
 
 interface ConsoleSources {
   config: Config
   log: Log
   database: OpenDatabase
   audit: AuditTrail
-  projects: Projects
   sessionSecret: string
   now: () => number
 }
 
-/** What the console's routes need: people, their sessions, their projects. */
+/** The parts that only the console uses: people, their sessions and their links. */
 export async function createConsole({
   config,
   log,
   database,
   audit,
-  projects,
   sessionSecret,
   now,
 }: ConsoleSources): Promise<ConsoleParts> {
@@ -40,7 +36,7 @@ export async function createConsole({
     store: database,
     secret: sessionSecret,
     publicUrl: config.publicUrl,
-    onFailure: (error) => log.error({ error }, 'Signing in failed inside'),
+    onFailure: (error) => log.error({ error }, 'better-auth failed'),
   })
   const { password } = await auth.$context
   const sessions = new Sessions({
@@ -69,6 +65,5 @@ export async function createConsole({
     }),
     invitations: new Invitations({ read, write, audit, people, now }),
     people,
-    projects: new ConsoleProjects({ projects }),
   }
 }

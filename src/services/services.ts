@@ -128,7 +128,7 @@ export async function openServices({
     database,
     metrics,
     embedder,
-    console: await createConsole({ config, log, database, audit, projects, sessionSecret, now }),
+    console: await createConsole({ config, log, database, audit, sessionSecret, now }),
     projects,
     removal,
     // A key can be revoked also on a full disk.

@@ -39,7 +39,7 @@ interface MembersOptions {
   now: () => number
 }
 
-/** Who is in a project, and as what. Every change holds from the next request on. */
+/** The members of a project and their roles. A change takes effect with the next request. */
 export class Members {
   readonly #options: MembersOptions
 
@@ -47,12 +47,12 @@ export class Members {
     this.#options = options
   }
 
-  /** What a person is in a project; null when there is no such project, or they are not in it. */
+  /** Null when there is no such project, or the person is not a member of it. */
   async membership(personId: string, publicId: string): Promise<Membership | null> {
     return (await queries(this.#options.read).membership.get({ personId, publicId })) ?? null
   }
 
-  /** In the order in which they joined. */
+  /** In the order they joined. */
   async list(projectId: number): Promise<MemberRow[]> {
     const rows = await this.#options.read
       .select({
@@ -69,7 +69,7 @@ export class Members {
     return rows.map((row) => ({ ...row, joinedAt: new Date(row.joinedAt).toISOString() }))
   }
 
-  /** @throws forbidden for who does not own the project; not_found for no member; invalid_request for the last owner */
+  /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
   async changeRole(projectId: number, personId: string, role: Role, by: By): Promise<{ id: string }> {
     const { write, audit } = this.#options
     const isThisMember = sql`project_id = ${projectId} and person_id = ${personId}`
@@ -89,7 +89,7 @@ export class Members {
     throw lastOwner('role', 'make another person an owner first')
   }
 
-  /** @throws forbidden for who does not own the project; not_found for no member; invalid_request for the last owner */
+  /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
   async remove(projectId: number, personId: string, by: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
     const [, removed] = await requiring([ownsProject(projectId, by)], (check) =>
@@ -107,7 +107,7 @@ export class Members {
     throw lastOwner('id', 'make another person an owner first, or delete the project')
   }
 
-  /** Whoever is no owner any more must not come back as one by an invitation that they made before. */
+  /** A former owner must not become an owner again through an invitation they created earlier. */
   #withdrawInvitations(projectId: number, personId: string) {
     return this.#options.write.run(sql`
       delete from ${invitations} where project_id = ${projectId} and created_by = ${personId}

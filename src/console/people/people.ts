@@ -40,7 +40,7 @@ interface PeopleOptions {
   now: () => number
 }
 
-/** Everybody who may sign in, whatever they are in. */
+/** Everybody who can sign in, in any project or none. */
 export class People {
   readonly #options: PeopleOptions
   readonly #read: ReadDatabase
@@ -64,7 +64,7 @@ export class People {
     return { id: person.personId, name: renamed.name, email: person.email }
   }
 
-  /** In the order in which they came. */
+  /** Oldest account first. */
   async list(): Promise<PersonOverall[]> {
     const rows = await this.#read
       .select({
@@ -89,16 +89,15 @@ export class People {
     return [...byId.values()]
   }
 
-  /** Those who can sign in, for the console's owner. */
   async accounts(): Promise<Account[]> {
     return (await this.list()).map(({ projects: _projects, ...account }) => account)
   }
 
   /**
-   * Deletes a person, with their sessions, their memberships and the invitations they made. Keys that they made, and
-   * what the audit trail has of them, stay.
-   * @throws forbidden for who does not own the console; invalid_request for the last owner of a project, and for oneself;
-   * not_found when there is no such person
+   * Deletes a person with their sessions, memberships and invitations. The keys they created and their entries in the
+   * audit trail stay.
+   * @throws forbidden unless `by` owns the console; invalid_request for the last owner of a project, and for oneself;
+   * not_found
    */
   async remove(personId: string, by?: By): Promise<{ id: string; deleted: true }> {
     if (personIdOf(by) === personId) throw notYourself()
@@ -128,7 +127,7 @@ export class People {
     throw new AppError('not_found', 'Not found', { detail: `Nobody has the e-mail address ${email}.` })
   }
 
-  /** The token of the first set-up link; null when there is a link, or an owner, already. */
+  /** The token of the first set-up link; null if there already is a link or an owner. */
   createSetUpLink(): Promise<string | null> {
     return createSetUpLink(this.#read, this.#options.write)
   }
@@ -138,11 +137,12 @@ export class People {
     const token = await replaceSetUpLink(this.#options.write)
     if (token !== null) return token
     throw new AppError('invalid_request', 'Invalid request', {
-      detail: 'The console has an owner: person list shows who. Only a console without one can be set up.',
+      detail:
+        'The console already has an owner; `person list` shows who. Only a console without one can be set up.',
     })
   }
 
-  /** The id of the person who set the console up; null before. */
+  /** The id of the person who set the console up; null before that. */
   consoleOwner(): Promise<string | null> {
     return findConsoleOwner(this.#read)
   }
