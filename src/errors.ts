@@ -90,3 +90,12 @@ export function invalidRequest(errors: FieldError[]): AppError {
     errors,
   })
 }
+
+/** For requests in progress while their project is deleted; later ones find neither key nor project. */
+export function projectWasDeleted(cause?: unknown): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'The project has just been deleted.',
+    retryAfterSeconds: 1,
+    cause,
+  })
+}

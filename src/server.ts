@@ -21,7 +21,7 @@ import { openApi } from './http/openapi.ts'
 import { Outbox } from './http/outbox.ts'
 import { problems } from './http/problems.ts'
 import { RateLimiter } from './http/rate-limit.ts'
-import { type RequestRecord, requestLog } from './http/request-log.ts'
+import { requestLog } from './http/request-log.ts'
 import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
@@ -30,6 +30,7 @@ import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/proto
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { tooManySearches } from './knowledge/search/search.ts'
 import { tooManyTexts } from './knowledge/text-work.ts'
+import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
 
 /** Where scripts/build-console.ts puts the console's page. */

@@ -4,7 +4,9 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const features = ['auth', 'projects', 'calls', 'knowledge', 'erasure', 'console']
+const features = ['audit', 'auth', 'projects', 'calls', 'knowledge', 'erasure', 'console']
+/** The read models of calls are still on their way to src/calls. */
+const leaving = ['src/console/answers.ts', 'src/console/schemas.ts']
 const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start/start.ts']
 
 interface SourceFile {
@@ -12,14 +14,18 @@ interface SourceFile {
   path: string
   /** Without types and comments. */
   code: string
-  /** What it imports when it runs: packages by name, files by path. `import type` is not among them. */
+  /** Everything it imports, types too: packages by name, files by path. */
   imports: string[]
+  /** What it imports at run time, without types. */
+  runtimeImports: string[]
 }
 
 const transpilers = {
   ts: new Bun.Transpiler({ loader: 'ts', target: 'bun' }),
   tsx: new Bun.Transpiler({ loader: 'tsx', target: 'bun' }),
 }
+/** Biome writes every import and `export … from` in this form. */
+const importForm = /^(?:import|export)\b[^'";]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/gm
 const everything = [...new Bun.Glob('{src,scripts}/**/*.{ts,tsx}').scanSync(root)].sort().map(readSource)
 /** The page: a program of its own, which runs in browsers. */
 const page = everything.filter(({ path }) => isOfPage(path))
@@ -33,10 +39,12 @@ function isOfPage(path: string): boolean {
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(root, path), 'utf8')
   const transpiler = transpilers[path.endsWith('.tsx') ? 'tsx' : 'ts']
-  const imports = transpiler.scanImports(text).map(({ path: target }) => {
-    return target.startsWith('.') ? relative(root, join(root, dirname(path), target)) : target
-  })
-  return { path, code: transpiler.transformSync(text), imports }
+  const resolve = (target: string) =>
+    target.startsWith('.') ? relative(root, join(root, dirname(path), target)) : target
+  const runtimeImports = transpiler.scanImports(text).map((found) => resolve(found.path))
+  const written = [...text.matchAll(importForm)].map(([, from, lazy]) => resolve(from ?? lazy ?? ''))
+  const imports = [...new Set([...runtimeImports, ...written])]
+  return { path, code: transpiler.transformSync(text), imports, runtimeImports }
 }
 
 /** The folder or the file under src/ that a path belongs to: `calls` or `errors`; a package is none. */
@@ -54,11 +62,20 @@ function isOfServers(target: string): boolean {
   return /^(node:|bun\b|elysia|drizzle|libsql|@libsql|better-auth(?!\/client)|pino)/.test(target)
 }
 
-/** Imports that a file may not have, as `file -> import`. */
-function breaches(of: SourceFile[], isForbidden: (target: string, file: SourceFile) => boolean): string[] {
+/** Imports that a file may not have, as `file -> import`; types count, unless `which` says otherwise. */
+function breaches(
+  of: SourceFile[],
+  isForbidden: (target: string, file: SourceFile) => boolean,
+  which: 'imports' | 'runtimeImports' = 'imports',
+): string[] {
   return of.flatMap((file) =>
-    file.imports.filter((target) => isForbidden(target, file)).map((target) => `${file.path} -> ${target}`),
+    file[which].filter((target) => isForbidden(target, file)).map((target) => `${file.path} -> ${target}`),
   )
+}
+
+function isOtherFeature(target: string, { path }: SourceFile): boolean {
+  const other = partOf(target)
+  return other !== null && features.includes(other) && other !== partOf(path)
 }
 
 /** Lines of running code that match, as `file: line`. */
@@ -76,7 +93,8 @@ describe('who may import whom', () => {
     const server = source.find(({ path }) => path === 'src/server.ts')
     expect(server?.imports).toContain('src/calls/routes.ts')
     expect(server?.imports).toContain('elysia')
-    expect(server?.imports).not.toContain('src/services/services.ts')
+    expect(server?.imports).toContain('src/services/services.ts')
+    expect(server?.runtimeImports).not.toContain('src/services/services.ts')
   })
 
   test('nothing imports what starts the service', () => {
@@ -88,28 +106,43 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('only starts and scripts import the services, and only they the server', () => {
-    const mayBuild = (path: string) => starts.includes(path) || path.startsWith('scripts/')
+  test('only starts and scripts import the services and the server; the server takes the type of the services', () => {
+    const others = files.filter(({ path }) => !/^(scripts|src\/start)\//.test(path) && !starts.includes(path))
     expect(
       breaches(
-        files,
-        (target, { path }) => !mayBuild(path) && /^src\/(services\/services|server)\.ts$/.test(target),
+        others,
+        (target, { path }) =>
+          target === 'src/server.ts' || (target === 'src/services/services.ts' && path !== 'src/server.ts'),
       ),
     ).toEqual([])
+    expect(breaches(others, (target) => target === 'src/services/services.ts', 'runtimeImports')).toEqual([])
   })
 
-  test('features do not import each other', () => {
+  // The audit trail is below the others: the entry of a deletion is part of the batch that deletes.
+  test('features do not import each other, but for the audit trail', () => {
     const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? ''))
-    expect(
-      breaches(inFeatures, (target, { path }) => {
-        const other = partOf(target)
-        return other !== null && features.includes(other) && other !== partOf(path)
-      }),
-    ).toEqual([])
+    const isForbidden = (target: string, file: SourceFile) =>
+      isOtherFeature(target, file) && partOf(target) !== 'audit' && !leaving.includes(target)
+    const others = inFeatures.filter(({ path }) => partOf(path) !== 'console')
+    expect(breaches(others, isForbidden)).toEqual([])
+    expect(breaches(inFeatures, isForbidden, 'runtimeImports')).toEqual([])
+    const audit = inFeatures.filter(({ path }) => partOf(path) === 'audit')
+    expect(breaches(audit, isOtherFeature)).toEqual([])
+  })
+
+  test('the console is a leaf: only the server and the file that builds it import from it, types included', () => {
+    const mayImport = ['src/server.ts', 'src/services/console.ts']
+    const others = source.filter(({ path }) => partOf(path) !== 'console' && !mayImport.includes(path))
+    expect(breaches(others, (target) => partOf(target) === 'console' && !leaving.includes(target))).toEqual(
+      [],
+    )
   })
 
   test('domain files rest on the database, the threads, the log and the pure modules, and know no HTTP', () => {
-    const below = ['db', 'threads', 'observability', 'errors', 'ids', 'validation', 'text']
+    const below = [
+      ...['db', 'threads', 'observability', 'errors', 'ids', 'identity', 'validation', 'text'],
+      ...features,
+    ]
     expect(
       breaches(domain, (target, { path }) => {
         const part = partOf(target)
@@ -130,9 +163,8 @@ describe('who may import whom', () => {
     expect(
       breaches(http, (target) => {
         const part = partOf(target)
-        return (
-          part !== null && !['http', 'errors', 'ids', 'validation'].includes(part) && !pure.includes(target)
-        )
+        const below = ['http', 'observability', 'errors', 'ids', 'identity', 'validation']
+        return part !== null && !below.includes(part) && !pure.includes(target)
       }),
     ).toEqual([])
   })
@@ -161,8 +193,10 @@ describe('who may import whom', () => {
     expect(linesLike(/\bnew Worker\(/, others)).toEqual([])
   })
 
-  test('the errors, the ids, the text and the configuration stand on nothing of ours; the validation on the errors', () => {
-    const base = source.filter(({ path }) => /^src\/((errors|ids|config|validation)\.ts$|text\/)/.test(path))
+  test('the pure modules and the configuration stand on nothing of ours; the validation on the errors', () => {
+    const base = source.filter(({ path }) =>
+      /^src\/((errors|ids|identity|config|validation)\.ts$|text\/)/.test(path),
+    )
     expect(
       breaches(base, (target, { path }) => {
         const [part, own] = [partOf(target), partOf(path)]
@@ -194,15 +228,17 @@ describe('who may import whom', () => {
 
   test('the page imports nothing of the service but types, and nothing that browsers lack; nobody imports the page', () => {
     expect(
-      breaches(page, (target) =>
-        /^(src|scripts|tests)\//.test(target) ? !isOfPage(target) : isOfServers(target),
+      breaches(
+        page,
+        (target) => (/^(src|scripts|tests)\//.test(target) ? !isOfPage(target) : isOfServers(target)),
+        'runtimeImports',
       ),
     ).toEqual([])
     expect(breaches(files, isOfPage)).toEqual([])
     expect(page.length).toBeGreaterThan(20)
   })
 
-  test('there is no cycle', () => {
+  test('there is no cycle, not of types either', () => {
     const importsOf = new Map([...source, ...page].map(({ path, imports }) => [path, imports]))
     const done = new Set<string>()
     const cycleFrom = (path: string, trail: string[]): string[] | null => {
@@ -229,7 +265,7 @@ describe('what code may do', () => {
 
   test('no module has state: no variable, and no container that is ever changed', () => {
     // What nobody imports is a program: its state is its own, as that of a worker is.
-    const imported = new Set(everything.flatMap(({ imports }) => imports))
+    const imported = new Set(everything.flatMap(({ runtimeImports }) => runtimeImports))
     const modules = everything.filter(({ path }) => imported.has(path))
     expect(linesLike(/^(export )?(let|var) /, modules)).toEqual([])
     const changed = modules.flatMap(({ path, code }) => {

@@ -35,15 +35,15 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (its start in UTC)')
     .option('--json', 'print {"id","key","name","kind","allowedIps","expiresAt"}')
     .action(async ({ project, name, kind, allowIp, expires, json }: CreateOptions) => {
-      const expiresAt = expires === undefined ? null : readTime(expires)
+      const expiresAtMs = readTime(expires)
       const made = await shell.withServices(async ({ projects, keys }) => {
         const { projectId } = await projects.find(project)
         return await keys
-          .create(projectId, { name, kind, allowedIps: allowIp, expiresAt })
+          .create(projectId, { name, kind, allowedIps: allowIp, expiresAt: expiresAtMs })
           .catch((error) => Promise.reject(namingOptions(error, allowIp)))
       })
-      const { id, key, allowedIps } = made
-      await shell.answer(json, { id, key, name, kind, allowedIps, expiresAt: toIso(expiresAt) }, [
+      const { id, key, allowedIps, expiresAt } = made
+      await shell.answer(json, { id, key, name, kind, allowedIps, expiresAt }, [
         key,
         '',
         `This is the key ${shown(name)} (${id}). It is shown this once: store it now.`,
@@ -69,7 +69,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
       ])
       await shell.answer(
         json,
-        all.map(toShown),
+        all,
         rows.length > 0
           ? columns([['ID', 'NAME', 'KIND', 'KEY', 'ALLOWED', 'STATE'], ...rows])
           : 'The project has no keys yet.',
@@ -87,27 +87,10 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     })
 }
 
-function toShown(record: KeyRecord) {
-  const { id, name, kind, hint, allowedIps, createdBy, lastUsedIp } = record
-  return {
-    id,
-    name,
-    kind,
-    hint,
-    allowedIps,
-    expiresAt: toIso(record.expiresAt),
-    createdAt: toIso(record.createdAt),
-    createdBy,
-    lastUsedAt: toIso(record.lastUsedAt),
-    lastUsedIp,
-    revokedAt: toIso(record.revokedAt),
-  }
-}
-
 function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
-  if (revokedAt !== null) return `revoked ${toIso(revokedAt)}`
+  if (revokedAt !== null) return `revoked ${revokedAt}`
   if (expiresAt === null) return 'in use'
-  return `${expiresAt <= now ? 'expired' : 'expires'} ${toIso(expiresAt)}`
+  return `${Date.parse(expiresAt) <= now ? 'expired' : 'expires'} ${expiresAt}`
 }
 
 /** The same error in the words of the command line, each bad entry quoted. */
@@ -128,7 +111,8 @@ function namingOptions(error: unknown, allowIp: string[]): unknown {
 }
 
 /** Milliseconds since 1970 of an ISO 8601 day or time; a time names its zone, so that it means one moment. */
-function readTime(text: string): number {
+function readTime(text: string | undefined): number | null {
+  if (text === undefined) return null
   const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/i
   const day = Date.parse(text.slice(0, 10))
   const exists = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10))
@@ -137,8 +121,4 @@ function readTime(text: string): number {
   const message =
     'must be an ISO 8601 time with its zone, such as 2027-01-31T09:30:00Z, or a day, such as 2027-01-31'
   throw invalidRequest([{ field: `--expires ${text}`, message }])
-}
-
-function toIso(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
 }

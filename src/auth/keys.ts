@@ -1,13 +1,13 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { AddressCheck } from '../console/answers.ts'
-import type { AuditTrail, By } from '../console/audit.ts'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import type { By, Caller } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { nameProblem } from '../validation.ts'
@@ -20,14 +20,6 @@ const rulesCachedMax = 1_000
 const lastUsedTrackedMax = 10_000
 const rowsCachedMax = 10_000
 
-/** Who a request comes from: the one project of its key. */
-export interface Caller {
-  readonly projectId: number
-  readonly keyId: string
-  /** Null when it is unknown. */
-  readonly clientAddress: () => string | null
-}
-
 export interface NewKey {
   name: string
   kind: KeyKind
@@ -38,7 +30,7 @@ export interface NewKey {
   createdBy?: string | null
 }
 
-/** A key as it can be shown at any time: without itself. */
+/** A key as people see it, without the secret. Times are ISO 8601, UTC. */
 export interface KeyRecord {
   id: string
   name: string
@@ -46,12 +38,24 @@ export interface KeyRecord {
   /** `ck_live_…` and the last four characters. */
   hint: string
   allowedIps: string[]
-  expiresAt: number | null
-  createdAt: number
+  expiresAt: string | null
+  createdAt: string
   createdBy: string | null
-  lastUsedAt: number | null
+  lastUsedAt: string | null
   lastUsedIp: string | null
-  revokedAt: number | null
+  revokedAt: string | null
+}
+
+/** A new key: the only value that holds the secret. */
+export interface CreatedKey extends KeyRecord {
+  key: string
+}
+
+export interface AddressCheck {
+  /** One for each entry that is not an address, a range or `*`. */
+  problems: { index: number; message: string }[]
+  /** Whether `address` would pass; null when it was not sent or cannot be read. */
+  allows: boolean | null
 }
 
 /** What a key is judged by. */
@@ -104,18 +108,16 @@ export class Keys {
     this.#options = options
   }
 
-  /**
-   * The only time the key itself is told.
-   * @throws invalid_request naming each bad field and entry; forbidden for who does not own the project
-   */
-  async create(projectId: number, input: NewKey, by?: By): Promise<KeyRecord & { key: string }> {
+  /** @throws invalid_request naming each bad field and entry; forbidden unless `by` owns the project */
+  async create(projectId: number, input: NewKey, by?: By): Promise<CreatedKey> {
     const problems = newKeyProblems(input, this.#options.now())
     if (problems.length > 0) throw invalidRequest(problems)
     const key = generateKey(input.kind)
-    const record = {
+    const row = {
       id: newId('key'),
       name: input.name,
       kind: input.kind,
+      hint: keyHint(key),
       allowedIps: input.allowedIps,
       expiresAt: input.expiresAt,
       createdAt: this.#options.now(),
@@ -125,16 +127,14 @@ export class Keys {
       revokedAt: null,
     }
     const { write, audit } = this.#options
-    const hint = shownHint(input.kind, keyHint(key))
-    const target = nameKey({ name: record.name, hint })
     await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
-        write.insert(keys).values({ ...record, projectId, hash: hashKey(key), hint: keyHint(key) }),
-        write.run(audit.entry({ by, projectId, action: 'key_created', target })),
+        write.insert(keys).values({ ...row, projectId, hash: hashKey(key) }),
+        write.run(audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row) })),
       ]),
     )
-    return { ...record, hint, key }
+    return { ...toRecord(row), key }
   }
 
   /**
@@ -165,15 +165,12 @@ export class Keys {
       .from(keys)
       .where(eq(keys.projectId, projectId))
       .orderBy(desc(keys.createdAt), desc(keys.id))
-    return rows.map(({ hash: _hash, projectId: _projectId, ...row }) => ({
-      ...row,
-      hint: shownHint(row.kind, row.hint),
-    }))
+    return rows.map(toRecord)
   }
 
   /**
    * Holds from the next request on.
-   * @throws forbidden for who does not own the project; not_found when it has no such key in use
+   * @throws forbidden unless `by` owns the project; not_found when it has no such key in use
    */
   async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; revoked: true }> {
     const { read, write, audit, now } = this.#options
@@ -182,7 +179,7 @@ export class Keys {
       .select({ kind: keys.kind, name: keys.name, hint: keys.hint })
       .from(keys)
       .where(isThisKey)
-    const target = key ? nameKey({ name: key.name, hint: shownHint(key.kind, key.hint) }) : null
+    const target = key ? keyLabel(key) : null
     const [, revoked] = await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
@@ -282,16 +279,36 @@ function newKeyProblems(input: NewKey, now: number): FieldError[] {
   return problems
 }
 
+function toRecord(row: Omit<typeof keys.$inferSelect, 'hash' | 'projectId'>): KeyRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    hint: shownHint(row),
+    allowedIps: row.allowedIps,
+    expiresAt: toIso(row.expiresAt),
+    createdAt: new Date(row.createdAt).toISOString(),
+    createdBy: row.createdBy,
+    lastUsedAt: toIso(row.lastUsedAt),
+    lastUsedIp: row.lastUsedIp,
+    revokedAt: toIso(row.revokedAt),
+  }
+}
+
+function toIso(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
+}
+
 /** A key as the audit trail names it. */
-function nameKey({ name, hint }: { name: string; hint: string }): string {
-  return `${name} (${hint})`
+function keyLabel(key: { name: string; kind: KeyKind; hint: string }): string {
+  return `${key.name} (${shownHint(key)})`
 }
 
 function hasRules(allowedIps: string): boolean {
   return allowedIps !== '[]'
 }
 
-function shownHint(kind: KeyKind, hint: string): string {
+function shownHint({ kind, hint }: { kind: KeyKind; hint: string }): string {
   return `ck_${kind}_…${hint}`
 }
 

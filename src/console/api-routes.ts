@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Overview } from '../calls/overview.ts'
@@ -6,7 +7,7 @@ import type { Outbox } from '../http/outbox.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import type { KnowledgeStatus } from '../knowledge/status.ts'
-import type { AuditTrail } from './audit.ts'
+import type { Projects } from '../projects/projects.ts'
 import { consoleCallRoutes } from './call-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { consoleKnowledgeRoutes } from './knowledge-routes.ts'
@@ -17,10 +18,9 @@ import type { People } from './people/people.ts'
 import type { Sessions } from './people/sessions.ts'
 import { accountRoutes, peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
-import type { ConsoleProjects } from './projects.ts'
 import { sessionRoutes } from './session-routes.ts'
 
-/** What only the console has, and nothing under /v1. */
+/** The parts that only the console uses. */
 export interface ConsoleParts {
   readonly audit: AuditTrail
   readonly sessions: Sessions
@@ -28,11 +28,11 @@ export interface ConsoleParts {
   readonly invitations: Invitations
   readonly members: Members
   readonly people: People
-  readonly projects: ConsoleProjects
 }
 
 interface ConsoleApiOptions {
   console: ConsoleParts
+  projects: Projects
   keys: Keys
   calls: Calls
   overview: Overview
@@ -43,9 +43,10 @@ interface ConsoleApiOptions {
   publicUrl: string | null
 }
 
-/** The console's own interface. A cookie opens it, never a key; and it opens nothing under /v1. */
+/** The console's own API. It takes a session cookie, never a key; the cookie opens nothing under /v1. */
 export function consoleApi({
   console,
+  projects,
   keys,
   calls,
   overview,
@@ -55,7 +56,7 @@ export function consoleApi({
 }: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
     .use(sessionRoutes(console.sessions, console.links, console.people))
-    .use(projectRoutes(console.projects))
+    .use(projectRoutes(projects))
     .use(keyRoutes(keys))
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(accountRoutes(console.people))
@@ -63,5 +64,5 @@ export function consoleApi({
     .use(consoleKnowledgeRoutes(parts))
 }
 
-/** What the page's client is typed by. */
+/** The type of the page's client. */
 export type ConsoleApi = ReturnType<typeof consoleApi>

@@ -1,44 +1,51 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { StaticFile } from '../http/static-file.ts'
 
-/** What scripts/build-console.ts made: `manifest.json` beside the files it names. */
+/** `manifest.json`, which scripts/build-console.ts writes beside the files it names. */
 export interface ConsoleManifest {
-  /** Of everything it was made of. */
+  /** Hash of all the sources. */
   digest: string
-  /** Names of the files that the page names itself. */
+  /** The files that the HTML of the page refers to. */
   entries: { main: string; boot: string; styles: string; icon: string }
-  /** Names of the scripts of the frame of all pages: fetched beside `main`, which asks for them later. */
+  /** The scripts of the shell, to be fetched alongside `main`, which imports them later. */
   preloads: string[]
-  /** Compressed bytes of script without which the sign-in page, or the frame of all others, shows nothing. */
+  /** Compressed bytes of script needed before the sign-in page, or the shell of every other page, appears. */
   firstLoadBytes: { signIn: number; shell: number }
-  /** By name, which holds a hash of the content; each lies there also as `.br` and `.gz`. */
+  /** By name, which includes a hash of the content. Each file also exists as `.br` and `.gz`. */
   files: Record<string, AssetFile>
 }
 
 export interface AssetFile {
-  /** As in Content-Type. */
+  /** The Content-Type. */
   type: string
   bytes: number
   brBytes: number
   gzBytes: number
 }
 
+/** Blobs, which all responses share: a response made from bytes would hold its own copy. */
+interface Asset {
+  /** The Content-Type. */
+  type: string
+  plain: Blob
+  encoded: { br: Blob; gzip: Blob }
+}
+
 export interface ConsoleAssets {
   entries: ConsoleManifest['entries']
   preloads: string[]
-  assets: ReadonlyMap<string, StaticFile>
+  assets: ReadonlyMap<string, Asset>
 }
 
 /**
- * All files of the page, in memory: a process keeps serving the page it was started with while another version is
- * built, and nothing that a request names is ever looked up on disk. Null when nothing is built.
+ * Reads all files of the page into memory. A process keeps serving the version it started with while another is
+ * built, and a request never reads from disk. Null when the page has not been built.
  */
 export function readAssets(folder: string): ConsoleAssets | null {
   const manifest = readManifest(folder)
   if (!manifest) return null
   const read = (name: string) => new Blob([readFileSync(join(folder, name))])
-  const assets = Object.entries(manifest.files).map(([name, { type }]): [string, StaticFile] => [
+  const assets = Object.entries(manifest.files).map(([name, { type }]): [string, Asset] => [
     name,
     { type, plain: read(name), encoded: { br: read(`${name}.br`), gzip: read(`${name}.gz`) } },
   ])
@@ -49,7 +56,7 @@ function readManifest(folder: string): ConsoleManifest | null {
   try {
     return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
   } catch {
-    // Not built: the page says how to.
+    // Not built: `notBuiltPage` says how.
     return null
   }
 }

@@ -6,9 +6,9 @@ import type { Call } from '../calls/schemas.ts'
 import { consoleContext } from '../http/console-context.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { Outbox } from '../http/outbox.ts'
+import { byPerson } from '../identity.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
-import { byPerson } from './audit.ts'
 import { CallFilters, Period } from './schemas.ts'
 
 const detail = { hide: true }
@@ -22,7 +22,7 @@ interface CallRoutesOptions {
   outbox: Outbox
 }
 
-/** /console/api/projects/:project/calls and /overview: what the agents did. */
+/** /console/api/projects/:project/calls and /overview. */
 export function consoleCallRoutes({ calls, overview, knowledge, outbox }: CallRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project' })
     .use(consoleContext())
@@ -51,7 +51,7 @@ export function consoleCallRoutes({ calls, overview, knowledge, outbox }: CallRo
     .get('/overview/knowledge', ({ member }) => knowledge.figures(member.projectId), { detail })
 }
 
-/** The stored document is the answer, byte for byte: a call, as whoever reads it will see. */
+/** Sends the stored document byte for byte; the type is what the client will parse it as. */
 function answerOf(document: string | JsonBytes | ReadableStream): Call {
   return new Response(document, { headers: jsonHeaders }) as unknown as Call
 }

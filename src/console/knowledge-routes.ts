@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
+import { byPerson } from '../identity.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import type { KnowledgeStatus } from '../knowledge/status.ts'
 import { bodyOf } from '../validation.ts'
-import { byPerson } from './audit.ts'
 import { pageLimitOf } from './page-request.ts'
 import { ExplainRequest, ItemsRequest, NewItem, PreviewRequest } from './schemas.ts'
 
@@ -16,7 +16,7 @@ interface KnowledgeRoutesOptions {
   search: Search
 }
 
-/** /console/api/projects/:project/knowledge: what the agents know, how far it is indexed, what a question finds. */
+/** /console/api/projects/:project/knowledge: items, their index status, and the playground's search. */
 export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project/knowledge' })
     .use(consoleContext())
@@ -29,7 +29,7 @@ export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: K
     .post(
       '',
       async ({ member, body, set }) => {
-        // Its chunks are embedded from here on, which the page watches.
+        // The chunks are embedded in the background; the page polls the status.
         const { item } = await knowledge.store(member.projectId, body)
         set.status = 201
         return await knowledgeStatus.get(member.projectId, item.id)

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../errors.ts'
 
-/** What a list of the console is asked for, as the query string has it. */
+/** The page of a list, as the query string asks for it. */
 export interface PageRequest {
   cursor?: string | undefined
   limit?: string | undefined
@@ -9,7 +9,7 @@ export interface PageRequest {
 const limitDefault = 50
 const limitMax = 200
 
-/** @returns `before`: the number that every row of the page is below; null for the first page */
+/** @returns `before`: every row of the page has a lower number; null for the first page */
 export function pageOf({ cursor, limit }: PageRequest): { limit: number; before: number | null } {
   return {
     limit: limit ? Math.min(limitMax, Math.max(1, readNumber('limit', limit))) : limitDefault,
@@ -17,7 +17,7 @@ export function pageOf({ cursor, limit }: PageRequest): { limit: number; before:
   }
 }
 
-/** For lists that take their own kind of cursor. */
+/** For lists whose cursor is not a number. */
 export function pageLimitOf({ cursor, limit }: PageRequest): { limit: number; cursor?: string } {
   return { limit: pageOf({ limit }).limit, ...(cursor ? { cursor } : {}) }
 }

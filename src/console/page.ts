@@ -1,9 +1,9 @@
 import type { ConsoleAssets } from './assets.ts'
 
-/** Where the files of the page are; their names follow. */
+/** The path of the page's files, up to their names. */
 export const assetsPath = '/console/assets/'
 
-/** Every path of the page. Its own router shows what belongs to the path; the service only knows that there is one. */
+/** Every path at which the page is served. Its own router decides what to show there. */
 export const pagePaths = [
   '/console',
   '/console/sign-in',
@@ -30,7 +30,7 @@ export const pagePaths = [
 
 /**
  * Scripts and styles are the service's own files. The nonce is for the style elements that the component library
- * makes; styles of single elements are set by script, which needs no permission.
+ * adds. Inline styles are set by script, which the policy does not restrict.
  */
 export function pagePolicy(nonce: string): string {
   return [
@@ -46,7 +46,7 @@ export function pagePolicy(nonce: string): string {
   ].join('; ')
 }
 
-/** The one page there is. The nonce is where scripts can read it and style sheets cannot. */
+/** The console's only page. The nonce is an attribute of the script, where style sheets cannot read it. */
 export function consolePage(
   { entries, preloads }: Pick<ConsoleAssets, 'entries' | 'preloads'>,
   nonce: string,
@@ -73,7 +73,7 @@ ${preloads.map((name) => `<link rel="modulepreload" href="${assetsPath}${name}">
 `
 }
 
-/** Instead of the page when its files are not there. */
+/** Served in place of the page when it has not been built. */
 export function notBuiltPage(nonce: string): string {
   return `<!doctype html>
 <html lang="en">

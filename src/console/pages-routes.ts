@@ -8,10 +8,10 @@ import { assetsPath, consolePage, notBuiltPage, pagePaths, pagePolicy } from './
 const detail = { hide: true }
 const nonceBytes = 16
 const secondsPerDay = 86_400
-/** The names of these files change with what they hold. */
+/** These files are named by a hash of their content. */
 const forEver = 'public, max-age=31536000, immutable'
 
-/** /console: the page, at every path it knows, and the files it is made of. */
+/** /console: the page, at each of its paths, and its files. */
 export function pagesRoutes(built: ConsoleAssets | null) {
   const routes = new Elysia({ name: 'console-pages' })
   routes.get(
@@ -20,7 +20,7 @@ export function pagesRoutes(built: ConsoleAssets | null) {
       answerFile(assetOf(built, name), { name, asked: request.headers, cacheControl: forEver }),
     { detail },
   )
-  // Browsers ask for it by themselves on pages that name none, such as those of /docs.
+  // Browsers request this by themselves for pages that name no icon, such as those of /docs.
   routes.get(
     '/favicon.ico',
     ({ request }) => {

@@ -1,8 +1,9 @@
 import { Elysia } from 'elysia'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import { consoleContext } from '../http/console-context.ts'
+import { byPerson } from '../identity.ts'
 import { bodyOf } from '../validation.ts'
-import type { PeopleAnswer } from './answers.ts'
-import { type AuditTrail, byPerson } from './audit.ts'
+import { pageOf } from './page-request.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Members } from './people/members.ts'
 import type { People } from './people/people.ts'
@@ -14,11 +15,11 @@ interface PeopleRoutesOptions {
   members: Members
   invitations: Invitations
   audit: AuditTrail
-  /** Where links lead to; null for the address that whoever asks for one uses. */
+  /** Where links lead; null for the origin of the request that asks for one. */
   publicUrl: string | null
 }
 
-/** /console/api/people: everybody who can sign in, for the console's owner. */
+/** /console/api/people: all accounts, for the console's owner. */
 export function accountRoutes(people: People) {
   return new Elysia({ prefix: '/console/api/people' })
     .use(consoleContext())
@@ -34,7 +35,7 @@ export function peopleRoutes({ members, invitations, audit, publicUrl }: PeopleR
     .use(consoleContext())
     .get(
       '/people',
-      async ({ member }): Promise<PeopleAnswer> => ({
+      async ({ member }) => ({
         members: await members.list(member.projectId),
         invitations: await invitations.list(member.projectId),
       }),
@@ -69,7 +70,7 @@ export function peopleRoutes({ members, invitations, audit, publicUrl }: PeopleR
         invitations.revoke(member.projectId, params.id, byPerson(person, address)),
       { detail },
     )
-    .get('/audit', ({ member, query }) => audit.list(member.projectId, query), {
+    .get('/audit', ({ member, query }) => audit.list(member.projectId, pageOf(query)), {
       query: bodyOf(PageRequest),
       detail,
     })

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-// What the console sends. Everything else about a value is judged by the verb that takes it.
+// Request bodies and queries of the console's API. The functions that take them validate the rest.
 
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const Role = Type.Unsafe<'owner' | 'member'>({ type: 'string', enum: ['owner', 'member'] })
@@ -14,7 +14,7 @@ export const LinkToken = Type.Object({ token: Token })
 
 export const SetUp = Type.Object({ token: Token, name: Text(200), email: Text(320), password: Password })
 
-/** Without name, e-mail address and password it is the person who is signed in that joins. */
+/** Without `newPerson`, the signed-in person joins. */
 export const AcceptInvitation = Type.Object({
   token: Token,
   newPerson: Type.Optional(Type.Object({ name: Text(200), email: Text(320), password: Password })),
@@ -26,10 +26,9 @@ export const ChangePassword = Type.Object({ currentPassword: Text(128), newPassw
 
 export const ProjectName = Type.Object({ name: Text(200) })
 
-/** What a person is called in the console. */
 export const PersonName = Type.Object({ name: Text(200) })
 
-/** The project's name, typed by hand. */
+/** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
 
 export const NewKey = Type.Object({
@@ -77,7 +76,7 @@ export const Period = Type.Object({ from: Text(40), to: Text(40) })
 
 export const PageRequest = Type.Object({ cursor: filter, limit: filter })
 
-/** A page of knowledge items; `name` is a part of their names. */
+/** A page of knowledge items; `name` is part of an item's name. */
 export const ItemsRequest = Type.Object({ name: filter, cursor: filter, limit: filter })
 
 export const ExplainRequest = Type.Object({
@@ -95,7 +94,7 @@ export const ExplainRequest = Type.Object({
   timeoutMs: Type.Optional(Type.Integer({ minimum: 10, maximum: 10_000 })),
 })
 
-/** Judged in full by the verb that stores it. */
+/** `Knowledge.store` validates the item in full. */
 export const NewItem = Type.Object({
   name: Type.String({
     minLength: 1,

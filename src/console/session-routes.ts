@@ -18,7 +18,7 @@ import {
 
 const detail = { hide: true }
 
-/** /console/api: signing in and out, one-time links, and what belongs to the person alone. */
+/** /console/api: sessions, one-time links and the person's own account. */
 export function sessionRoutes(sessions: Sessions, links: Links, people: People) {
   return new Elysia({ prefix: '/console/api' })
     .use(consoleContext())
@@ -79,12 +79,12 @@ export function sessionRoutes(sessions: Sessions, links: Links, people: People) 
     )
 }
 
-interface ClientFacts {
+interface ClientContext {
   headers: Record<string, string | undefined>
   address: string | null
 }
 
-function clientOf({ headers, address }: ClientFacts): Client {
+function clientOf({ headers, address }: ClientContext): Client {
   return { cookies: headers.cookie ?? null, address, userAgent: headers['user-agent'] ?? null }
 }
 

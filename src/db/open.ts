@@ -10,7 +10,8 @@ import {
   toReadLocation,
 } from './location.ts'
 import { isMigrated, migrate, migrateRemotely } from './migrate.ts'
-import { openReader, openReaderAt, type ReadDatabase, type Reader } from './reader.ts'
+import { openReaderAt } from './open-reader.ts'
+import { openReader, type ReadDatabase, type Reader } from './reader.ts'
 import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
 import { SideReader } from './side-reader.ts'
 import type { StoreOf } from './store.ts'

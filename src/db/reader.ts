@@ -1,8 +1,6 @@
 import { BaseSQLiteDatabase, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import Database from 'libsql'
-import type { ReadLocation } from './location.ts'
 import { ReadSession } from './read-session.ts'
-import { openRemoteReader } from './remote-reader.ts'
 
 const busyTimeoutMs = 5_000
 const mmapBytesMax = 1_073_741_824
@@ -22,11 +20,6 @@ export interface Reader {
    */
   dataVersion(): number
   close(): void
-}
-
-/** A reader of the database, wherever it is. */
-export function openReaderAt(location: ReadLocation): Reader {
-  return location.kind === 'file' ? openReader(location.file) : openRemoteReader(location)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { projectWasDeleted } from '../errors.ts'
 import type { ReadDatabase } from './reader.ts'
 import type { WriteDatabase } from './writer.ts'
 
@@ -41,15 +41,6 @@ export class ProjectStores {
   close(projectId: number): void {
     this.#closed.add(projectId)
   }
-}
-
-/** For requests that had begun before: the next one of the same kind finds neither key nor project. */
-export function projectWasDeleted(cause?: unknown): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'The project has just been deleted.',
-    retryAfterSeconds: 1,
-    cause,
-  })
 }
 
 /** Prepares a set of queries once for each database they run on. */

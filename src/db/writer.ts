@@ -7,12 +7,11 @@ import {
   type ResultSet,
 } from '@libsql/client'
 import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
-import { AppError, type AppErrorOptions } from '../errors.ts'
+import { AppError, type AppErrorOptions, projectWasDeleted } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
 import { lacksProject } from './constraint.ts'
 import type { RemoteLocation } from './location.ts'
 import { primaryAwayCode, tokenRefused, tokenRefusedCode, writeUnanswered } from './remote-client.ts'
-import { projectWasDeleted } from './store.ts'
 import {
   fromPlainResult,
   meansConflict,

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
-import type { Keys } from '../auth/keys.ts'
 import type { KeyKind } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
+import type { Caller } from '../identity.ts'
 import type { Admission } from './admission.ts'
 import { callerContext } from './caller.ts'
 import type { FactsByRequest } from './facts.ts'
@@ -10,7 +10,9 @@ import type { RateLimiter } from './rate-limit.ts'
 
 interface AuthenticateOptions {
   admission: Admission
-  keys: Keys
+  keys: {
+    verify(kind: KeyKind, authorization: string | null, clientAddress: () => string | null): Promise<Caller>
+  }
   facts: FactsByRequest
   /** Where the key may come by another way than the Authorization header. */
   protocols: readonly Protocol[]

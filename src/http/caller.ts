@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Caller } from '../auth/keys.ts'
-import type { By } from '../console/audit.ts'
+import type { By, Caller } from '../identity.ts'
 
 /** Gives handlers `caller`, which authenticate.ts sets on every request whose path asks for a key. */
 export function callerContext() {

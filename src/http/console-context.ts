@@ -1,19 +1,5 @@
 import { Elysia } from 'elysia'
-
-/** Who is signed in to the console, and by which session. */
-export interface SignedIn {
-  readonly personId: string
-  readonly name: string
-  readonly email: string
-  readonly sessionId: string
-}
-
-/** The project that a path of the console names, and what the person who is signed in is in it. */
-export interface Membership {
-  readonly projectId: number
-  readonly publicId: string
-  readonly role: 'owner' | 'member'
-}
+import type { Membership, SignedIn } from '../identity.ts'
 
 /** Gives handlers `person`, `member` and `address`, which console-guard.ts sets on requests under /console/api. */
 export function consoleContext() {

@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 import { networkOf } from '../auth/ip-rules.ts'
 import { AppError, consoleOwnerOnly, ownersOnly } from '../errors.ts'
+import type { Membership, SignedIn } from '../identity.ts'
 import type { Admission } from './admission.ts'
 import { consoleAccess, isSafe } from './console-access.ts'
-import { consoleContext, type Membership, type SignedIn } from './console-context.ts'
+import { consoleContext } from './console-context.ts'
 import type { FactsByRequest } from './facts.ts'
 
 interface ConsoleJudgeOptions {

@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Elysia } from 'elysia'
 import { type AppError, invalidRequest } from '../errors.ts'
+import type { RequestRecord } from '../observability/log.ts'
 import type { Admission } from './admission.ts'
 import type { FactsByRequest, RequestFacts } from './facts.ts'
 import { isHost } from './host.ts'
 import { completeHeaders } from './json-headers.ts'
 import { toAnswer } from './problems.ts'
 import { type RouteTable, withAbsoluteUrl } from './route-table.ts'
-
-export interface RequestRecord {
-  requestId: string
-  method: string
-  /** The route's pattern, never the path: a path may hold anything a client wrote. */
-  route: string
-  status: number
-  durationMs: number
-  keyId: string | undefined
-}
 
 interface RequestLogOptions {
   admission: Admission

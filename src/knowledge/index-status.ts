@@ -1,4 +1,9 @@
-import type { IndexStatus } from '../console/answers.ts'
+/** How far an item's chunks are embedded and indexed. */
+export type IndexStatus =
+  | { state: 'ready' }
+  | { state: 'indexing'; ready: number }
+  /** `reason` is the last error; `nextTryAt` is null when the next attempt is due. */
+  | { state: 'waiting'; ready: number; reason: string; nextTryAt: string | null }
 
 /** What an item's chunks without a vector say, taken together. */
 export interface PendingChunks {

@@ -237,7 +237,10 @@ export class Indexer {
     } catch (error) {
       // The follower makes the index compare itself with the rows.
       if (!this.#closing.signal.aborted)
-        log.warn({ error, projectId }, 'The vector index did not add new vectors; the follower will try again')
+        log.warn(
+          { error, projectId },
+          'The vector index did not add new vectors; the follower will try again',
+        )
     }
   }
 

@@ -1,6 +1,5 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
-import type { KnowledgeFigures } from '../console/answers.ts'
-import type { AuditTrail, By } from '../console/audit.ts'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
@@ -8,6 +7,7 @@ import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
+import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { codePoints } from '../text/code-points.ts'
@@ -26,6 +26,12 @@ const sliceCharsMax = 2_097_152
 
 /** Statements that are committed with an item, or not at all. */
 type Alongside = (itemId: string) => readonly SQL[]
+
+export interface KnowledgeFigures {
+  items: number
+  chunks: number
+  pendingChunks: number
+}
 
 interface KnowledgeOptions {
   config: { readonly indexWaitMs: number; readonly knowledgeTextBytesMax: number }

@@ -8,7 +8,8 @@ import { bodyOf } from '../validation.ts'
 import type { IdempotentCreates } from './idempotent-creates.ts'
 import type { Knowledge } from './knowledge.ts'
 import { Item, ItemList, NewItem, Preview, PreviewRequest, SearchAnswer, SearchRequest } from './schemas.ts'
-import type { Search, TimeShares } from './search/search.ts'
+import type { TimeShares } from './search/explain.ts'
+import type { Search } from './search/search.ts'
 
 const tags = ['Knowledge']
 const security = [{ apiKey: [] }]

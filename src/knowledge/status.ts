@@ -1,15 +1,45 @@
 import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
-import type { IndexStatus, KnowledgeItem, KnowledgeRows, StoredChunk } from '../console/answers.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { chunks, knowledgeItems } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { codePoints } from '../text/code-points.ts'
-import { indexStatus, type PendingChunks } from './index-status.ts'
+import { type IndexStatus, indexStatus, type PendingChunks } from './index-status.ts'
 import { placeOf, writeCursor } from './item-cursor.ts'
 import { itemNotFound } from './knowledge.ts'
 import type { ItemPageRequest } from './schemas.ts'
 
 const pageLimitDefault = 20
+
+/** An item without its text. Times are ISO 8601, UTC. */
+export interface KnowledgeRow {
+  id: string
+  name: string
+  description: string
+  textBytes: number
+  chunks: number
+  status: IndexStatus
+  createdAt: string
+}
+
+export interface ItemDetails extends KnowledgeRow {
+  text: string
+}
+
+export interface KnowledgeRows {
+  data: KnowledgeRow[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  total: number
+}
+
+export interface StoredChunk {
+  position: number
+  heading: string | null
+  text: string
+  characters: number
+  overlapCharacters: number
+  isEmbedded: boolean
+}
 
 interface ItemsRequest extends ItemPageRequest {
   /** A part of the name, whatever the case of its ASCII letters; empty or absent for all items. */
@@ -72,7 +102,7 @@ export class KnowledgeStatus {
     }
   }
 
-  async get(projectId: number, id: string): Promise<KnowledgeItem> {
+  async get(projectId: number, id: string): Promise<ItemDetails> {
     const [row] = await this.#read(projectId)
       .select({ ...rowColumns, text: knowledgeItems.text })
       .from(knowledgeItems)

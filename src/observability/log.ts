@@ -1,11 +1,21 @@
 import pino from 'pino'
 import pretty from 'pino-pretty'
-import type { RequestRecord } from '../http/request-log.ts'
 import { LineWriter } from './line-writer.ts'
 
 export type Log = pino.Logger
 
 const stderr = 2
+
+/** The log line of a request. */
+export interface RequestRecord {
+  requestId: string
+  method: string
+  /** The route's pattern, never the path: a path may hold anything a client wrote. */
+  route: string
+  status: number
+  durationMs: number
+  keyId: string | undefined
+}
 
 export interface OpenLog {
   readonly log: Log

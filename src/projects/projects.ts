@@ -1,14 +1,14 @@
 import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail, By } from '../console/audit.ts'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, personIdOf, type Requirement, requiring } from '../db/requirements.ts'
 import { invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
-import { projectWasDeleted } from '../db/store.ts'
 import { createWordTables } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { AppError, invalidRequest } from '../errors.ts'
+import { AppError, invalidRequest, projectWasDeleted } from '../errors.ts'
+import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { nameProblem } from '../validation.ts'
 
@@ -113,7 +113,7 @@ export class Projects {
 
   /**
    * @throws invalid_request when the name is blank or too long, or is that of another project of the owner; forbidden
-   * for who does not own the project
+   * unless `by` owns the project
    */
   async rename(projectId: number, name: string, by?: By): Promise<Project> {
     checkName(name)
@@ -136,7 +136,7 @@ export class Projects {
    * Deletes a project with all that is in it. When this returns, no request reaches it, its name and keys are gone, and
    * that nothing of it will be left in any file is promised durably.
    * @param options.confirm what somebody typed to confirm it: the project's name
-   * @throws forbidden for who does not own the project
+   * @throws forbidden unless `by` owns the project
    */
   async remove(
     projectId: number,

@@ -1,6 +1,7 @@
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import { networkOf } from '../auth/ip-rules.ts'
 import type { Config } from '../config.ts'
 import type { ConsoleParts } from '../console/api-routes.ts'
-import type { AuditTrail } from '../console/audit.ts'
 import { createAuth } from '../console/people/auth.ts'
 import { Invitations } from '../console/people/invitations.ts'
 import { Links } from '../console/people/links.ts'
@@ -8,38 +9,34 @@ import { Members } from '../console/people/members.ts'
 import { People } from '../console/people/people.ts'
 import { Sessions } from '../console/people/sessions.ts'
 import { SignInLimits } from '../console/people/sign-in-limits.ts'
-import { ConsoleProjects } from '../console/projects.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Log } from '../observability/log.ts'
-import type { Projects } from '../projects/projects.ts'
 
 interface ConsoleSources {
   config: Config
   log: Log
   database: OpenDatabase
   audit: AuditTrail
-  projects: Projects
   sessionSecret: string
   now: () => number
 }
 
-/** What the console's routes need: people, their sessions, their projects. */
+/** The parts that only the console uses: people, their sessions and their links. */
 export async function createConsole({
   config,
   log,
   database,
   audit,
-  projects,
   sessionSecret,
   now,
 }: ConsoleSources): Promise<ConsoleParts> {
   const { read, write } = database
-  const limits = new SignInLimits({ read, write, now })
+  const limits = new SignInLimits({ read, write, now, networkOf })
   const auth = createAuth({
     store: database,
     secret: sessionSecret,
     publicUrl: config.publicUrl,
-    onFailure: (error) => log.error({ error }, 'Signing in failed inside'),
+    onFailure: (error) => log.error({ error }, 'better-auth failed'),
   })
   const { password } = await auth.$context
   const sessions = new Sessions({
@@ -49,7 +46,7 @@ export async function createConsole({
     write,
     audit,
     now,
-    onNoteFailed: (error) => log.error({ error }, 'A failed sign-in was not noted in the audit trail'),
+    log,
   })
   const people = new People({ read, write, audit, now })
   const members = new Members({ read, write, audit, now })
@@ -68,6 +65,5 @@ export async function createConsole({
     }),
     invitations: new Invitations({ read, write, audit, people, now }),
     people,
-    projects: new ConsoleProjects({ projects }),
   }
 }

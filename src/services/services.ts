@@ -1,10 +1,10 @@
 import { join } from 'node:path'
+import { AuditTrail } from '../audit/audit-trail.ts'
 import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
-import { AuditTrail } from '../console/audit.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
@@ -85,7 +85,7 @@ export async function openServices({
   return {
     ...{ config, log, database, metrics, embedder, projects, removal, wordBacklog },
     ...{ knowledge, indexer, index, search, textWork },
-    console: await createConsole({ ...ambient, database, audit, projects, sessionSecret }),
+    console: await createConsole({ ...ambient, database, audit, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ read, write: freeing, dataVersion: database.dataVersion, audit, now, log }),
     calls: new Calls({ store, recordHash, audit, erasure, now }),

@@ -1,6 +1,3 @@
-import { createLinkToken, hashLinkToken } from '../console/people/link-token.ts'
-import { findConsoleOwner, setupHashName } from '../console/people/set-up.ts'
-import { readMeta, setMetaOnce } from '../db/meta.ts'
 import type { Services } from '../services/services.ts'
 
 /** What a start makes on a database that does not have it yet, shown once. */
@@ -12,9 +9,9 @@ export interface FirstStart {
 }
 
 /** Makes the first project, its key and the set-up link. Of several processes that start at once, one makes each. */
-export async function bootstrap({ projects, keys, database }: Services): Promise<FirstStart> {
+export async function bootstrap({ projects, keys, console }: Services): Promise<FirstStart> {
   const project = await projects.createFirst('default')
-  const setupToken = await createSetupLink(database)
+  const setupToken = await console.people.createSetUpLink()
   if (!project) return { firstKey: null, setupToken }
   const { key } = await keys.create(project.projectId, {
     name: 'First key',
@@ -23,11 +20,4 @@ export async function bootstrap({ projects, keys, database }: Services): Promise
     expiresAt: null,
   })
   return { firstKey: { projectName: project.name, key }, setupToken }
-}
-
-async function createSetupLink({ read, write }: Services['database']): Promise<string | null> {
-  if ((await findConsoleOwner(read)) !== null) return null
-  if ((await readMeta(read, setupHashName)).has(setupHashName)) return null
-  const token = createLinkToken()
-  return (await setMetaOnce(write, setupHashName, hashLinkToken(token))) ? token : null
 }

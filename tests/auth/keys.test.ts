@@ -21,6 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
+const isoOf = (ms: number) => new Date(ms).toISOString()
 const plain: NewKey = { name: 'a key', kind: 'live', allowedIps: [], expiresAt: null }
 
 function create(input: Partial<NewKey> = {}) {
@@ -63,8 +64,8 @@ describe('creating a key', () => {
       kind: 'ingest',
       hint: `ck_ingest_…${key.slice(-4)}`,
       allowedIps: ['10.0.0.0/8', '::1', '*'],
-      expiresAt: clock.ms + 1,
-      createdAt: clock.ms,
+      expiresAt: isoOf(clock.ms + 1),
+      createdAt: isoOf(clock.ms),
       createdBy: 'someone',
       lastUsedAt: null,
       lastUsedIp: null,
@@ -144,11 +145,14 @@ describe('the last use of a key', () => {
   test.skipIf(ofFilesOnly)('is noted with its address, at most once a minute', async () => {
     const { id, key } = await create()
     const firstUse = clock.ms
-    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: firstUse, lastUsedIp: '127.0.0.1' })
+    expect(await readAfterUse(key, id)).toMatchObject({
+      lastUsedAt: isoOf(firstUse),
+      lastUsedIp: '127.0.0.1',
+    })
     clock.ms = firstUse + 59_999
-    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: firstUse })
+    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: isoOf(firstUse) })
     clock.ms = firstUse + 60_000
-    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: firstUse + 60_000 })
+    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: isoOf(firstUse + 60_000) })
   })
 
   test.skipIf(ofFilesOnly)('is noted also when the clock was set back since the last time', async () => {
@@ -156,7 +160,7 @@ describe('the last use of a key', () => {
     const firstUse = clock.ms
     await readAfterUse(key, id)
     clock.ms = firstUse - 3_600_000
-    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: firstUse - 3_600_000 })
+    expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: isoOf(firstUse - 3_600_000) })
     clock.ms = firstUse
   })
 
@@ -205,7 +209,7 @@ describe('revoking a key', () => {
     expect(await codeOf(revoke(project.projectId, 'key_unknown'))).toBe('not_found')
     clock.ms += 5
     expect(await revoke(project.projectId, id)).toEqual({ id, revoked: true })
-    expect(await recordOf(id)).toMatchObject({ revokedAt: clock.ms })
+    expect(await recordOf(id)).toMatchObject({ revokedAt: isoOf(clock.ms) })
     expect(await codeOf(revoke(project.projectId, id))).toBe('not_found')
   })
 

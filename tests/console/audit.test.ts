@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import type { AuditRow, AuditRows } from '../../src/console/answers.ts'
+import type { AuditRow, AuditRows } from '../../src/audit/audit-trail.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -190,7 +190,7 @@ describe('the audit trail', () => {
     const project = await set.mintProject()
     const { audit } = service.services.console
     for (let i = 0; i < 25; i++)
-      await audit.note({ projectId: project.projectId, action: 'call_deleted', target: `hash ${i}` })
+      await audit.record({ projectId: project.projectId, action: 'call_deleted', target: `hash ${i}` })
     const all = await trailOf(project)
     const seen: number[] = []
     let cursor: string | null = ''
@@ -200,7 +200,7 @@ describe('the audit trail', () => {
       expect(page.data.length).toBeLessThanOrEqual(7)
       seen.push(...page.data.map(({ seq }) => seq))
       cursor = page.nextCursor
-      await audit.note({ projectId: project.projectId, action: 'call_deleted', target: 'later' })
+      await audit.record({ projectId: project.projectId, action: 'call_deleted', target: 'later' })
     }
     expect(seen).toEqual(all.map(({ seq }) => seq))
   })
@@ -218,6 +218,6 @@ describe('the audit trail', () => {
     const answer = await set.nobody.send('POST', '/session', person)
     await write.run(sql`alter table lost rename to audit_events`)
     expect(answer.status).toBe(200)
-    expect(service.logs.map(({ msg }) => msg)).toContain('An event was not noted in the audit trail')
+    expect(service.logs.map(({ msg }) => msg)).toContain('An event was not recorded in the audit trail')
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { CreatedKey, KeyRow } from '../../src/console/answers.ts'
+import type { CreatedKey, KeyRecord } from '../../src/auth/keys.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -20,7 +20,7 @@ const plain = { name: 'console', kind: 'live', allowedIps: [], expiresAt: null }
 const path = () => `/projects/${project.id}/keys`
 const create = async (input: object = {}): Promise<CreatedKey> =>
   (await set.owner.send('POST', path(), { ...plain, ...input })).json()
-const list = async (): Promise<KeyRow[]> => (await (await set.owner.fetch(path())).json()).data
+const list = async (): Promise<KeyRecord[]> => (await (await set.owner.fetch(path())).json()).data
 const statusWith = async (key: string) =>
   (await fetch(`${service.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })).status
 

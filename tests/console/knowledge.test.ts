@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import type { ExplainedSearch, KnowledgeItem, KnowledgeRows, StoredChunk } from '../../src/console/answers.ts'
 import { chunks } from '../../src/db/schema.ts'
+import type { ExplainedSearch } from '../../src/knowledge/search/explain.ts'
+import type { ItemDetails, KnowledgeRows, StoredChunk } from '../../src/knowledge/status.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -36,10 +37,10 @@ async function list(project: TestProject, query = ''): Promise<KnowledgeRows> {
 }
 
 /** An item when its chunks have been tried once. */
-async function create(project: TestProject, name: string, text = `About ${name}.`): Promise<KnowledgeItem> {
+async function create(project: TestProject, name: string, text = `About ${name}.`): Promise<ItemDetails> {
   const answer = await owner.send('POST', pathOf(project), { name, text })
   expect(answer.status).toBe(201)
-  const { id }: KnowledgeItem = await answer.json()
+  const { id }: ItemDetails = await answer.json()
   service.services.indexer.wake(project.projectId)
   await service.services.indexer.idle()
   return await (await owner.fetch(`${pathOf(project)}/${id}`)).json()

@@ -12,7 +12,7 @@ const dayMs = 86_400_000
 const tokenOf = (link: string) => new URL(link).hash.slice(1)
 const isDead = async (answer: Response) => {
   const { detail } = await expectProblem(answer, 'not_found', 'Not found')
-  expect(detail).toContain('link is not good any more')
+  expect(detail).toContain('link no longer works')
 }
 let made = 0
 const newPerson = () => ({
@@ -219,7 +219,7 @@ describe('a link in a project', () => {
       expect(errors).toEqual([
         {
           field: 'newPerson.email',
-          message: 'is in use here already: sign in first, then open the link again',
+          message: 'is already in use here: sign in first, then open the link again',
         },
       ])
       await expectProblem(await accept(token), 'not_signed_in', 'Sign in required')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { MemberRow, Role } from '../../src/console/answers.ts'
-import { byPerson } from '../../src/console/audit.ts'
+import type { MemberRow } from '../../src/console/people/members.ts'
+import type { Role } from '../../src/identity.ts'
+import { byPerson } from '../../src/identity.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -342,7 +343,7 @@ describe("the console's owner", () => {
       if (projectId !== project.projectId) await fresh.services.projects.remove(projectId)
     await people.remove(owner.personId)
     expect(await people.consoleOwner()).toBeNull()
-    const by = byPerson({ ...owner, sessionId: '' }, null)
+    const by = byPerson(owner, null)
     expect(await failureOf(people.remove(other.personId, by))).toMatchObject({ code: 'forbidden' })
     expect((await people.list()).map(({ id }) => id)).toEqual([person.personId, other.personId])
     await fresh.stop()

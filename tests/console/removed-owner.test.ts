@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { byPerson } from '../../src/console/audit.ts'
+import { byPerson } from '../../src/identity.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { failureOf } from '../support/failure.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -69,7 +69,7 @@ describe.each(['removed', 'demoted'] as const)(
       const other = await set.join(project, 'member')
       const person = await stripped(project, how)
       const before = await stateOf(project)
-      const by = byPerson({ ...person, sessionId: '' }, null)
+      const by = byPerson(person, null)
       expect(
         await failureOf(writes[name]?.(project, by, open, other.personId) ?? Promise.resolve()),
       ).toMatchObject({

@@ -101,9 +101,10 @@ describe.each(keyed)('$method $path', ({ method, path }) => {
       })
     const revoked = await make({})
     await keys.revoke(mine.projectId, revoked.id)
-    const expired = await make({ expiresAt: Date.now() + 20 })
+    const expiresAt = Date.now() + 20
+    const expired = await make({ expiresAt })
     const elsewhere = await make({ allowedIps: ['192.0.2.1'] })
-    while (Date.now() <= (expired.expiresAt ?? 0)) await Bun.sleep(5)
+    while (Date.now() <= expiresAt) await Bun.sleep(5)
     const cases: [string | null, number][] = [
       [null, 401],
       ['Bearer', 401],

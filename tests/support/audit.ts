@@ -1,4 +1,4 @@
-import { AuditTrail } from '../../src/console/audit.ts'
+import { AuditTrail } from '../../src/audit/audit-trail.ts'
 import type { OpenDatabase } from '../../src/db/open.ts'
 import { noFailures } from './part-log.ts'
 

@@ -1,5 +1,5 @@
-import type { Role } from '../../src/console/answers.ts'
 import { members } from '../../src/db/schema.ts'
+import type { Role } from '../../src/identity.ts'
 import { bootstrap } from '../../src/start/bootstrap.ts'
 import type { TestProject, TestService } from './service.ts'
 

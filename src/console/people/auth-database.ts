@@ -8,9 +8,9 @@ type Adapter = DBAdapter<BetterAuthOptions>
 type Rows = Record<string, unknown>
 
 /**
- * better-auth's way to our tables. It reads where everybody reads, so that judging a session never waits for an
- * import in the writer, and it needs no transaction. A session's token is a password that its cookie holds: the
- * table has only its SHA-256, which is enough for 190 random bits.
+ * better-auth's adapter to our tables. It reads through the reader, so that checking a session never waits for an
+ * import in the writer, and it needs no transactions. A session token is as good as a password, so the table holds
+ * only its SHA-256, which is enough for 190 random bits.
  */
 export function authDatabase({ read, write }: Store): (options: BetterAuthOptions) => Adapter {
   const drizzle = {
@@ -24,7 +24,7 @@ export function authDatabase({ read, write }: Store): (options: BetterAuthOption
   return (options) => withHashedTokens(open(options))
 }
 
-/** The same adapter, in front of which sessions bear their tokens, and behind which the tokens' hashes. */
+/** Callers of the adapter see session tokens; the database sees their hashes. */
 function withHashedTokens(adapter: Adapter): Adapter {
   const hashed: Adapter = {
     ...adapter,
@@ -69,13 +69,12 @@ function withHash(condition: Where): Where {
   }
 }
 
-/** A session that was asked for by its token bears it, since its cookie is made anew from it. */
+/** Puts the token back into a session that was looked up by it: better-auth renews the cookie from it. */
 function withToken<Row>(row: Row | null, { model, where }: Conditions): Row | null {
   const token = model === 'session' ? where?.find(({ field }) => field === 'token')?.value : undefined
   return row !== null && typeof token === 'string' ? { ...row, token } : row
 }
 
-/** What is stored of a session's token. */
 export function hashSessionToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

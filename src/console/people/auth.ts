@@ -3,16 +3,16 @@ import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
 import { passwordCharsMax, passwordCharsMin } from './new-person.ts'
 
-/** Never on the network: nobody can send better-auth a request but this process. */
+/** Never resolved: better-auth only gets calls from this process. */
 const inside = 'http://callbook.invalid'
 const addressHeader = 'x-callbook-address'
 const sessionSeconds = 14 * 86_400
-/** However much it is used. */
+/** However often the session is used. */
 const sessionMsMax = 90 * 86_400_000
 const sessionRenewedAfterSeconds = 600
 const userAgentCharsMax = 300
 
-/** What of a request matters to who is signed in. */
+/** What sessions need to know about a request. */
 export interface Client {
   /** The `Cookie` header. */
   cookies: string | null
@@ -23,22 +23,22 @@ export interface Client {
 interface AuthOptions {
   store: Store
   secret: string
-  /** Where people reach the service; null when that is not configured. */
+  /** PUBLIC_URL; null when it is not configured. */
   publicUrl: string | null
-  /** Told of what better-auth has to report of itself. */
+  /** Receives the errors that better-auth logs. */
   onFailure: (error: unknown) => void
 }
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** better-auth over our tables: passwords, sessions and their cookies. Its own routes are served to nobody. */
+/** better-auth over our tables: passwords, sessions and their cookies. Its own routes are not served. */
 export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions) {
   const url = publicUrl === null ? null : new URL(publicUrl)
   return betterAuth({
     appName: 'Callbook',
     baseURL: inside,
     basePath: '/auth',
-    // Not `secret`, before which the library would take one from the environment.
+    // Not `secret`: the library prefers one from the environment over that option.
     secrets: [{ version: 1, value: secret }],
     database: authDatabase(store),
     telemetry: { enabled: false },
@@ -54,12 +54,12 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
       maxPasswordLength: passwordCharsMax,
     },
     session: { expiresIn: sessionSeconds, updateAge: sessionRenewedAfterSeconds },
-    // What it would count is a request over the network: see sign-in-limits.ts.
+    // It only counts requests to its own routes: see sign-in-limits.ts.
     rateLimit: { enabled: false },
     databaseHooks: {
       session: {
         create: {
-          // better-auth notes the network of an IPv6 address, which is right for limits and too little for people.
+          // better-auth stores only the network of an IPv6 address; people want to see the whole address.
           before: async (session, context) => ({
             data: { ...session, ipAddress: context?.headers?.get(addressHeader) ?? null },
           }),
@@ -83,14 +83,14 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
         path: `${url?.pathname.replace(/\/+$/, '') ?? ''}/console`,
       },
       ipAddress: { ipAddressHeaders: [addressHeader] },
-      // The guard judges where requests come from; what arrives here, this process has made.
+      // The console's guard has already checked the origin.
       disableCSRFCheck: true,
       disableOriginCheck: true,
     },
   })
 }
 
-/** The headers that better-auth is given in place of the request's own. */
+/** The headers passed to better-auth in place of the request's own. */
 export function headersOf({ cookies, address, userAgent }: Client): Headers {
   const headers = new Headers()
   if (cookies) headers.set('cookie', cookies)

@@ -1,18 +1,31 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { ownsProject, personIdOf, requiring } from '../../db/requirements.ts'
 import { invitations, people as peopleTable } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
+import { type By, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { CreatedInvitation, InvitationRow, Role } from '../answers.ts'
-import { type AuditTrail, type By, personName } from '../audit.ts'
 import { createLinkToken, hashLinkToken } from './link-token.ts'
 import type { People } from './people.ts'
 
 const invitationMs = 7 * 86_400_000
 const passwordLinkMs = 86_400_000
 const openMax = 100
+
+export interface InvitationRow {
+  id: string
+  role: Role
+  createdBy: string | null
+  createdAt: string
+  expiresAt: string
+}
+
+/** A new invitation: the only answer that holds the link. */
+export interface CreatedInvitation extends InvitationRow {
+  link: string
+}
 
 interface InvitationsOptions {
   read: ReadDatabase
@@ -22,10 +35,10 @@ interface InvitationsOptions {
   now: () => number
 }
 
-/** Where a link leads: what PUBLIC_URL is, or what the person who asks for it uses instead. */
+/** PUBLIC_URL, or the origin of the request that asks for the link. */
 type BaseUrl = string
 
-/** The making and withdrawing of one-time links. A link is told once; only the hash of its token is stored. */
+/** Creates and revokes one-time links. A link is shown once; only the hash of its token is stored. */
 export class Invitations {
   readonly #options: InvitationsOptions
 
@@ -33,7 +46,7 @@ export class Invitations {
     this.#options = options
   }
 
-  /** Those that are still good, newest first. */
+  /** Open invitations, newest first. */
   async list(projectId: number): Promise<InvitationRow[]> {
     const rows = await this.#options.read
       .select({
@@ -50,7 +63,7 @@ export class Invitations {
     return rows.map(toRow)
   }
 
-  /** @throws forbidden for who does not own the project; invalid_request when too many are open */
+  /** @throws forbidden unless `by` owns the project; invalid_request when too many are open */
   async create(projectId: number, role: Role, baseUrl: BaseUrl, by?: By): Promise<CreatedInvitation> {
     const { write, audit, now } = this.#options
     const token = createLinkToken()
@@ -78,7 +91,7 @@ export class Invitations {
     }
   }
 
-  /** @throws forbidden for who does not own the project; not_found when there is no such open invitation in it */
+  /** @throws forbidden unless `by` owns the project; not_found */
   async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
     const [, removed] = await requiring([ownsProject(projectId, by)], (check) =>
@@ -96,7 +109,7 @@ export class Invitations {
     return { id, removed: true }
   }
 
-  /** A link to another password. @throws not_found when nobody has the e-mail address */
+  /** A link that sets a new password. @throws not_found when nobody has the e-mail address */
   async createPasswordLink(
     email: string,
     baseUrl: BaseUrl,
@@ -112,11 +125,11 @@ export class Invitations {
         .values({ id: newId('inv'), personId, tokenHash: hashLinkToken(token), createdAt, expiresAt }),
       write.run(
         audit.entry({
-          // On the command line nobody knows who it is; the trail shows it beside what the person does.
+          // The command line has no identity; as the person's own event it appears in their projects' trails.
           by: { actor: { id: personId, name: null }, address: null },
           projectId: null,
           action: 'password_link_created',
-          target: personName(person),
+          target: personLabel(person),
         }),
       ),
     ])

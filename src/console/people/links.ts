@@ -1,21 +1,26 @@
 import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
-import type { SignedIn } from '../../http/console-context.ts'
+import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { LinkAnswer, SessionAnswer } from '../answers.ts'
-import { type AuditTrail, byPerson, personName } from '../audit.ts'
 import type { Client } from './auth.ts'
 import { hashLinkToken } from './link-token.ts'
 import { checkNewPerson, insertPerson, type NewPerson, passwordProblem } from './new-person.ts'
 import { changePassword } from './password-change.ts'
-import { describeSession, type WithCookies } from './session-answer.ts'
+import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import { endSetUp, setupHashName } from './set-up.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+
+/** What a one-time link is for, before it is used. */
+export type LinkAnswer =
+  | { kind: 'setup' }
+  | { kind: 'invitation'; projectName: string; role: Role; invitedBy: string | null }
+  | { kind: 'password'; email: string }
 
 interface LinksOptions {
   read: ReadDatabase
@@ -23,7 +28,7 @@ interface LinksOptions {
   audit: AuditTrail
   limits: Pick<SignInLimits, 'countLink'>
   hashPassword: (password: string) => Promise<string>
-  /** Signs in whom a link has just given a password. */
+  /** Signs in somebody who has just set this password. */
   signIn: (
     credentials: { email: string; password: string },
     client: Client,
@@ -31,7 +36,7 @@ interface LinksOptions {
   now: () => number
 }
 
-/** One-time links: what each opens, and its use. Of two uses at the same time one finds the link dead. */
+/** Checks and uses one-time links. Of two concurrent uses, one fails with `not_found`. */
 export class Links {
   readonly #options: LinksOptions
 
@@ -39,7 +44,7 @@ export class Links {
     this.#options = options
   }
 
-  /** @throws not_found for a link that was used, withdrawn, has expired or never was */
+  /** @throws not_found for a link that was used, was revoked, has expired or never existed */
   async check(token: string): Promise<LinkAnswer> {
     if (await this.#isSetupToken(token)) return { kind: 'setup' }
     const link = await this.#find(token)
@@ -52,7 +57,7 @@ export class Links {
     }
   }
 
-  /** Makes the first person: the owner of every project that has no owner. */
+  /** Creates the first person, who owns the console and every project without an owner. */
   async setUp(
     { token, ...input }: NewPerson & { token: string },
     client: Client,
@@ -69,7 +74,7 @@ export class Links {
         ...insertPerson(write, person, isGood),
         write.run(
           audit.entry({
-            by: byPerson({ ...person, sessionId: '' }, client.address),
+            by: byPerson(person, client.address),
             projectId: null,
             action: 'console_set_up',
             target: null,
@@ -88,8 +93,8 @@ export class Links {
   }
 
   /**
-   * Joins a project: as a new person, or as the one who is signed in. Nobody's role gets less by it.
-   * @throws invalid_request when the new person's e-mail address is somebody's who has to sign in
+   * Joins a project, as a new person or as the signed-in one. An invitation never lowers a role.
+   * @throws invalid_request when the new person's e-mail address is already in use
    */
   async accept(
     { token, newPerson }: { token: string; newPerson?: NewPerson | undefined },
@@ -110,7 +115,7 @@ export class Links {
     return { answer, cookies: [] }
   }
 
-  /** Gives a person another password and ends all their sessions. */
+  /** Sets a new password, ends all of the person's sessions and signs them in. */
   async resetPassword(
     { token, password }: { token: string; password: string },
     client: Client,
@@ -127,7 +132,7 @@ export class Links {
         now: now(),
         condition: this.#isGood(token),
         entry: audit.entry({
-          by: byPerson({ personId, name, email, sessionId: '' }, client.address),
+          by: byPerson({ personId, name, email }, client.address),
           projectId: null,
           action: 'password_reset',
           target: null,
@@ -170,13 +175,13 @@ export class Links {
     return link
   }
 
-  /** Whether the link is still good when the statement runs. */
+  /** Whether the link is still valid when the statement runs. */
   #isGood(token: string): SQL {
     return sql`exists (select 1 from ${invitations}
       where token_hash = ${hashLinkToken(token)} and expires_at > ${this.#options.now()})`
   }
 
-  /** Counted before anything tells whether somebody has the e-mail address. @throws rate_limited, invalid_request */
+  /** Counts the attempt before the answer can reveal that an e-mail address is in use. @throws rate_limited, invalid_request */
   async #prepare(token: string, input: NewPerson, path = '') {
     const { name, email, password } = checkNewPerson(input, path)
     const { read, limits, hashPassword, now } = this.#options
@@ -211,10 +216,10 @@ export class Links {
       write.run(sql`delete from ${invitations} where id = ${link.id} and ${isMade}`),
       write.run(
         audit.entry({
-          by: byPerson({ personId, name, email, sessionId: '' }, client.address),
+          by: byPerson({ personId, name, email }, client.address),
           projectId: link.projectId,
           action: 'invitation_accepted',
-          target: personName({ name, email }),
+          target: personLabel({ name, email }),
         }),
       ),
     ])
@@ -230,20 +235,20 @@ export class Links {
   }
 }
 
-/** @param field `email` for the set-up link, which nobody can open while signed in */
+/** @param field `email` comes from a set-up link, where there is nobody to sign in as */
 function emailInUse(field: string): AppError {
   const advice = field === 'email' ? 'choose another' : 'sign in first, then open the link again'
-  return invalidRequest([{ field, message: `is in use here already: ${advice}` }])
+  return invalidRequest([{ field, message: `is already in use here: ${advice}` }])
 }
 
 function deadLink(): AppError {
   return new AppError('not_found', 'Not found', {
-    detail: 'This link is not good any more: it was used, withdrawn or has expired. Ask for a new one.',
+    detail: 'This link no longer works: it was used or revoked, or it has expired. Ask for a new one.',
   })
 }
 
 function notSignedIn(): AppError {
   return new AppError('not_signed_in', 'Sign in required', {
-    detail: 'Sign in and open the link again, or give a name, an e-mail address and a password to join with.',
+    detail: 'Sign in and open the link again, or join with a name, an e-mail address and a password.',
   })
 }

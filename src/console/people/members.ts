@@ -1,13 +1,12 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { type AuditTrail, personLabelSql } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { ownsProject, requiring } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
-import type { Membership } from '../../http/console-context.ts'
-import type { MemberRow, Role } from '../answers.ts'
-import type { AuditTrail, By } from '../audit.ts'
+import type { By, Membership, Role } from '../../identity.ts'
 
 const queries = preparedQueries((db) => ({
   membership: db
@@ -24,6 +23,15 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
+/** A member of a project. Times are ISO 8601, UTC, here and in every answer of the console. */
+export interface MemberRow {
+  personId: string
+  name: string
+  email: string
+  role: Role
+  joinedAt: string
+}
+
 interface MembersOptions {
   read: ReadDatabase
   write: WriteDatabase
@@ -31,7 +39,7 @@ interface MembersOptions {
   now: () => number
 }
 
-/** Who is in a project, and as what. Every change holds from the next request on. */
+/** The members of a project and their roles. A change takes effect with the next request. */
 export class Members {
   readonly #options: MembersOptions
 
@@ -39,12 +47,12 @@ export class Members {
     this.#options = options
   }
 
-  /** What a person is in a project; null when there is no such project, or they are not in it. */
+  /** Null when there is no such project, or the person is not a member of it. */
   async membership(personId: string, publicId: string): Promise<Membership | null> {
     return (await queries(this.#options.read).membership.get({ personId, publicId })) ?? null
   }
 
-  /** In the order in which they joined. */
+  /** In the order they joined. */
   async list(projectId: number): Promise<MemberRow[]> {
     const rows = await this.#options.read
       .select({
@@ -61,11 +69,11 @@ export class Members {
     return rows.map((row) => ({ ...row, joinedAt: new Date(row.joinedAt).toISOString() }))
   }
 
-  /** @throws forbidden for who does not own the project; not_found for no member; invalid_request for the last owner */
+  /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
   async changeRole(projectId: number, personId: string, role: Role, by: By): Promise<{ id: string }> {
     const { write, audit } = this.#options
     const isThisMember = sql`project_id = ${projectId} and person_id = ${personId}`
-    const target = sql`${namePerson(personId)} || ${` → ${role}`}`
+    const target = sql`${personLabelSql(personId)} || ${` → ${role}`}`
     const [, changed] = await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
@@ -81,7 +89,7 @@ export class Members {
     throw lastOwner('role', 'make another person an owner first')
   }
 
-  /** @throws forbidden for who does not own the project; not_found for no member; invalid_request for the last owner */
+  /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
   async remove(projectId: number, personId: string, by: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
     const [, removed] = await requiring([ownsProject(projectId, by)], (check) =>
@@ -90,7 +98,7 @@ export class Members {
         write.run(sql`
           delete from ${members} where project_id = ${projectId} and person_id = ${personId}
             and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`),
-        write.run(audit.entry({ by, projectId, action: 'person_removed', target: namePerson(personId) })),
+        write.run(audit.entry({ by, projectId, action: 'person_removed', target: personLabelSql(personId) })),
         this.#withdrawInvitations(projectId, personId),
       ]),
     )
@@ -99,7 +107,7 @@ export class Members {
     throw lastOwner('id', 'make another person an owner first, or delete the project')
   }
 
-  /** Whoever is no owner any more must not come back as one by an invitation that they made before. */
+  /** A former owner must not become an owner again through an invitation they created earlier. */
   #withdrawInvitations(projectId: number, personId: string) {
     return this.#options.write.run(sql`
       delete from ${invitations} where project_id = ${projectId} and created_by = ${personId}
@@ -120,11 +128,6 @@ export class Members {
 export function hasOtherOwner(projectId: number | SQL, personId: string): SQL {
   return sql`exists (select 1 from ${members} as other
     where other.project_id = ${projectId} and other.role = 'owner' and other.person_id <> ${personId})`
-}
-
-/** A person as the trail names them, read when the statement runs. */
-export function namePerson(personId: string): SQL {
-  return sql`(select name || ' (' || email || ')' from ${people} where id = ${personId})`
 }
 
 function lastOwner(field: string, whatToDo: string): AppError {

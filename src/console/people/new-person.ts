@@ -14,11 +14,11 @@ export const passwordCharsMin = 10
 export const passwordCharsMax = 128
 const emailCharsMax = 254
 
-/** What better-auth takes for an e-mail address when somebody signs in: https://zod.dev/api#emails */
+/** The form that better-auth accepts at sign-in: https://zod.dev/api#emails */
 const emailForm =
   /^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
 
-/** E-mail addresses are compared as better-auth stores them. */
+/** As better-auth stores and compares them. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase()
 }
@@ -51,7 +51,7 @@ interface NewPersonRow {
   createdAt: number
 }
 
-/** The statements that make a person who signs in by password, if `condition` holds. */
+/** The statements that create a person with a password, if `condition` holds. */
 export function insertPerson(
   write: WriteDatabase,
   { personId, name, email, passwordHash, createdAt }: NewPersonRow,

@@ -7,15 +7,15 @@ interface PasswordChange {
   personId: string
   passwordHash: string
   now: number
-  /** When this does not hold, nothing changes. */
+  /** Nothing changes unless this holds. */
   condition: SQL
-  /** The audit trail's entry of it. */
+  /** The audit entry. */
   entry: SQL
 }
 
 /**
- * The statements that give a person another password. With the old one end the sessions that it began and the links
- * that would reset it. The first statement's result tells whether the condition held.
+ * The statements that set a new password, end the person's sessions and delete their reset links. The first
+ * statement changes a row if the condition held.
  */
 export function changePassword(
   write: WriteDatabase,
@@ -32,7 +32,7 @@ export function changePassword(
   ] as const
 }
 
-/** The hash of the password by which somebody with this e-mail address signs in; null for nobody. */
+/** The password hash of the person with this e-mail address; null when there is none. */
 export async function findPasswordHash(read: ReadDatabase, email: string): Promise<string | null> {
   const [row] = await read
     .select({ hash: accounts.password })
@@ -42,7 +42,7 @@ export async function findPasswordHash(read: ReadDatabase, email: string): Promi
   return row?.hash ?? null
 }
 
-/** Whether the person's password is still the one with this hash, which a salt makes different for each password set. */
+/** Whether the person's password hash is still this one. It is salted, so it differs each time a password is set. */
 export function hasPassword(personId: string, passwordHash: string | null): SQL {
   return sql`exists (select 1 from ${accounts} as account
     where account.user_id = ${personId} and account.provider_id = 'credential' and account.password = ${passwordHash})`

@@ -1,18 +1,34 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { type AuditTrail, personLabelSql } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, consoleOwnerOnly, invalidRequest } from '../../errors.ts'
-import type { SignedIn } from '../../http/console-context.ts'
+import { type By, byPerson, type Role, type SignedIn } from '../../identity.ts'
 import { nameProblem } from '../../validation.ts'
-import type { Account, Person, Role } from '../answers.ts'
-import { type AuditTrail, type By, byPerson } from '../audit.ts'
-import { hasOtherOwner, namePerson } from './members.ts'
+import { hasOtherOwner } from './members.ts'
 import { normalizeEmail } from './new-person.ts'
-import { disownConsole, findConsoleOwner, isConsoleOwner, replaceSetUpLink } from './set-up.ts'
+import {
+  createSetUpLink,
+  disownConsole,
+  findConsoleOwner,
+  isConsoleOwner,
+  replaceSetUpLink,
+} from './set-up.ts'
 
-/** A person as whoever runs the service sees them. */
+export interface Person {
+  id: string
+  name: string
+  email: string
+}
+
+/** A person as the console's owner sees them. */
+export interface Account extends Person {
+  ownsConsole: boolean
+}
+
+/** A person as the operator of the service sees them. */
 export interface PersonOverall extends Account {
   projects: { id: string; name: string; role: Role }[]
 }
@@ -24,7 +40,7 @@ interface PeopleOptions {
   now: () => number
 }
 
-/** Everybody who may sign in, whatever they are in. */
+/** Everybody who can sign in, in any project or none. */
 export class People {
   readonly #options: PeopleOptions
   readonly #read: ReadDatabase
@@ -48,7 +64,7 @@ export class People {
     return { id: person.personId, name: renamed.name, email: person.email }
   }
 
-  /** In the order in which they came. */
+  /** Oldest account first. */
   async list(): Promise<PersonOverall[]> {
     const rows = await this.#read
       .select({
@@ -73,16 +89,15 @@ export class People {
     return [...byId.values()]
   }
 
-  /** Those who can sign in, for the console's owner. */
   async accounts(): Promise<Account[]> {
     return (await this.list()).map(({ projects: _projects, ...account }) => account)
   }
 
   /**
-   * Deletes a person, with their sessions, their memberships and the invitations they made. Keys that they made, and
-   * what the audit trail has of them, stay.
-   * @throws forbidden for who does not own the console; invalid_request for the last owner of a project, and for oneself;
-   * not_found when there is no such person
+   * Deletes a person with their sessions, memberships and invitations. The keys they created and their entries in the
+   * audit trail stay.
+   * @throws forbidden unless `by` owns the console; invalid_request for the last owner of a project, and for oneself;
+   * not_found
    */
   async remove(personId: string, by?: By): Promise<{ id: string; deleted: true }> {
     if (personIdOf(by) === personId) throw notYourself()
@@ -91,7 +106,7 @@ export class People {
       write.batch([
         write.run(check),
         write.run(
-          audit.entriesAbout(personId, { by, action: 'person_deleted', target: namePerson(personId) }),
+          audit.entriesAbout(personId, { by, action: 'person_deleted', target: personLabelSql(personId) }),
         ),
         write.delete(people).where(eq(people.id, personId)),
         write.delete(invitations).where(eq(invitations.createdBy, personId)),
@@ -112,16 +127,22 @@ export class People {
     throw new AppError('not_found', 'Not found', { detail: `Nobody has the e-mail address ${email}.` })
   }
 
+  /** The token of the first set-up link; null if there already is a link or an owner. */
+  createSetUpLink(): Promise<string | null> {
+    return createSetUpLink(this.#read, this.#options.write)
+  }
+
   /** The token of a new set-up link. @throws invalid_request when the console has an owner */
   async replaceSetUpLink(): Promise<string> {
     const token = await replaceSetUpLink(this.#options.write)
     if (token !== null) return token
     throw new AppError('invalid_request', 'Invalid request', {
-      detail: 'The console has an owner: person list shows who. Only a console without one can be set up.',
+      detail:
+        'The console already has an owner; `person list` shows who. Only a console without one can be set up.',
     })
   }
 
-  /** The id of the person who set the console up; null before. */
+  /** The id of the person who set the console up; null before that. */
   consoleOwner(): Promise<string | null> {
     return findConsoleOwner(this.#read)
   }

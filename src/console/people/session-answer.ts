@@ -1,17 +1,34 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { members, people, projects } from '../../db/schema.ts'
-import type { Person, ProjectOfPerson, SessionAnswer } from '../answers.ts'
+import type { Role } from '../../identity.ts'
+import type { Person } from './people.ts'
 import { findConsoleOwner } from './set-up.ts'
 
-/** An answer, and the cookies that go with it. */
+export interface ProjectOfPerson {
+  id: string
+  name: string
+  role: Role
+  createdAt: string
+}
+
+/** What the page needs to know about its session. */
+export interface SessionAnswer {
+  /** Null when nobody is signed in. */
+  person: Person | null
+  projects: ProjectOfPerson[]
+  /** False until the first person exists. */
+  isSetUp: boolean
+  /** Whether the signed-in person owns the console, and so may delete people from it. */
+  ownsConsole: boolean
+}
+
 export interface WithCookies<Answer> {
   answer: Answer
   /** Values of `Set-Cookie`. */
   cookies: string[]
 }
 
-/** What the page knows of whoever is signed in. */
 export async function describeSession(read: ReadDatabase, person: Person | null): Promise<SessionAnswer> {
   if (!person) return { person: null, projects: [], isSetUp: await hasPeople(read), ownsConsole: false }
   const { id, name, email } = person
@@ -27,7 +44,7 @@ async function hasPeople(read: ReadDatabase): Promise<boolean> {
   return (await read.select({ id: people.id }).from(people).limit(1)).length > 0
 }
 
-/** By name, as the switcher shows them. */
+/** Sorted by name. */
 async function projectsOf(read: ReadDatabase, personId: string): Promise<ProjectOfPerson[]> {
   const rows = await read
     .select({

@@ -1,18 +1,28 @@
 import { isAPIError } from 'better-auth/api'
 import { and, desc, eq, gt, lt, not, type SQL } from 'drizzle-orm'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { people, sessions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
-import type { SignedIn } from '../../http/console-context.ts'
-import type { Person, SessionAnswer, SessionRow } from '../answers.ts'
-import { type AuditTrail, byPerson, personName } from '../audit.ts'
+import { byPerson, personLabel, type SignedIn } from '../../identity.ts'
+import type { Log } from '../../observability/log.ts'
 import { type Auth, type Client, headersOf } from './auth.ts'
 import { hashSessionToken } from './auth-database.ts'
 import { normalizeEmail, passwordProblem } from './new-person.ts'
 import { changePassword, findPasswordHash, hasPassword } from './password-change.ts'
-import { describeSession, type WithCookies } from './session-answer.ts'
+import type { Person } from './people.ts'
+import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+
+export interface SessionRow {
+  id: string
+  isCurrent: boolean
+  createdAt: string
+  lastSeenAt: string
+  ipAddress: string | null
+  userAgent: string | null
+}
 
 interface SessionsOptions {
   auth: Auth
@@ -21,8 +31,7 @@ interface SessionsOptions {
   write: WriteDatabase
   audit: AuditTrail
   now: () => number
-  /** Told when a failed attempt was not noted. */
-  onNoteFailed: (error: unknown) => void
+  log: Pick<Log, 'error'>
 }
 
 interface Credentials {
@@ -32,7 +41,7 @@ interface Credentials {
 
 type SignedOut = WithCookies<{ signedOut: true }>
 
-/** Who is signed in, by which session, and how that begins and ends. */
+/** Signs people in and out. */
 export class Sessions {
   readonly #options: SessionsOptions
 
@@ -40,10 +49,10 @@ export class Sessions {
     this.#options = options
   }
 
-  /** The person whom the cookies sign in, without a write: the guard asks this of every request. */
+  /** The person whom the cookies sign in. Writes nothing: the guard calls this for every request. */
   async signedIn(cookies: string | null): Promise<SignedIn | null> {
     if (cookies === null) return null
-    const found = await causing(
+    const found = await unwrappingErrors(
       this.#options.auth.api.getSession({
         headers: new Headers({ cookie: cookies }),
         query: { disableRefresh: true },
@@ -54,10 +63,10 @@ export class Sessions {
     return { personId: user.id, name: user.name, email: user.email, sessionId: session.id }
   }
 
-  /** What the page knows of whoever is signed in; it makes the session, and its cookie, last longer. */
+  /** What the page needs to know about its session. Extends the session and its cookie. */
   async current(client: Client): Promise<WithCookies<SessionAnswer>> {
     const { auth, read } = this.#options
-    const { response, headers } = await causing(
+    const { response, headers } = await unwrappingErrors(
       auth.api.getSession({ headers: headersOf(client), returnHeaders: true }),
     )
     const answer = await describeSession(read, response?.user ?? null)
@@ -65,25 +74,25 @@ export class Sessions {
   }
 
   /**
-   * Begins a session of its own, whatever cookie came along, and ends the one of that cookie.
-   * @throws wrong_credentials, the same for an unknown e-mail address as for a wrong password; rate_limited
+   * Begins a new session, and ends the one that the request's cookie belongs to, if any.
+   * @throws wrong_credentials, the same for an unknown e-mail address and for a wrong password; rate_limited
    */
   async signIn(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
     const email = normalizeEmail(credentials.email)
     await this.#options.limits.countSignIn(email, client.address)
     return await this.open({ ...credentials, email }, client).catch((error) => {
       if (!isAPIError(error)) throw error
-      void this.#noteFailure(email, client)
+      void this.#recordFailure(email, client)
       throw wrongCredentials()
     })
   }
 
-  /** The same for whom a one-time link has just given this password: no limit counts it. */
+  /** Signs in without counting towards the limits, for somebody who has just set this password through a link. */
   async open(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
     const { read, audit } = this.#options
     const { user, cookies } = await this.#begin(credentials, client)
-    const by = byPerson({ ...user, personId: user.id, sessionId: '' }, client.address)
-    await audit.note({ by, projectId: null, action: 'signed_in', target: null })
+    const by = byPerson({ ...user, personId: user.id }, client.address)
+    await audit.record({ by, projectId: null, action: 'signed_in', target: null })
     return { answer: await describeSession(read, user), cookies }
   }
 
@@ -91,7 +100,7 @@ export class Sessions {
     return await this.#end(person, client, 'signed_out', eq(sessions.id, person.sessionId))
   }
 
-  /** Ends every session of the person, this one too. */
+  /** Ends every session of the person, including this one. */
   async signOutEverywhere(person: SignedIn, client: Client): Promise<SignedOut> {
     return await this.#end(person, client, 'signed_out_everywhere', eq(sessions.userId, person.personId))
   }
@@ -113,7 +122,7 @@ export class Sessions {
     }))
   }
 
-  /** Ends one session of the person. @throws not_found for another's */
+  /** @throws not_found for a session of somebody else */
   async end(person: SignedIn, id: string, client: Client): Promise<{ signedOut: true }> {
     const { write, audit } = this.#options
     const by = byPerson(person, client.address)
@@ -122,11 +131,11 @@ export class Sessions {
       write.run(audit.entry({ by, projectId: null, action: 'session_ended', target: null })),
     ])
     if (ended.rowsAffected === 0)
-      throw new AppError('not_found', 'Not found', { detail: 'There is no such session of yours.' })
+      throw new AppError('not_found', 'Not found', { detail: 'You have no such session.' })
     return { signedOut: true }
   }
 
-  /** Ends every other session, and goes on with a new one. @throws invalid_request for a wrong password */
+  /** Ends all of the person's sessions and begins a new one. @throws invalid_request for a wrong password */
   async changePassword(
     person: SignedIn,
     { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
@@ -156,13 +165,13 @@ export class Sessions {
   }
 
   /**
-   * A session of a person whose password this is. Judging a password takes long enough for it to be changed meanwhile,
-   * so the session is kept only if the password is the same as before.
+   * Begins a session if the password is right. Verifying takes long enough for the password to be changed in the
+   * meantime, so the session is kept only if the password is still the same afterwards.
    */
   async #begin(credentials: Credentials, client: Client): Promise<{ user: Person; cookies: string[] }> {
     const { auth, read, write, limits, now } = this.#options
     const passwordHash = await findPasswordHash(read, credentials.email)
-    const { response, headers } = await causing(
+    const { response, headers } = await unwrappingErrors(
       auth.api.signInEmail({
         body: credentials,
         headers: headersOf({ ...client, cookies: null }),
@@ -181,7 +190,7 @@ export class Sessions {
       write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
       write.delete(sessions).where(eq(sessions.id, before?.sessionId ?? '')),
       write.select({ id: sessions.id }).from(sessions).where(isNew),
-      limits.forgetting(user.email),
+      limits.resetting(user.email),
     ])
     if (kept.length === 0) throw wrongCredentials()
     return { user, cookies: headers.getSetCookie() }
@@ -199,13 +208,15 @@ export class Sessions {
       write.delete(sessions).where(which),
       write.run(audit.entry({ by, projectId: null, action, target: null })),
     ])
-    const { headers } = await causing(auth.api.signOut({ headers: headersOf(client), returnHeaders: true }))
+    const { headers } = await unwrappingErrors(
+      auth.api.signOut({ headers: headersOf(client), returnHeaders: true }),
+    )
     return { answer: { signedOut: true }, cookies: headers.getSetCookie() }
   }
 
-  /** Never fails. Not waited for: the answer must not tell by its time whether somebody has this e-mail address. */
-  async #noteFailure(email: string, { address }: Client): Promise<void> {
-    const { read, audit, onNoteFailed } = this.#options
+  /** Never fails. Not awaited: the response time must not reveal whether the e-mail address is in use. */
+  async #recordFailure(email: string, { address }: Client): Promise<void> {
+    const { read, audit, log } = this.#options
     try {
       const [person] = await read
         .select({ id: people.id, name: people.name, email: people.email })
@@ -213,16 +224,16 @@ export class Sessions {
         .where(eq(people.email, email))
       if (!person) return
       const by = { actor: { id: person.id, name: null }, address }
-      await audit.note({ by, projectId: null, action: 'sign_in_failed', target: personName(person) })
+      await audit.record({ by, projectId: null, action: 'sign_in_failed', target: personLabel(person) })
     } catch (error) {
-      // The answer has been given already.
-      onNoteFailed(error)
+      // The answer has already been sent.
+      log.error({ error }, 'A failed sign-in was not recorded in the audit trail')
     }
   }
 }
 
-/** Awaits better-auth's work; what made it fail inside is told as what it was. */
-async function causing<Result>(work: Promise<Result>): Promise<Result> {
+/** Awaits a call to better-auth, and rethrows the error that its own error wraps. */
+async function unwrappingErrors<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work
   } catch (error) {

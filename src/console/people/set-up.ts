@@ -1,15 +1,15 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { readMeta } from '../../db/meta.ts'
+import { readMeta, setMetaOnce } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { meta } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { createLinkToken, hashLinkToken } from './link-token.ts'
 
-/** Names in `meta`: the hash of the set-up link's token while the link is good, and who used it. */
+/** Names in `meta`: the hash of the set-up link's token while the link is valid, and the id of the person who used it. */
 export const setupHashName = 'console_setup_hash'
 const consoleOwnerName = 'console_owner'
 
-/** The person who set the console up, and owns it; null before. */
+/** The id of the person who set the console up, and so owns it; null before that. */
 export async function findConsoleOwner(read: ReadDatabase): Promise<string | null> {
   return (await readMeta(read, consoleOwnerName)).get(consoleOwnerName) ?? null
 }
@@ -19,7 +19,15 @@ export function isConsoleOwner(personId: string | null): SQL {
   return sql`exists (select 1 from ${meta} where name = ${consoleOwnerName} and value = ${personId})`
 }
 
-/** Makes a new set-up link, which ends the one before. Returns its token; null when the console has an owner. */
+/** Creates the first set-up link. Returns its token, or null if there already is a link or an owner. */
+export async function createSetUpLink(read: ReadDatabase, write: WriteDatabase): Promise<string | null> {
+  if ((await findConsoleOwner(read)) !== null) return null
+  if ((await readMeta(read, setupHashName)).has(setupHashName)) return null
+  const token = createLinkToken()
+  return (await setMetaOnce(write, setupHashName, hashLinkToken(token))) ? token : null
+}
+
+/** Creates a set-up link that replaces the previous one. Returns its token, or null if the console has an owner. */
 export async function replaceSetUpLink(write: WriteDatabase): Promise<string | null> {
   const token = createLinkToken()
   const made = await write.run(sql`
@@ -29,12 +37,12 @@ export async function replaceSetUpLink(write: WriteDatabase): Promise<string | n
   return made.rowsAffected > 0 ? token : null
 }
 
-/** The statement that leaves the console without an owner, if the person is it. */
+/** The statement that leaves the console without an owner, if the person is the owner. */
 export function disownConsole(write: WriteDatabase, personId: string) {
   return write.delete(meta).where(and(eq(meta.name, consoleOwnerName), eq(meta.value, personId)))
 }
 
-/** The statements that end the set-up, if `condition` holds: the link is dead, and the console has its owner. */
+/** The statements that finish the set-up, if `condition` holds: they record the owner and delete the link. */
 export function endSetUp(write: WriteDatabase, personId: string, condition: SQL) {
   return [
     write.run(sql`

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { eq, inArray, lt, sql } from 'drizzle-orm'
-import ipaddr from 'ipaddr.js'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { signInLimits } from '../../db/schema.ts'
@@ -13,26 +12,27 @@ interface LimitRule {
   attemptsMax: number
 }
 
-/** From one address, whomever it tries to be. */
+/** From one network, for any account. */
 const perAddress: LimitRule = { windowMs: 60_000, attemptsMax: 5 }
 
-/** For one e-mail address, from wherever; a success forgets them. Many addresses guess no faster than one. */
+/** For one account, from anywhere, so that many networks guess no faster than one. A sign-in resets it. */
 const perEmail: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
-/** Of somebody signed in, at the password that signs them in. */
+/** By a signed-in person, at their own password. */
 const perOwnPassword: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
-/** At the form behind a one-time link, whose answers tell whether somebody has an e-mail address. */
+/** For one link: the answers of its form reveal whether an e-mail address is in use. */
 const perLink: LimitRule = { windowMs: 3_600_000, attemptsMax: 10 }
 
-/** Not less than any window. */
+/** At least as long as every window. */
 const keptMs = 3_600_000
-const networkBitsOfIpv6 = 64
 
 interface SignInLimitsOptions {
   read: ReadDatabase
   write: WriteDatabase
   now: () => number
+  /** Groups addresses that one client may hold: an IPv6 client can use any address of its network. */
+  networkOf: (address: string | null) => string
 }
 
 interface Attempt {
@@ -47,8 +47,8 @@ interface Counted {
 }
 
 /**
- * Counts attempts in the database, so that all processes count together and a restart forgets nothing. An attempt over
- * a limit is refused before anything is written. Each method throws rate_limited.
+ * Counts attempts in the database, so that processes share the counts and a restart keeps them. An attempt over a
+ * limit is refused before anything is written. Each `count` method throws rate_limited.
  */
 export class SignInLimits {
   readonly #options: SignInLimitsOptions
@@ -60,7 +60,7 @@ export class SignInLimits {
 
   async countSignIn(email: string, address: string | null): Promise<void> {
     await this.#count([
-      { key: `address:${networkOf(address)}`, rule: perAddress },
+      { key: `address:${this.#options.networkOf(address)}`, rule: perAddress },
       { key: keyOfEmail(email), rule: perEmail },
     ])
   }
@@ -73,12 +73,12 @@ export class SignInLimits {
     await this.#count([{ key: `link:${tokenHash}`, rule: perLink }])
   }
 
-  /** The statement that forgets the attempts for an e-mail address. */
-  forgetting(email: string) {
+  /** The statement that resets the attempts for an e-mail address. */
+  resetting(email: string) {
     return this.#options.write.delete(signInLimits).where(eq(signInLimits.key, keyOfEmail(email)))
   }
 
-  /** In turns, so that only another process can count between the read and the write; then the write decides. */
+  /** One at a time for each key. Another process may still count between the read and the write; the write decides. */
   async #count(attempts: Attempt[]): Promise<void> {
     const keys = attempts.map(({ key }) => key)
     await this.#mutex.run(new Set(keys), async () => {
@@ -116,7 +116,7 @@ export class SignInLimits {
   }
 }
 
-/** Also when the window began in the future, by a clock that was set right since; clocks of two nodes differ by less. */
+/** Also true when the window began in the future, because the clock has been set back since. */
 function isOver({ lastRequest }: Counted, { windowMs }: LimitRule, now: number): boolean {
   return Math.abs(now - lastRequest) >= windowMs
 }
@@ -129,19 +129,12 @@ function refuseAbove(
 ) {
   if (count <= attemptsMax) return
   throw new AppError('rate_limited', 'Too many requests', {
-    detail: 'There were too many attempts; wait a moment and try again.',
+    detail: 'There were too many attempts. Wait a moment and try again.',
     retryAfterSeconds: Math.max(1, Math.ceil((lastRequest + windowMs - now) / 1_000)),
   })
 }
 
-/** An IPv6 client has a whole network to choose its address from. */
-function networkOf(address: string | null): string {
-  if (address === null) return 'unknown'
-  if (!address.includes(':')) return address
-  return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${networkBitsOfIpv6}`).toString()
-}
-
-/** People may type anything into the field, so it is not kept as it is. */
+/** Hashed, since people may type anything into the field, even a password. */
 function keyOfEmail(email: string): string {
   return `email:${createHash('sha256').update(email).digest('hex')}`
 }

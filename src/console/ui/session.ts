@@ -1,6 +1,7 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import type { Person, ProjectOfPerson } from '../answers.ts'
+import type { Person } from '../people/people.ts'
+import type { ProjectOfPerson } from '../people/session-answer.ts'
 import { api, unwrap } from './api.ts'
 
 const freshForMs = 60_000

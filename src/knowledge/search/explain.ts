@@ -1,5 +1,40 @@
-import type { ExplainedSearch } from '../../console/answers.ts'
-import type { SearchResult } from './search.ts'
+import type { SearchAnswer, SearchHit } from '../schemas.ts'
+
+/** Milliseconds of a search. `vector` includes `embedding`; vector and keyword search run side by side. */
+export interface TimeShares {
+  keyword: number
+  embedding: number
+  vector: number
+  fusion: number
+  total: number
+}
+
+/** How a search found its answer. */
+export interface SearchReport {
+  shares: TimeShares
+  /** Labels of chunks, best first; null for a list that was not used. */
+  keywordLabels: readonly number[] | null
+  vectorLabels: readonly number[] | null
+  /** The labels of each passage of the answer. */
+  passageLabels: readonly (readonly number[])[]
+}
+
+export interface SearchResult {
+  answer: SearchAnswer
+  report: SearchReport
+}
+
+export interface ExplainedHit extends SearchHit {
+  /** Rank in each list, from 1; null when the hit is not in the list. */
+  keywordRank: number | null
+  vectorRank: number | null
+}
+
+export interface ExplainedSearch extends SearchAnswer {
+  data: ExplainedHit[]
+  /** Milliseconds; keyword and vector search run side by side. */
+  shares: { embedding: number; vector: number; keyword: number; fusion: number }
+}
 
 /** An answer with each passage's rank in both lists, and with where the time went: for people. */
 export function explain({ answer, report }: SearchResult): ExplainedSearch {

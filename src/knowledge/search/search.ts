@@ -1,13 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import type { ExplainedSearch } from '../../console/answers.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorIndex } from '../index/vector-index.ts'
-import type { SearchAnswer, SearchHit, SearchRequest } from '../schemas.ts'
-import { explain } from './explain.ts'
+import type { SearchHit, SearchRequest } from '../schemas.ts'
+import { type ExplainedSearch, explain, type SearchResult } from './explain.ts'
 import { fuseRanks, type RankedList } from './fusion.ts'
 import { KeywordSearch } from './keyword.ts'
 import { type MergedPassage, mergePassages } from './merge-passages.ts'
@@ -38,30 +37,6 @@ interface SearchOptions {
 /** Milliseconds of a monotonic clock. */
 function now(): number {
   return performance.now()
-}
-
-/** Where a search's time went, in milliseconds; `vector`, which includes `embedding`, and `keyword` go on side by side. */
-export interface TimeShares {
-  keyword: number
-  embedding: number
-  vector: number
-  fusion: number
-  total: number
-}
-
-/** How an answer came about. */
-export interface SearchReport {
-  shares: TimeShares
-  /** Labels of chunks, best first; null for a list that was not used. */
-  keywordLabels: readonly number[] | null
-  vectorLabels: readonly number[] | null
-  /** The labels of each passage of the answer. */
-  passageLabels: readonly (readonly number[])[]
-}
-
-export interface SearchResult {
-  answer: SearchAnswer
-  report: SearchReport
 }
 
 /** What an agent asks during a call: passages by meaning and by words, within a deadline. */

@@ -1,7 +1,7 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { SessionAnswer } from '../../../answers.ts'
+import type { SessionAnswer } from '../../../people/session-answer.ts'
 import { api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'

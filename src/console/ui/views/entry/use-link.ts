@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { LinkAnswer } from '../../../answers.ts'
+import type { LinkAnswer } from '../../../people/links.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 
 /** First part of the key of what a link opens. */

@@ -4,7 +4,8 @@ import {
   keepPreviousData,
   queryOptions,
 } from '@tanstack/react-query'
-import type { IndexStatus, KnowledgeRow, KnowledgeRows } from '../../../answers.ts'
+import type { IndexStatus } from '../../../../knowledge/index-status.ts'
+import type { KnowledgeRow, KnowledgeRows } from '../../../../knowledge/status.ts'
 import { api, unwrap } from '../../api.ts'
 
 /** How often a list that is still being indexed is read again. */

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { IconCheck, IconClock } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import type { KnowledgeFigures } from '../../../answers.ts'
+import type { KnowledgeFigures } from '../../../../knowledge/knowledge.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'

@@ -1,5 +1,5 @@
 import { Group, Paper, Text } from '@mantine/core'
-import type { ExplainedHit } from '../../../answers.ts'
+import type { ExplainedHit } from '../../../../knowledge/search/explain.ts'
 import { PageLink } from '../../components/links.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 

@@ -1,5 +1,5 @@
 import { Group, Text } from '@mantine/core'
-import type { ExplainedSearch } from '../../../answers.ts'
+import type { ExplainedSearch } from '../../../../knowledge/search/explain.ts'
 
 const parts = [
   { name: 'embedding', label: 'Embedding', color: 'var(--mantine-color-violet-5)' },

@@ -1,4 +1,4 @@
-import type { AuditAction } from '../../../answers.ts'
+import type { AuditAction } from '../../../../audit/audit-trail.ts'
 
 /** What each action of the audit trail is called. */
 export const actionWords: Record<AuditAction, string> = {

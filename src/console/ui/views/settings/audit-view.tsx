@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { AuditRow } from '../../../answers.ts'
+import type { AuditRow } from '../../../../audit/audit-trail.ts'
 import { api, unwrap } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'

@@ -4,7 +4,7 @@ import { IconBan, IconCheck, IconClockX, IconKey, IconPlus, IconTrash } from '@t
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { KeyRow } from '../../../answers.ts'
+import type { KeyRecord } from '../../../../auth/keys.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
@@ -16,7 +16,7 @@ import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
-import { keysQuery, kinds, stateOf } from './keys.ts'
+import { keysQuery, kinds, stateOf } from './key-queries.ts'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 
@@ -34,7 +34,7 @@ function Keys() {
   const { data, error, refetch } = useQuery(keysQuery(project))
   const { create } = useSearch({ from: '/p/$project/settings/keys' })
   const navigate = useNavigate({ from: '/p/$project/settings/keys' })
-  const [revoking, setRevoking] = useState<KeyRow | null>(null)
+  const [revoking, setRevoking] = useState<KeyRecord | null>(null)
   const now = useNow()
   const setOpen = (isOpen: boolean) =>
     // Not held up by the dialog of a key just made, which holds up every other way out until it has been told.
@@ -75,7 +75,7 @@ function Keys() {
   )
 }
 
-function columnsOf(now: number, revoke: (key: KeyRow) => void): Column<KeyRow>[] {
+function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<KeyRecord>[] {
   return [
     {
       key: 'name',
@@ -136,7 +136,7 @@ function columnsOf(now: number, revoke: (key: KeyRow) => void): Column<KeyRow>[]
   ]
 }
 
-function KeyName({ row, now }: { row: KeyRow; now: number }) {
+function KeyName({ row, now }: { row: KeyRecord; now: number }) {
   const state = stateOf(row, now)
   return (
     <span className="cb-key-name" data-state={state}>
@@ -166,7 +166,7 @@ function Addresses({ entries }: { entries: string[] }) {
   )
 }
 
-function Created({ row: { createdAt, createdBy } }: { row: KeyRow }) {
+function Created({ row: { createdAt, createdBy } }: { row: KeyRecord }) {
   return (
     <>
       <Instant at={createdAt} as="day" />
@@ -175,7 +175,7 @@ function Created({ row: { createdAt, createdBy } }: { row: KeyRow }) {
   )
 }
 
-function LastUsed({ row: { lastUsedAt, lastUsedIp } }: { row: KeyRow }) {
+function LastUsed({ row: { lastUsedAt, lastUsedIp } }: { row: KeyRecord }) {
   if (!lastUsedAt) return <span className="cb-dimmed">Never</span>
   return (
     <span title={lastUsedIp ? `From ${lastUsedIp}` : undefined}>
@@ -184,10 +184,10 @@ function LastUsed({ row: { lastUsedAt, lastUsedIp } }: { row: KeyRow }) {
   )
 }
 
-function RevokeDialog({ revoking, onClose }: { revoking: KeyRow | null; onClose: () => void }) {
+function RevokeDialog({ revoking, onClose }: { revoking: KeyRecord | null; onClose: () => void }) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
-  const revoke = async (key: KeyRow) => {
+  const revoke = async (key: KeyRecord) => {
     await unwrap(api.projects({ project }).keys({ id: key.id }).delete())
     await queryClient.invalidateQueries(keysQuery(project))
     notifications.show({

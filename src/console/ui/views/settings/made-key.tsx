@@ -1,7 +1,7 @@
 import { Button, Textarea } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useBlocker } from '@tanstack/react-router'
-import type { CreatedKey } from '../../../answers.ts'
+import type { CreatedKey } from '../../../../auth/keys.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { useFocus } from '../../components/use-focus.ts'

@@ -1,9 +1,9 @@
 import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { CreatedKey } from '../../../answers.ts'
+import type { CreatedKey } from '../../../../auth/keys.ts'
 import { useProject } from '../../session.ts'
-import { keysQuery } from './keys.ts'
+import { keysQuery } from './key-queries.ts'
 import { MadeKey } from './made-key.tsx'
 import { NewKeyForm } from './new-key-form.tsx'
 

@@ -1,13 +1,13 @@
 import { Button, Group, Radio, SegmentedControl, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import type { CreatedKey } from '../../../answers.ts'
+import type { CreatedKey } from '../../../../auth/keys.ts'
 import { api, unwrap } from '../../api.ts'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
 import { type Expiry, expiresAtOf, expiryChoices, tomorrow } from './expiry.ts'
-import { kinds } from './keys.ts'
+import { kinds } from './key-queries.ts'
 import { useAddressCheck } from './use-address-check.ts'
 
 interface NewKeyFormProps {

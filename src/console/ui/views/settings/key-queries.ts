@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { KeyRow } from '../../../answers.ts'
+import type { KeyRecord } from '../../../../auth/keys.ts'
 import { api, unwrap } from '../../api.ts'
 
 /** The keys of a project, newest first. None holds the key itself. */
@@ -18,7 +18,7 @@ export const kinds = {
 
 export type KeyState = 'active' | 'expired' | 'revoked'
 
-export function stateOf({ revokedAt, expiresAt }: KeyRow, now: number): KeyState {
+export function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {
   if (revokedAt !== null) return 'revoked'
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'active'
 }

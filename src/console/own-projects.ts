@@ -1,0 +1,59 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Requirement } from '../db/requirements.ts'
+import { members } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
+import { byPerson, type SignedIn } from '../identity.ts'
+import type { Project, Projects } from '../projects/projects.ts'
+import type { ProjectOfPerson } from './people/session-answer.ts'
+import { isConsoleOwner } from './people/set-up.ts'
+
+/** The command line has no such limit. */
+const projectsPerOwnerMax = 100
+
+/**
+ * Makes a project that the person owns. Only an owner of a project, or of the console, may.
+ * @throws forbidden for others, and at the limit; invalid_request for a bad name
+ */
+export async function createOwnProject(
+  projects: Pick<Projects, 'create'>,
+  person: SignedIn,
+  name: string,
+  address: string | null,
+): Promise<ProjectOfPerson> {
+  const { personId } = person
+  const project = await projects.create(name, {
+    ownerId: personId,
+    by: byPerson(person, address),
+    requirements: [mayCreate(personId), ownsFew(personId)],
+  })
+  return asOwner(project)
+}
+
+/** A project as its owner sees it. */
+export function asOwner({ id, name, createdAt }: Project): ProjectOfPerson {
+  return { id, name, role: 'owner', createdAt: new Date(createdAt).toISOString() }
+}
+
+function mayCreate(personId: string): Requirement {
+  return {
+    condition: sql`${projectsOwnedBy(personId)} > 0 or ${isConsoleOwner(personId)}`,
+    otherwise: () =>
+      new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of a project may create another.' }),
+  }
+}
+
+function ownsFew(personId: string): Requirement {
+  return {
+    condition: sql`${projectsOwnedBy(personId)} < ${projectsPerOwnerMax}`,
+    otherwise: () =>
+      new AppError('forbidden', 'Forbidden', {
+        detail:
+          `You own ${projectsPerOwnerMax} projects, the most that one person may make in the console. ` +
+          'Delete one first, or ask whoever runs Callbook for another.',
+      }),
+  }
+}
+
+function projectsOwnedBy(personId: string): SQL {
+  return sql`(select count(*) from ${members} where person_id = ${personId} and role = 'owner')`
+}

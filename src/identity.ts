@@ -1,0 +1,46 @@
+// Who sends a request, and who an audit event names. Pure, so that every layer may use it.
+
+/** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
+export type Role = 'owner' | 'member'
+
+/** The key that a request carries, and the one project it belongs to. */
+export interface Caller {
+  readonly projectId: number
+  readonly keyId: string
+  /** Null when it is unknown. */
+  readonly clientAddress: () => string | null
+}
+
+/** The person who is signed in to the console, and the session. */
+export interface SignedIn {
+  readonly personId: string
+  readonly name: string
+  readonly email: string
+  readonly sessionId: string
+}
+
+/** The project that a console path names, and the signed-in person's role in it. */
+export interface Membership {
+  readonly projectId: number
+  readonly publicId: string
+  readonly role: Role
+}
+
+/** A person, or whoever holds a key. */
+export type Actor = { id: string; name: string | null } | { keyId: string }
+
+/** Who acts, and from where. Functions that take one as optional are called without it by the command line. */
+export interface By {
+  readonly actor: Actor
+  /** Null when it is unknown. */
+  readonly address: string | null
+}
+
+export function byPerson({ personId, name, email }: Omit<SignedIn, 'sessionId'>, address: string | null): By {
+  return { actor: { id: personId, name: personLabel({ name, email }) }, address }
+}
+
+/** Names alone are not unique. */
+export function personLabel({ name, email }: { name: string; email: string }): string {
+  return `${name} (${email})`
+}
