@@ -45,9 +45,11 @@ export interface GuideHit {
 const wordPattern = /[\p{L}\p{N}]+/gu
 const hitsMax = 20
 const soughtWordsMax = 8
-/** How much more a word counts in a title than in the text. */
+/** A word counts once each time that it occurs in the text, up to a few times, and more in a title. */
+const occurrencesCountedMax = 3
 const titleWeight = 10
 const pageTitleWeight = 3
+const prefixCharsMin = 3
 const excerptChars = { before: 60, max: 220 }
 
 // The pages are ours, so their HTML, which is comments only, may pass.
@@ -85,7 +87,7 @@ function toPage(name: GuidePage['name'], source: string): GuidePage {
     level,
     anchor: anchorOf(title),
     text: text.join(' '),
-    words: weighWords([pageTitle, pageTitleWeight], [title, titleWeight], [text.join(' '), 1]),
+    words: weighWords(text.join(' '), [title, titleWeight], [pageTitle, pageTitleWeight]),
   }))
   return {
     name,
@@ -159,13 +161,16 @@ function scoreOf(sought: SoughtWord[], words: Section['words']): number {
 }
 
 function isForm(stem: string, word: SoughtWord): boolean {
-  return stem === word.stem || stem.startsWith(word.folded)
+  return stem === word.stem || (word.folded.length >= prefixCharsMin && stem.startsWith(word.folded))
 }
 
-function weighWords(...texts: [text: string, weight: number][]): Map<string, number> {
+function weighWords(text: string, ...titles: [title: string, weight: number][]): Map<string, number> {
   const weights = new Map<string, number>()
-  for (const [text, weight] of texts) {
-    for (const stem of wordsOf(text).map(stemOf)) weights.set(stem, (weights.get(stem) ?? 0) + weight)
+  for (const stem of wordsOf(text).map(stemOf)) {
+    weights.set(stem, Math.min((weights.get(stem) ?? 0) + 1, occurrencesCountedMax))
+  }
+  for (const [title, weight] of titles) {
+    for (const stem of wordsOf(title).map(stemOf)) weights.set(stem, (weights.get(stem) ?? 0) + weight)
   }
   return weights
 }

@@ -111,7 +111,7 @@ header form { flex: 1; max-width: 26rem; margin: 0 auto }
 header nav { display: flex; gap: 1.25rem; font-size: .9rem }
 input { width: 100%; font: inherit; font-size: .95rem; padding: .35rem .75rem; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 6px }
 .skip { position: absolute; left: -99rem } .skip:focus { left: 1rem; top: 1rem; z-index: 2; background: Canvas }
-.columns { display: grid; grid-template-columns: 15rem minmax(0, 46rem); gap: 3.5rem; max-width: 72rem; margin: 0 auto; padding: 0 1.5rem 4rem }
+.columns { display: grid; grid-template-columns: 15rem minmax(0, 50rem); gap: 3.5rem; max-width: 76rem; margin: 0 auto; padding: 0 1.5rem 4rem }
 .contents { position: sticky; top: 4.5rem; align-self: start; max-height: calc(100vh - 4.5rem); overflow: auto; padding: 2rem 0; font-size: .92rem }
 .contents ul { list-style: none; margin: 0; padding: 0 }
 .contents a { display: block; padding: .2rem .75rem; color: var(--soft); text-decoration: none; border-left: 2px solid transparent }
@@ -129,9 +129,9 @@ pre code { background: none; padding: 0; font-size: .84rem }
 .scroll { overflow-x: auto; max-width: 100% }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; line-height: 1.5; overflow-wrap: normal }
 th, td { text-align: left; vertical-align: top; padding: .55rem 1rem .55rem 0; border-bottom: 1px solid var(--line) }
-td { min-width: 7rem }
+td { min-width: 7rem } td:last-child code { overflow-wrap: anywhere }
 li { margin: .35rem 0 } .contents li { margin: 0 }
-mark { background: var(--mark); color: inherit; border-radius: 2px }
+mark { background: var(--mark); color: var(--text); border-radius: 2px }
 .entries { list-style: none; padding: 0 } .entries li { margin: 1.25rem 0 }
 .entries a { font-weight: 600; font-size: 1.05rem } .entries p { margin: .15rem 0; color: var(--soft) }
 .steps { display: flex; justify-content: space-between; gap: 1rem; margin-top: 3rem; padding-top: 1.25rem; border-top: 1px solid var(--line) }
