@@ -51,6 +51,7 @@ export async function buildExecutable({ outfile, portable = false }: BuildOption
       outfile,
       assets: [
         join(root, 'src', 'db', 'migrations'),
+        join(root, 'src', 'guide'),
         join(root, 'dist', 'console'),
         join(dirname(require.resolve('@scalar/api-reference')), 'browser', scalarScript),
         addon.stamp,

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { guidePages } from '../src/guide/guide.ts'
 import { buildConsole } from './build-console.ts'
 
 // Makes of the TypeScript what Node runs: `dist/node`, file by file as under src, which `node dist/node/src/node.js`
@@ -30,6 +31,9 @@ export async function buildNode({ target = join(root, 'dist', 'node') }: BuildOp
   }
   cpSync(join(root, 'package.json'), join(target, 'package.json'))
   cpSync(join(root, 'src', 'db', 'migrations'), join(target, 'src', 'db', 'migrations'), { recursive: true })
+  for (const page of guidePages) {
+    cpSync(join(root, 'src', 'guide', `${page}.md`), join(target, 'src', 'guide', `${page}.md`))
+  }
   await buildConsole({ folder: join(target, 'dist', 'console') })
 }
 

@@ -1,13 +1,5 @@
-import { Command, CommanderError } from 'commander'
-import packageJson from '../package.json' with { type: 'json' }
-import { addBackupCommands } from './commands/backup.ts'
-import { addCallsCommands } from './commands/calls.ts'
-import { addDoctorCommand } from './commands/doctor.ts'
-import { addIndexCommands } from './commands/index.ts'
-import { addKeyCommands } from './commands/key.ts'
-import { addKnowledgeCommands } from './commands/knowledge.ts'
-import { addPersonCommands } from './commands/person.ts'
-import { addProjectCommands } from './commands/project.ts'
+import { CommanderError } from 'commander'
+import { commandLine } from './commands/command-line.ts'
 import { Shell } from './commands/shell.ts'
 
 // The command line: `bun callbook <noun> <verb>`.
@@ -19,21 +11,8 @@ await shell.flush()
 process.exit(exitCode)
 
 async function run(args: string[], shell: Shell): Promise<0 | 1> {
-  const program = new Command('callbook')
-    .description("Callbook's command line. It may be used while the service runs.")
-    .version(packageJson.version, '-v, --version')
-    .exitOverride()
-    .showHelpAfterError('Add --help to see how the command is used.')
-  addProjectCommands(program, shell)
-  addPersonCommands(program, shell)
-  addKeyCommands(program, shell)
-  addCallsCommands(program, shell)
-  addKnowledgeCommands(program, shell)
-  addIndexCommands(program, shell)
-  addBackupCommands(program, shell)
-  addDoctorCommand(program, shell)
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await commandLine(shell).parseAsync(args, { from: 'user' })
     return shell.exitCode
   } catch (error) {
     // Commander has said what it has to say, and help that was asked for is no error.

@@ -8,6 +8,7 @@ import { consoleApi } from './console/api-routes.ts'
 import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'
+import { guideRoutes } from './guide/routes.ts'
 import { Admission } from './http/admission.ts'
 import { authenticate } from './http/authenticate.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
@@ -149,6 +150,7 @@ export function createServer(
       }),
     )
     .use(docsRoutes(facts))
+    .use(guideRoutes())
     .use(
       serviceRoutes({
         notReadyBecause: services.notReadyBecause,

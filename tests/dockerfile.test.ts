@@ -58,7 +58,14 @@ describe.skipIf(!hasDaemon)('the image', () => {
     const url = `http://${docker('port', tag, '3000').trim().split('\n')[0]}`
     const [key] = /ck_live_[0-9a-f]{60}/.exec(docker('logs', tag)) ?? []
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    for (const path of ['/v1/calls', '/console', '/docs', '/docs/json', '/docs/scalar.js']) {
+    for (const path of [
+      '/v1/calls',
+      '/console',
+      '/docs',
+      '/docs/json',
+      '/docs/scalar.js',
+      '/docs/guide/agents',
+    ]) {
       const answer = await fetch(url + path, { headers })
       expect([path, answer.status, (await answer.text()).length > 0]).toEqual([path, 200, true])
     }

@@ -13,7 +13,7 @@ afterAll(async () => {
   rmSync(service.dataDir, { recursive: true, force: true })
 })
 
-test("the README's tour runs as it stands, and every answer is what it says", async () => {
+test("the README's tour and the guide's examples for agents run as they stand, and answer what they say", async () => {
   const key = /API key +(\S+)/.exec(service.banner)?.[1] ?? ''
   const script = tour().replace('http://127.0.0.1:3000', service.url).replace('ck_live_...', key)
   expect(script.match(/\bcurl\b/g)?.length).toBeGreaterThanOrEqual(10)
@@ -42,21 +42,22 @@ test("the README's tour runs as it stands, and every answer is what it says", as
   expect(stdout.match(/"deleted":true/g)).toHaveLength(2)
 })
 
-test('the README names every setting that there is', () => {
-  const names = readFileSync(join(repository, '.env.example'), 'utf8').matchAll(/^#?\s*([A-Z][A-Z_]+)=/gm)
-  const readme = readFileSync(join(repository, 'README.md'), 'utf8')
-  expect([...names].map(([, name]) => name).filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
-})
-
 /** A folder whose settings make curl fail, and say so, when it is answered with an error. */
 function curlHome(): string {
   writeFileSync(join(service.dataDir, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n')
   return service.dataDir
 }
 
-/** The shell blocks of the README's section "A tour", one after the other. */
+/** The shell blocks of the README's section "A tour", with the guide's for agents before what deletes again. */
 function tour(): string {
   const readme = readFileSync(join(repository, 'README.md'), 'utf8')
+  const agents = readFileSync(join(repository, 'src/guide/agents.md'), 'utf8')
   const section = /\n## A tour\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? ''
-  return [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block).join('\n')
+  const blocks = shellBlocks(section)
+  const ofAgents = shellBlocks(agents).filter((block) => block.includes('$CALLBOOK'))
+  return [...blocks.slice(0, -1), ...ofAgents, ...blocks.slice(-1)].join('\n')
+}
+
+function shellBlocks(markdown: string): string[] {
+  return [...markdown.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '')
 }

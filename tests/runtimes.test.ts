@@ -419,6 +419,13 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     })
   })
 
+  test('the guide is there, rendered and searched', async () => {
+    expect(await (await send('GET', '/docs/guide/operating')).text()).toContain(
+      '<h2 id="back-up-and-restore">',
+    )
+    expect(await (await send('GET', '/docs/guide?q=restoring')).text()).toContain('<mark>Restore</mark>')
+  })
+
   test('/docs and /console are pages with policies of their own', async () => {
     expect(await (await send('GET', '/docs')).text()).toContain('/docs/scalar.js')
     expect((await send('GET', '/docs/scalar.js')).headers.get('cache-control')).toBe('public, max-age=86400')

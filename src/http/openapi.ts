@@ -101,7 +101,8 @@ Both are made in the console under Settings, API Keys, or by \`bun callbook key 
 Every answer has its \`X-Request-Id\`. On 429 and 503, \`Retry-After\` says when to try again; every request but an \
 unkeyed \`POST /v1/knowledge\` may be sent twice without harm.
 
-**Agents** that speak the Model Context Protocol connect to \`/mcp\` with an API key.`
+**Agents** that speak the Model Context Protocol connect to \`/mcp\` with an API key. The [guide](/docs/guide) says how to \
+set up these and others, and how to run the service.`
 
 /** The viewer with every operation in sight, and without what would talk to its makers. Their types are behind. */
 const viewerSettings: object = {

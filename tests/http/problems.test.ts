@@ -87,6 +87,8 @@ const methodsByPath: Record<string, string> = {
   '/docs': 'GET, HEAD',
   '/docs/json': 'GET, HEAD',
   '/docs/errors': 'GET, HEAD',
+  '/docs/guide': 'GET, HEAD',
+  '/docs/guide/operating': 'GET, HEAD',
   '/console': 'GET, HEAD',
   '/v1/calls': 'GET, HEAD',
   '/v1/calls/some-id': 'DELETE, GET, HEAD',
@@ -131,6 +133,7 @@ describe('404 and 405', () => {
     '/V1/calls',
     '/%761/calls',
     '/docs/nope',
+    '/docs/guide/nope',
   ])('%s is 404 for every method', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       await expectProblem(await project.fetch(path, { method }), 'not_found', 'Not found')
@@ -146,6 +149,7 @@ describe('404 and 405', () => {
       '/health/',
       '/docs/',
       '/docs/json/',
+      '/docs/guide/',
     ]) {
       expect([path, (await project.fetch(path)).status]).toEqual([path, 200])
       const wrong = await project.fetch(path, { method: 'PATCH' })

@@ -267,6 +267,8 @@ describe('headers of every answer', () => {
       '/docs',
       '/docs/json',
       '/docs/errors',
+      '/docs/guide',
+      '/docs/guide/operating',
       '/docs/scalar.js',
       '/console',
       '/console/setup',

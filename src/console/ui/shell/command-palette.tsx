@@ -167,6 +167,13 @@ function useOtherActions(): SpotlightActionGroupData {
         onClick: openShortcuts,
       },
       {
+        id: 'guide',
+        label: 'Guide',
+        keywords: ['help', 'manual'],
+        leftSection: <IconBook size={iconSize} />,
+        onClick: () => void window.open('/docs/guide', '_blank', 'noopener'),
+      },
+      {
         id: 'docs',
         label: 'API documentation',
         leftSection: <IconBook size={iconSize} />,

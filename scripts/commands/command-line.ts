@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
+import { addBackupCommands } from './backup.ts'
+import { addCallsCommands } from './calls.ts'
+import { addDoctorCommand } from './doctor.ts'
+import { addIndexCommands } from './index.ts'
+import { addKeyCommands } from './key.ts'
+import { addKnowledgeCommands } from './knowledge.ts'
+import { addPersonCommands } from './person.ts'
+import { addProjectCommands } from './project.ts'
+import type { Shell } from './shell.ts'
+
+/** Every command that there is. */
+export function commandLine(shell: Shell): Command {
+  const program = new Command('callbook')
+    .description("Callbook's command line. It may be used while the service runs.")
+    .version(packageJson.version, '-v, --version')
+    .exitOverride()
+    .showHelpAfterError('Add --help to see how the command is used.')
+  addProjectCommands(program, shell)
+  addPersonCommands(program, shell)
+  addKeyCommands(program, shell)
+  addCallsCommands(program, shell)
+  addKnowledgeCommands(program, shell)
+  addIndexCommands(program, shell)
+  addBackupCommands(program, shell)
+  addDoctorCommand(program, shell)
+  return program
+}
