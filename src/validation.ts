@@ -38,7 +38,9 @@ const spelling = [
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
   '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e007a}]{2,6}\\u{e007f}',
 ].join('|')
-const hidden = '[\\p{Cc}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb]'
+// The last three are not ignorable and yet show nothing: an empty Braille pattern, hieroglyphic controls, a null notehead.
+const hidden =
+  '[\\p{Cc}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb\\u2800\\u{13430}-\\u{1343f}\\u{1d159}]'
 const spelledOrHidden = new RegExp(`(${spelling})|${hidden}`, 'gu')
 
 /**

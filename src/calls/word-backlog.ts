@@ -16,7 +16,7 @@ const pollMs = 2_000
 const pauseMs = 10
 const callsPerSliceMax = 200
 const charsPerSliceMax = 1_000_000
-/** Calls that a run knows to have indexed: those of a longer run that change again have their turn again. */
+/** Calls that a run leaves out because it has tried them; in a longer run the earliest have their turn again. */
 const knownMax = 1_000
 
 interface WordBacklogOptions {
@@ -43,7 +43,7 @@ const queries = preparedQueries((db) => ({
     // Those of a project that is being deleted go with it.
     .from(sql`calls_without_words as behind cross join calls on calls.seq = behind.seq
       cross join projects on projects.id = calls.project_id and projects.deleted_at is null`)
-    .where(sql`behind.seq not in (select value from json_each(${sql.placeholder('indexed')}))`)
+    .where(sql`behind.seq not in (select value from json_each(${sql.placeholder('tried')}))`)
     .orderBy(sql`behind.seq desc`)
     .limit(callsPerSliceMax)
     .prepare(),
@@ -92,7 +92,7 @@ export class WordBacklog {
     this.#background.soon()
   }
 
-  /** Resolves when no call is without its words but those that changed since this indexed them. */
+  /** Resolves when no call is without its words but those that changed since this read them. */
   finish(): Promise<void> {
     return this.#background.now()
   }
@@ -103,35 +103,35 @@ export class WordBacklog {
   }
 
   async #indexAll(signal: AbortSignal): Promise<void> {
-    const indexed = new Set<number>()
-    while (await this.#indexSlice(indexed)) {
-      for (const seq of [...indexed].slice(0, -knownMax)) indexed.delete(seq)
+    const tried = new Set<number>()
+    while (await this.#indexSlice(tried)) {
+      for (const seq of [...tried].slice(0, -knownMax)) tried.delete(seq)
       await sleep(pauseMs)
       signal.throwIfAborted()
     }
   }
 
-  /** Answers whether there was anything to do; adds to `indexed`, which it leaves out, what it has done. */
-  async #indexSlice(indexed: Set<number>): Promise<boolean> {
+  /** Answers whether there was anything to do. Leaves out the calls in `tried` and adds its own to them. */
+  async #indexSlice(tried: Set<number>): Promise<boolean> {
     const { read } = this.#options
-    const behind: BehindRow[] = await queries(read).behind.all({ indexed: JSON.stringify([...indexed]) })
+    const behind: BehindRow[] = await queries(read).behind.all({ tried: JSON.stringify([...tried]) })
     const sizes = behind.map(({ seq, chars }) => [seq, chars] as const)
     const [seqs] = inSlices(sizes, charsPerSliceMax)
     if (!seqs) return false
     const rows: CallRow[] = await queries(read).calls.all({ seqs: JSON.stringify(seqs) })
     for (const projectId of new Set(rows.map((row) => row.projectId))) {
       const calls = rows.filter((row) => row.projectId === projectId)
-      for (const seq of await this.#index(projectId, calls)) indexed.add(seq)
+      await this.#index(projectId, calls)
     }
+    for (const seq of seqs) tried.add(seq)
     return true
   }
 
   /**
-   * A call that has changed since it was read stays behind, and is read again. Of several nodes of one database that
-   * come to index the same call, the first does.
-   * @returns which calls are not behind any more
+   * A call that has changed since it was read stays behind until the next run: one that never stops changing must not
+   * keep the others waiting. Of several nodes of one database that come to index the same call, the first does.
    */
-  async #index(projectId: number, calls: CallRow[]): Promise<number[]> {
+  async #index(projectId: number, calls: CallRow[]): Promise<void> {
     const documents = calls.map(({ document }) => document)
     const words = await this.#words.ask('wordsOf', documents)
     const rows = calls.map(({ seq, changeSeq }, at) => [seq, changeSeq, words[at]])
@@ -139,14 +139,11 @@ export class WordBacklog {
       cross join calls_without_words as behind on behind.seq = value ->> 0
       cross join calls on calls.seq = behind.seq and calls.change_seq = value ->> 1`
     const { write } = this.#options
-    const results = await write.batch([
+    await write.batch([
       write.run(sql`
         insert or replace into ${callWords(projectId)} (rowid, words)
         select calls.seq, value ->> 2 from ${unchanged} order by calls.seq`),
-      write.all<{ seq: number }>(
-        sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged}) returning seq`,
-      ),
+      write.run(sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged})`),
     ])
-    return results[1].map(({ seq }) => seq)
   }
 }

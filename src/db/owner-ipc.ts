@@ -40,7 +40,8 @@ export class OwnerServer {
       socket.on('error', () => socket.destroy())
       socket.on('close', () => this.#sockets.delete(socket))
       onMessage(socket, ({ id, question }) => {
-        answer(String(question)).then((reply) => socket.write(`${JSON.stringify({ id, ...reply })}\n`))
+        if (typeof question !== 'string') return
+        answer(question).then((reply) => socket.write(`${JSON.stringify({ id, ...reply })}\n`))
       })
     })
     this.#server.on('error', (error) => {

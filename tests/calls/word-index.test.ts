@@ -148,6 +148,33 @@ describe("a call's words", () => {
     await own.stop()
   })
 
+  test('of a call that changes while they are cut are left to the next run', async () => {
+    const own = await startService()
+    const { database, wordBacklog } = own.services
+    await wordBacklog.close()
+    const { projectId } = await own.mintProject()
+    const long = said(...Array.from({ length: 500 }, (_, n) => `word${n} ${'and so on '.repeat(20)}`))
+    await putCalls(own.services, projectId, [{ id: 'changing', ...long }])
+    let batches = 0
+    const write: WriteDatabase = Object.create(database.write, {
+      batch: {
+        async value(statements: Parameters<WriteDatabase['batch']>[0]) {
+          if (++batches < 10) await putCalls(own.services, projectId, [{ id: 'changing', duration: batches }])
+          return await database.write.batch(statements)
+        },
+      },
+    })
+    const backlog = new WordBacklog({ read: database.read, write, log: noFailures })
+    await backlog.finish()
+    expect(batches).toBe(1)
+    expect(await callsBehind(own)).toBe(1)
+    batches = 10
+    await backlog.finish()
+    expect(await idsOf(own, projectId, 'word499')).toEqual(['changing'])
+    await backlog.close()
+    await own.stop()
+  })
+
   test('of a long new call are cut while others have their turn', async () => {
     const own = await startService()
     const { database, wordBacklog } = own.services

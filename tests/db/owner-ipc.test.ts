@@ -127,6 +127,18 @@ describe('the socket of the owner', () => {
     socket.close()
   })
 
+  test('survives a question that is no text', async () => {
+    const { socket, line } = open(fresh.folder, async () => ({ is: 'heard' }))
+    const path = join(fresh.folder, 'owner.sock')
+    await until(() => existsSync(path))
+    const stranger = connect(path)
+    stranger.write('{"id":1,"question":{"toString":1}}\n{"id":2,"question":"?"}\n')
+    expect(String((await once(stranger, 'data'))[0])).toBe('{"id":2,"is":"heard"}\n')
+    stranger.destroy()
+    line.close()
+    socket.close()
+  })
+
   test('is not waited for without end when it does not answer', async () => {
     const { socket, line } = open(fresh.folder, () => new Promise(() => undefined), 100)
     await until(() => existsSync(join(fresh.folder, 'owner.sock')))
