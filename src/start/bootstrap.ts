@@ -3,15 +3,15 @@ import { findConsoleOwner, setupHashName } from '../console/people/set-up.ts'
 import { readMeta, setMetaOnce } from '../db/meta.ts'
 import type { Services } from '../services/services.ts'
 
-/** What a start makes on a database that does not have it yet, shown once. */
+/** What a start makes on a new database. It is shown once. */
 export interface FirstStart {
-  /** Null when there was a project. */
+  /** Null when the database has had a project. */
   firstKey: { projectName: string; key: string } | null
-  /** Opens the console's set-up page, once; null when there was a link before. */
+  /** Opens the console's set-up page, once; null when there is a link already. */
   setupToken: string | null
 }
 
-/** Makes the first project, its key and the set-up link. Of several processes that start at once, one makes each. */
+/** Makes the first project, its key and the set-up link. Of processes that start at once, one makes each. */
 export async function bootstrap({ projects, keys, database }: Services): Promise<FirstStart> {
   const project = await projects.createFirst('default')
   const setupToken = await createSetupLink(database)
