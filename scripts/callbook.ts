@@ -20,10 +20,10 @@ process.exit(exitCode)
 
 async function run(args: string[], shell: Shell): Promise<0 | 1> {
   const program = new Command('callbook')
-    .description("Callbook's command line. It may be used while the service runs.")
+    .description("Callbook's command line. You can use it while the service runs.")
     .version(packageJson.version, '-v, --version')
     .exitOverride()
-    .showHelpAfterError('Add --help to see how the command is used.')
+    .showHelpAfterError('Add --help to see how to use the command.')
   addProjectCommands(program, shell)
   addPersonCommands(program, shell)
   addKeyCommands(program, shell)
@@ -36,7 +36,7 @@ async function run(args: string[], shell: Shell): Promise<0 | 1> {
     await program.parseAsync(args, { from: 'user' })
     return shell.exitCode
   } catch (error) {
-    // Commander has said what it has to say, and help that was asked for is no error.
+    // Commander has printed the error already. Asking for help is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
     shell.explain(error)
     return 1
