@@ -39,7 +39,7 @@ export async function createConsole({
     store: database,
     secret: sessionSecret,
     publicUrl: config.publicUrl,
-    onFailure: (error) => log.error({ error }, 'Signing in failed inside'),
+    onFailure: (error) => log.error({ error }, 'Signing in failed with an internal error'),
   })
   const { password } = await auth.$context
   const sessions = new Sessions({
