@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { auditDependencies } from './audit/dependencies.ts'
 
-// What can be said of the dependencies without asking anybody: exits 1 when one of them is not exactly the one that
-// was looked at. Known vulnerabilities are `bun audit`'s, which asks the registry.
+// Checks the dependencies offline: exits 1 unless each is exactly the one that was reviewed. For known
+// vulnerabilities run `bun audit`, which asks the registry.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { faults, licences } = auditDependencies({

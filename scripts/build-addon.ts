@@ -16,9 +16,9 @@ const compilers = ['c++', 'g++', 'clang++']
 const compileTimeoutMs = 300_000
 
 export interface BuildOptions {
-  /** Machine code for any CPU of this architecture, for images; otherwise for this very CPU. */
+  /** Whether to build for any CPU of this architecture, for images, instead of for this CPU. */
   portable: boolean
-  /** Tried in this order; the first that is installed is used. */
+  /** The first that is installed is used. */
   compilers?: string[]
   /** Where the addon goes; beside hnswlib-node's own sources unless given. */
   output?: { addon: string; stamp: string }

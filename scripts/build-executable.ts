@@ -69,7 +69,7 @@ function buildPortableAddon() {
   return output
 }
 
-/** Nobody imports a worker, so the bundler has to be told. */
+/** No file imports a worker, so the bundler needs a list. */
 function workers(): string[] {
   return readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter(({ name }) => /(^|-)worker\.ts$/.test(name))

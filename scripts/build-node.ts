@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { guidePages } from '../src/guide/guide.ts'
 import { buildConsole } from './build-console.ts'
 
-// Makes of the TypeScript what Node runs: `dist/node`, file by file as under src, which `node dist/node/src/node.js`
-// starts. Files stay apart, since workers and migrations are found by where they are.
+// Compiles the TypeScript to JavaScript for Node, which `node dist/node/src/node.js` starts. Files stay separate, since
+// workers and migrations are found by their paths.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -17,11 +17,11 @@ if (import.meta.main) {
 }
 
 interface BuildOptions {
-  /** Where the programs go; the packages they import have to be found from there. */
+  /** The output folder, from which Node must find the packages. */
   target?: string
 }
 
-/** Replaces what is there. */
+/** Replaces the target. */
 export async function buildNode({ target = join(root, 'dist', 'node') }: BuildOptions = {}): Promise<void> {
   rmSync(target, { recursive: true, force: true })
   emit(target)
@@ -42,7 +42,7 @@ function emit(target: string): void {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
-      // What the oldest Node that runs this knows of the language.
+      // What the oldest supported Node knows.
       lib: ['ES2023', 'ES2024.String', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
       rewriteRelativeImportExtensions: true,
       rootDir: root,
@@ -53,7 +53,7 @@ function emit(target: string): void {
     include: [],
     files: [join(root, 'src', 'node.ts'), ...workers()],
   }
-  // Beside the sources, whose packages it names; a name of its own, since others may build at the same time.
+  // Beside the sources, to find the packages. The name is unique, since builds may run at the same time.
   mkdirSync(join(root, 'dist'), { recursive: true })
   const configFile = join(root, 'dist', `tsconfig.${process.pid}.json`)
   writeFileSync(configFile, JSON.stringify(config))
@@ -73,7 +73,7 @@ function emit(target: string): void {
   }
 }
 
-/** Nobody imports a worker, so the compiler has to be told. */
+/** No file imports a worker, so the compiler needs a list. */
 function workers(): string[] {
   return filesUnder(join(root, 'src')).filter((file) => /(^|[/-])worker\.ts$/.test(file))
 }

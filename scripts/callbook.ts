@@ -15,7 +15,7 @@ async function run(args: string[], shell: Shell): Promise<0 | 1> {
     await commandLine(shell).parseAsync(args, { from: 'user' })
     return shell.exitCode
   } catch (error) {
-    // Commander has said what it has to say, and help that was asked for is no error.
+    // Commander has printed the error already. Asking for help is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
     shell.explain(error)
     return 1

@@ -37,7 +37,7 @@ function lint(file: string): number {
     [command, 'lint', '--extends=recommended', '--format=stylish', file],
     {
       encoding: 'utf8',
-      // No configuration of whoever runs this, no telemetry, no look for updates: no network.
+      // No user configuration, telemetry or update check: no network.
       cwd: dirname(file),
       env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
     },

@@ -6,7 +6,7 @@ const embeddingProviders = ['huggingface', 'builtin'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const logFormats = ['json', 'pretty'] as const
 
-/** Everything the environment decides, validated and deeply frozen. A null is a setting that was not made. */
+/** Everything that the environment decides, validated and deeply frozen. Null means not set. */
 export interface Config {
   /** 0 picks a free port. */
   readonly port: number
@@ -17,14 +17,14 @@ export interface Config {
   readonly databaseUrl: string
   /** Absolute path of a `file:` database; null for a remote one. */
   readonly databaseFile: string | null
-  /** For the remote database, or for the primary of an embedded replica. */
+  /** A secret, for the remote database or the primary. */
   readonly databaseAuthToken: string | null
-  /** The primary; not null makes the `file:` database an embedded replica of it. */
+  /** The primary of which the `file:` database is an embedded replica; null for a database without one. */
   readonly databaseSyncUrl: string | null
   readonly databaseSyncIntervalMs: number
   readonly embedding: {
     readonly provider: (typeof embeddingProviders)[number]
-    /** Model id on Hugging Face; the built-in provider has no use for it. */
+    /** Model id on Hugging Face; unused by the built-in provider. */
     readonly model: string
     /** Serves the model instead of Hugging Face's hosted inference. */
     readonly endpoint: string | null
@@ -37,7 +37,7 @@ export interface Config {
   readonly bodyBytesMax: number
   /** Largest document of a call, in bytes of UTF-8. */
   readonly callBytesMax: number
-  /** No trailing slash; null stands for the address the server is bound to, known only once it listens. */
+  /** Without a trailing slash; null means the address that the server listens on. */
   readonly publicUrl: string | null
   /** 0 is off. */
   readonly replicaStalenessMsMax: number
@@ -53,7 +53,7 @@ export interface Config {
   readonly logFormat: (typeof logFormats)[number]
 }
 
-/** Why the service cannot start. The message has one line a problem, names variables and never shows a secret. */
+/** Why the service cannot start: one line a problem, which names the variable and never shows a secret. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
 
@@ -65,9 +65,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration; relative paths start from the working directory. An empty variable counts as unset,
- * an unknown one is ignored. `isTerminal` decides the format of the log where the environment does not.
- * @throws ConfigError listing every problem there is
+ * Reads the configuration. Relative paths start at the working directory. Empty variables count as unset, unknown ones
+ * are ignored. @param isTerminal whether the log is pretty by default
+ * @throws ConfigError with every problem
  */
 export function loadConfig(env: Record<string, string | undefined>, isTerminal: boolean): Config {
   const read = new Reader(env)
@@ -89,7 +89,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     callBytesMax: read.integer('CALL_MAX_BYTES', 2 ** 23, [1_024, 2 ** 28]),
     publicUrl: read.publicUrl('PUBLIC_URL'),
     replicaStalenessMsMax: read.integer('REPLICA_MAX_STALENESS_MS', 0, [0, 604_800_000]),
-    // Bun knows no longer time.
+    // Bun's maximum is 255.
     keepAliveSeconds: read.integer('KEEP_ALIVE_SECONDS', 75, [1, 255]),
     trustedProxies: read.proxies('TRUSTED_PROXIES'),
     rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 0, [0, 1_000_000]),
@@ -103,7 +103,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
   return Object.freeze(config)
 }
 
-/** Reads one variable at a time and notes what is wrong with it, so that one start shows every problem. */
+/** Reads one variable at a time and collects the problems, so that one start shows them all. */
 class Reader {
   readonly problems: string[] = []
   private readonly env: Record<string, string | undefined>
@@ -172,7 +172,7 @@ class Reader {
     return { databaseUrl: databaseUrl ?? '', databaseFile: null }
   }
 
-  /** The URL as it was written. It is fit for a log: tokens and passwords in it are refused. */
+  /** The URL as written. It may be logged, since tokens and passwords in it are refused. */
   databaseServer(name: string, otherForms: readonly string[] = []): string | null {
     const url = this.url(name, [...otherForms, 'libsql://…', 'http://…', 'https://…'])
     if (url === null) return null
@@ -220,7 +220,7 @@ class Reader {
   private url(name: string, forms: readonly string[]): URL | null {
     const text = this.text(name)
     if (text === null) return null
-    // The text itself is not shown: URLs are where people leave passwords and tokens.
+    // The text is not shown: it may hold a password or a token.
     const isComplete = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/?#\\][^\s\\]*$/.test(text) && URL.canParse(text)
     if (!isComplete) return this.refuse(name, 'is not a complete URL', forms.join(', '))
     const url = new URL(text)
@@ -248,7 +248,7 @@ class Reader {
   }
 }
 
-/** The grammar of auth/ip-rules.ts without `*`, which would let every client name its own address. */
+/** The grammar of auth/ip-rules.ts without `*`, which would let every client choose its own address. */
 function isAddressOrRange(entry: string): boolean {
   const [address = '', bits, ...more] = entry.split('/')
   const family = isIP(address)
@@ -261,7 +261,7 @@ function isAddressOrRange(entry: string): boolean {
   )
 }
 
-/** Escaped, so that a line stays a line, and short. */
+/** Escaped and shortened, so that each problem stays on one line. */
 function quoted(text: string): string {
   const charsMax = 60
   return JSON.stringify(text.length > charsMax ? `${text.slice(0, charsMax)}…` : text)
@@ -271,7 +271,7 @@ function percentDecoded(text: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Not percent-encoding: the caller reports the variable as malformed.
+    // Bad percent-encoding: the caller reports the variable as malformed.
     return null
   }
 }

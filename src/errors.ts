@@ -1,4 +1,4 @@
-/** The closed list of what can go wrong for a caller, with the HTTP status each is answered with. */
+/** Every error code of the API, with its HTTP status. */
 export const errorStatus = {
   missing_authorization: 401,
   invalid_api_key_format: 401,
@@ -45,8 +45,8 @@ export interface AppErrorOptions {
 }
 
 /**
- * An error that is the caller's to read. `title` is the exact sentence of the documented error table.
- * Anything else that is thrown is answered as `internal`, and only the log learns why.
+ * An error that the caller may read. `title` is the exact sentence of the documented error table. Any other error is
+ * answered as `internal`, and only the log says why.
  */
 export class AppError extends Error {
   readonly code: ErrorCode
@@ -72,12 +72,10 @@ export class AppError extends Error {
   }
 }
 
-/** For what only an owner of a project may do. */
 export function ownersOnly(): AppError {
   return new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of the project may do this.' })
 }
 
-/** For what only the person who set the console up may do. */
 export function consoleOwnerOnly(): AppError {
   return new AppError('forbidden', 'Forbidden', { detail: 'Only the owner of the console may do this.' })
 }

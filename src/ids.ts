@@ -2,7 +2,7 @@ import { uuidv7obj } from 'uuidv7'
 
 export type IdPrefix = 'prj' | 'key' | 'kn' | 'per' | 'inv'
 
-/** A new id such as `kn_0199…`: UUIDv7 (RFC 9562) in hex, so that ids sort by the time they were made. */
+/** A new id such as `kn_0199…`: UUIDv7 (RFC 9562) in hex, so that ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${uuidv7obj().toHex()}`
 }

@@ -29,7 +29,7 @@ const scriptsWithJoiners = [
   .join('')
 const spelling = [
   `(?<=[${scriptsWithJoiners}])[\\u200c\\u200d](?=[${scriptsWithJoiners}])`,
-  // Malayalam ends words so.
+  // Malayalam words may end like this.
   '(?<=\\u0d4d)\\u200d',
   '(?<=\\p{scx=Mong})[\\u180b-\\u180f]',
   '(?<=\\p{scx=Han})[\\ufe00-\\ufe02\\u{e0100}-\\u{e01ef}]',
@@ -44,8 +44,8 @@ const hidden =
 const spelledOrHidden = new RegExp(`(${spelling})|${hidden}`, 'gu')
 
 /**
- * What is wrong with the name of a person, a project, a key or a knowledge item; null when nothing is. Characters that
- * nobody sees, or that turn the text around, would let one name pass for another.
+ * What is wrong with the name of a person, a project, a key or a knowledge item; null for a valid name. Invisible
+ * characters, and those that change the text's direction, would let one name pass for another.
  */
 export function nameProblem(name: string): string | null {
   if (name.trim() === '') return 'must not be blank'
@@ -53,7 +53,7 @@ export function nameProblem(name: string): string | null {
   return name.isWellFormed() ? hiddenProblem(name) : 'must not contain a lone surrogate'
 }
 
-/** The same name without the characters that no name may contain. */
+/** Removes the characters that no name may contain. */
 export function withoutHidden(name: string): string {
   return name
     .replace(spelledOrHidden, (character, spelled) => spelled ?? (/\s/.test(character) ? ' ' : ''))
@@ -69,15 +69,14 @@ function hiddenProblem(text: string): string | null {
   return null
 }
 
-/** Errors reported of one request; a transcript of 10,000 bad turns needs no 10,000 sentences. */
+/** Errors reported for one request: a transcript of 10,000 bad turns does not need 10,000 sentences. */
 const fieldErrorsMax = 50
 
 /**
- * Compiles a TypeBox schema, which is JSON Schema, into a check that returns the value or throws
- * `invalid_request` with one entry a field. Ajv rather than TypeBox's own checker: lengths count code
- * points, as JSON Schema says and OpenAPI readers expect.
- * @param further what the schema cannot say; asked only of a value that fails, without its fields at fault, so that
- * one answer names them all. Whoever takes the value asks it of the others.
+ * Compiles a TypeBox schema, which is JSON Schema, into a check that returns the value or throws `invalid_request` with
+ * one entry a field. Ajv counts lengths in code points, as JSON Schema says; TypeBox's own checker does not.
+ * @param further finds errors that the schema cannot express. It runs only on a value that fails the schema, without
+ * the bad fields, so that one answer names all errors. For a value that passes, the caller runs it.
  */
 export function compileCheck<S extends TSchema>(
   schema: S,
@@ -101,12 +100,12 @@ function withoutFields(value: unknown, errors: readonly ErrorObject[]): object {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !atFault.has(name)))
 }
 
-/** `name`: see `nameProblem`. The other keywords of a schema say the rest; megabytes are too long anyway. */
+/** `name`: see `nameProblem`. Other keywords check the length, so a name that is far too long is skipped. */
 const formats = {
   name: (text: string) => text.length > 2 * nameCharsMax || hiddenProblem(text) === null,
 }
 
-/** The entries of an array are judged only when it is not too long: each of millions would be an error. */
+/** Checks an array's entries only when it is not too long: millions of entries could each be an error. */
 function withGuardedItems(schema: object): object {
   const entries = Object.entries(schema).map(([key, part]) => [
     key,
@@ -118,8 +117,8 @@ function withGuardedItems(schema: object): object {
 }
 
 /**
- * A request body checked by `schema`, in the form Elysia takes validators in (https://standardschema.dev). The
- * validator is not enumerable, so that whoever copies the object for documentation gets the schema alone.
+ * A check of a request body in the form that Elysia accepts (https://standardschema.dev). The validator is not
+ * enumerable, so that a copy for the documentation holds only the schema.
  */
 export function bodyOf<S extends TSchema>(
   schema: S,
@@ -144,7 +143,7 @@ export interface BodySchema<Output> {
 function fieldErrors(errors: ErrorObject[]): FieldError[] {
   const byField = new Map<string, string>()
   for (const error of errors) {
-    // What went wrong inside an `if` has been said already.
+    // The errors inside an `if` are reported themselves.
     if (error.keyword === 'if') continue
     // A failed `anyOf` reports each alternative first and itself last: its own sentence is the useful one.
     const field = fieldName(error)

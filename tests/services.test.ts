@@ -248,7 +248,7 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and holds up no o
       failOnce(services.index, 'scrub'),
     ]
     await services.start()
-    expect(await services.notReadyBecause()).toBe('What was deleted before the start is not erased yet.')
+    expect(await services.notReadyBecause()).toBe('Deletions from before the start are not erased yet.')
     await until(async () => (await services.notReadyBecause()) === null)
     expect(await openWork({ services })).toBe(0)
     await until(async () => failed.every((wasTriedAgain) => wasTriedAgain()))

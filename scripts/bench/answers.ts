@@ -2,7 +2,7 @@ import type { Running } from './processes.ts'
 
 const checkedMax = 200
 
-/** @throws when the ceiling answers other bytes than the service: then it is no ceiling. */
+/** @throws when the ceiling's answer differs from the service's */
 export async function checkSameAnswers(
   { service, ceiling }: { service: Running; ceiling: Running },
   paths: string[],

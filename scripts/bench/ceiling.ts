@@ -1,7 +1,7 @@
 import Database from 'libsql'
 
-// The fastest that this runtime and this database can be: one prepared statement behind a bare server. No
-// keys, no routes, no log, no limits.
+// The fastest possible on this runtime and database: one prepared statement behind a bare server, without keys,
+// routes, log or limits.
 
 const [file = '', project = '', what = '', limit = '', offset = ''] = process.argv.slice(2)
 const projectId = Number(project)

@@ -10,10 +10,10 @@ import { temporaryFolder } from './temporary.ts'
 
 export const cacheFolder = join(tmpdir(), 'callbook-bench')
 const manifestName = 'bench.json'
-/** To be raised when what is built changes; a changed schema builds anew by itself. */
+/** Raise it when the content changes. A new schema rebuilds by itself. */
 const version = 3
 
-/** A data folder with one project, and how to get in. */
+/** A data folder with one project and its keys. */
 export interface Dataset {
   folder: string
   databaseFile: string
@@ -30,7 +30,7 @@ export function removeCache(): void {
   rmSync(cacheFolder, { recursive: true, force: true })
 }
 
-/** The folder of that name from an earlier run, or built now. `base` is copied first when there is one. */
+/** The dataset from an earlier run, or a new one. @param base a dataset to copy before filling it */
 export async function cachedDataset(name: string, fill: Fill, base?: Dataset): Promise<Dataset> {
   const folder = join(cacheFolder, `${name}-v${version}-${schemaDigest()}`)
   if (existsSync(join(folder, manifestName))) return described(folder)
@@ -39,14 +39,14 @@ export async function cachedDataset(name: string, fill: Fill, base?: Dataset): P
   return buildDataset(folder, fill, base)
 }
 
-/** A copy for one case that writes; to be removed by it. */
+/** A copy for a case that writes and then removes it. */
 export function copyDataset(dataset: Dataset): Dataset {
   const folder = temporaryFolder()
   cpSync(dataset.folder, folder, { recursive: true })
   return described(folder)
 }
 
-/** A project without anything, for one case; to be removed by it. */
+/** An empty project for a case that then removes it. */
 export function emptyDataset(): Promise<Dataset> {
   return buildDataset(temporaryFolder(), async () => undefined)
 }

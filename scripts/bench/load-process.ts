@@ -6,13 +6,13 @@ import { endWithThis } from './processes.ts'
 import { temporaryFolder } from './temporary.ts'
 
 export interface LoadRun<Result> {
-  /** Resolves when the load has sent everything or its time is over. */
+  /** Resolves when the load has sent everything or its time has run out. */
   done: Promise<Result>
-  /** Sends nothing more. */
+  /** Stops sending. */
   stop(): Promise<Result>
 }
 
-/** Starts a load in a process of its own, so that nothing of the benchmark delays it. */
+/** Starts a load in a separate process, so that the benchmark does not delay it. */
 export function startLoad<Load, Result>(script: string, load: Load): LoadRun<Result> {
   const folder = temporaryFolder()
   const [loadFile, resultFile] = [join(folder, 'load.json'), join(folder, 'result.json')]
@@ -39,7 +39,7 @@ export function startLoad<Load, Result>(script: string, load: Load): LoadRun<Res
   return { done, stop }
 }
 
-/** In the load's own process: runs it, ends it early when the benchmark closes standard input, and hands in the result. */
+/** In the load's process: runs it until it ends or the benchmark closes standard input, then prints the result. */
 export async function serveLoad<Load, Result>(
   run: (load: Load, isEnding: () => boolean) => Promise<Result>,
 ): Promise<never> {

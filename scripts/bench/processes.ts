@@ -103,7 +103,7 @@ async function untilReady(url: string): Promise<void> {
 /** A benchmark that fails or is interrupted leaves no service behind. */
 export function endWithThis(child: ChildProcess): void {
   const kill = () => child.kill('SIGKILL')
-  // First, so that nothing writes any more into what others remove then.
+  // First, so that nothing writes into folders that are being removed.
   process.prependOnceListener('exit', kill)
   child.once('exit', () => process.off('exit', kill))
 }

@@ -66,7 +66,7 @@ async function measure(suite: Suite): Promise<boolean> {
   const figures = new Map<string, Row[]>()
   for (const { name, run, isLarge = false } of suite.cases) {
     if (values.only === undefined ? isLarge && !values.all : values.only !== name) continue
-    // The other cases still tell something.
+    // The other cases are still worth running.
     const rows = await run(texts, options).catch((error) => [failedRow(name, error)])
     for (const row of rows) printRow(row)
     figures.set(name, rows)
@@ -79,7 +79,7 @@ async function measure(suite: Suite): Promise<boolean> {
   return [...figures.values()].flat().every(({ isMet }) => isMet !== false)
 }
 
-/** @throws Error with the usage for what cannot be run. */
+/** @throws Error with the usage for invalid options */
 function readArguments({ command, cases }: Suite) {
   const parsed = parseArgs({
     args: process.argv.slice(2),

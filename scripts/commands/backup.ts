@@ -11,11 +11,11 @@ export function addBackupCommands(program: Command, shell: Shell): void {
   program
     .command('backup')
     .description(
-      'Copy the database, as it is at one moment, into a new folder, while the service runs. It holds what was not ' +
-        'deleted then, and the secrets that the service made for itself: keep it as safe as the data.',
+      'Copy a snapshot of the database into a new folder. The service may run meanwhile. The backup holds the secrets ' +
+        'of the database and what is deleted later: keep it as safe as the data.',
     )
     .argument('<folder>', 'new or empty folder, outside DATA_DIR')
-    .option('--json', 'print {"folder", …what manifest.json says}')
+    .option('--json', 'print {"folder", …the members of manifest.json}')
     .action(async (folder: string, { json }: { json?: true }) => {
       const { dataDir, source } = places(shell.loadConfig())
       const { version } = packageJson
@@ -26,11 +26,11 @@ export function addBackupCommands(program: Command, shell: Shell): void {
   program
     .command('restore')
     .description(
-      'Bring a backup up as the database of a new or empty DATA_DIR. Nothing is ever overwritten. People sign in ' +
-        'again; indexes are built from the rows.',
+      'Restore a backup into a new or empty DATA_DIR. Nothing is ever overwritten. People sign in again; indexes are ' +
+        'rebuilt from the rows.',
     )
     .argument('<folder>', 'folder that `backup` wrote')
-    .option('--json', 'print {"dataDir","setupLink", …what manifest.json says}')
+    .option('--json', 'print {"dataDir","setupLink", …the members of manifest.json}')
     .action(async (folder: string, { json }: { json?: true }) => {
       const config = shell.loadConfig()
       const { dataDir, source: target } = places(config)
@@ -41,18 +41,18 @@ export function addBackupCommands(program: Command, shell: Shell): void {
       const setupLink = isSetUp ? null : `${consoleOrigin(config)}/console/setup#${token}`
       await shell.answer(json, { dataDir, setupLink, ...manifest }, [
         `Restored ${contentOf(manifest)} to ${dataDir}, as of ${manifest.createdAt}.`,
-        'What was deleted or revoked since then is there again: repeat it before you open the service to others.',
-        'Invitations and password links made before are dead.',
+        'What was deleted or revoked since then is back: delete and revoke it again before others use the service.',
+        'Earlier invitations and password links no longer work.',
         setupLink
-          ? `Nobody owns the console yet. This link, shown this once, sets it up: ${setupLink}`
-          : 'New ones: bun callbook person invite, bun callbook person reset EMAIL.',
+          ? `Nobody owns the console yet. This link sets it up and is shown only now: ${setupLink}`
+          : 'Make new ones: bun callbook person invite, bun callbook person reset EMAIL.',
       ])
     })
 }
 
 function places({ dataDir, databaseFile, databaseSyncUrl }: Config): { dataDir: string; source: string } {
   if (databaseFile !== null && databaseSyncUrl === null) return { dataDir, source: databaseFile }
-  throw new Error('The database is on another server: back it up and restore it there.')
+  throw new Error('The database is on a server: back it up and restore it there.')
 }
 
 function contentOf({ holds }: BackupManifest): string {

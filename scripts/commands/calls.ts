@@ -17,10 +17,10 @@ const batchCallsMax = 500
 const batchBytesMax = 8 * 1024 * 1024
 /** Bad lines listed in the answer; stderr has every one. */
 const errorsListedMax = 1_000
-/** A call as exported is longer than the body it came with: it has every field, and numbers written out. */
+/** An exported call is longer than the body that it came in: it has every field, with numbers written out. */
 const lineBytesPerBodyByte = 2
 
-/** What a line holds: a call as in a request, with its id. */
+/** A call as in a request, with its id. */
 const CallLine = Type.Object({ ...CallChange.properties, id: Type.String() })
 type CallLine = CallChange & { id: string }
 
@@ -51,7 +51,7 @@ export function addCallsCommands(program: Command, shell: Shell): void {
     .command('import')
     .description(
       'Import calls, one a line, as JSON with the fields of PUT /ingest/calls/:id and their id. A bad line is ' +
-        'reported and skipped. Calls that are there already are merged, so the same import twice is harmless.',
+        'reported and skipped. Existing calls are merged, so importing twice does no harm.',
     )
     .argument('<file>', 'JSON lines; - reads stdin')
     .requiredOption('--project <project>', 'id or name of the project')
@@ -62,7 +62,8 @@ export function addCallsCommands(program: Command, shell: Shell): void {
         return await new Import(services, shell, projectId).run(file)
       })
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
-      if (shell.signal.aborted) shell.say('Interrupted. Import again: what is there already stays as it is.')
+      if (shell.signal.aborted)
+        shell.say('Interrupted. Import again: calls that are stored already stay as they are.')
       await shell.answer(json, summary, textOf(summary))
     })
 
@@ -83,7 +84,7 @@ export function addCallsCommands(program: Command, shell: Shell): void {
     })
 }
 
-/** One run of `calls import`: reads and checks the next lines while the ones before are being written. */
+/** One run of `calls import`: reads and checks lines while the previous ones are being written. */
 class Import {
   readonly #services: Services
   readonly #shell: Shell
@@ -127,7 +128,7 @@ class Import {
         await writing
         onRead(line.end)
         writing = this.#write(batch)
-        // Its failure is met where it is awaited, perhaps long after it happened.
+        // The failure is handled where it is awaited, perhaps much later.
         writing.catch(() => undefined)
         batch = []
         batchBytes = 0
@@ -161,7 +162,7 @@ class Import {
     const first = batch[0]
     if (!first) return
     const results = await this.#services.ingest.putAll(this.#projectId, batch).catch((error) => {
-      const again = 'Import again: what is there already stays as it is.'
+      const again = 'Import again: calls that are stored already stay as they are.'
       throw new Error(`Nothing from line ${first.line} on was imported: ${sentenceOf(error)} ${again}`)
     })
     for (const [position, result] of results.entries()) {
@@ -185,7 +186,7 @@ class Import {
   }
 }
 
-/** @returns its size in bytes too, 0 when it is not known. */
+/** @returns also its size in bytes, 0 when unknown */
 async function openSource(file: string, signal: AbortSignal): Promise<{ source: Readable; bytes: number }> {
   if (file === '-') return { source: addAbortSignal(signal, process.stdin), bytes: 0 }
   const handle = await open(file, 'r')
@@ -203,7 +204,6 @@ function isBlank(bytes: Buffer): boolean {
 
 const idCharsShownMax = 128
 
-/** For the message about a bad line. */
 function idOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('id' in value) || typeof value.id !== 'string')
     return null
@@ -220,7 +220,7 @@ async function* asArray(parts: AsyncIterable<string>): AsyncGenerator<string> {
   let isFirst = true
   yield '['
   for await (const part of parts) {
-    // JSON has its line endings between the calls only: inside a text they are escaped.
+    // Line endings stand only between calls: JSON escapes those inside a text.
     yield (isFirst ? '' : ',') + part.trimEnd().replaceAll('\n', ',')
     isFirst = false
   }
@@ -229,5 +229,5 @@ async function* asArray(parts: AsyncIterable<string>): AsyncGenerator<string> {
 
 function textOf({ imported, updated, failed, seconds }: ImportSummary): string {
   const calls = counted(imported, 'call')
-  return `Imported ${calls}, merged ${updated} that were there, skipped ${counted(failed, 'bad line')} (${seconds} s).`
+  return `Imported ${calls}, merged ${updated} existing ones, skipped ${counted(failed, 'bad line')} (${seconds} s).`
 }

@@ -14,7 +14,6 @@ const embedWithinMs = 20_000
 interface Check {
   check: 'configuration' | 'database' | 'addon' | 'embedding' | 'index'
   ok: boolean
-  /** What was found. */
   detail: string
   /** What to do about it; null when there is nothing to do. */
   advice: string | null
@@ -39,7 +38,7 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
     })
 }
 
-/** Reports each check as soon as it is done; those that need what failed before are left out. */
+/** Reports each check as soon as it is done, and skips those that depend on a failed one. */
 async function examine(shell: Shell, report: (check: Check) => Promise<void>): Promise<void> {
   const { check, config } = checkConfiguration(shell)
   await report(check)
@@ -77,7 +76,7 @@ function checkAddon(): Check {
   if (reason === null) {
     return { check: 'addon', ok: true, detail: 'hnswlib-node is built for this machine', advice: null }
   }
-  const detail = `${reason}, so vector search compares every row: exact, but slower the more there are`
+  const detail = `${reason}, so vector search compares every row: exact, but slow with many rows`
   const advice = 'To make it fast, install a C++ compiler (such as g++) and run: bun scripts/build-addon.ts'
   return { check: 'addon', ok: true, detail, advice }
 }
@@ -93,7 +92,7 @@ async function checkDatabase(services: Services): Promise<Check> {
   return services.database.isLocal ? await checkFile(services) : await checkServer(services)
 }
 
-/** Durability, sound pages and backups are the server's; that it can be read is what can be seen from here. */
+/** Durability, damage and backups are the server's concern: only reading can be checked from here. */
 async function checkServer({ database, config }: Services): Promise<Check> {
   const startedAt = performance.now()
   const [applied] = await database.read.all<{ n: number }>(
@@ -101,7 +100,7 @@ async function checkServer({ database, config }: Services): Promise<Check> {
   )
   const tookMs = Math.round(performance.now() - startedAt)
   const url = config.databaseSyncUrl ?? config.databaseUrl
-  const replica = config.databaseSyncUrl === null ? '' : ', which this folder has a replica of'
+  const replica = config.databaseSyncUrl === null ? '' : ', replicated into this folder'
   const detail = `${url} answered in ${tookMs} ms, ${counted(applied?.n ?? 0, 'migration')} applied${replica}`
   return { check: 'database', ok: true, detail, advice: null }
 }
@@ -122,7 +121,7 @@ async function checkFile({ database }: Services): Promise<Check> {
     return { check: 'database', ok: false, detail, advice }
   }
   if (faults.length > 0) {
-    const advice = 'Move DATA_DIR to a local disk: network file systems do not allow what the database needs.'
+    const advice = 'Move DATA_DIR to a local disk: network file systems lack what the database needs.'
     return { check: 'database', ok: false, detail: faults.join('; '), advice }
   }
   const megabytes = (statSync(database.file).size / 1_000_000).toFixed(1)
@@ -133,9 +132,9 @@ async function checkFile({ database }: Services): Promise<Check> {
 function databaseFault({ databaseUrl, databaseFile, databaseSyncUrl }: Config, error: unknown): Check {
   const advice =
     databaseFile && databaseSyncUrl === null
-      ? `See that ${databaseFile} and its folder may be read and written by this user and that the disk is not full. ` +
-        'A file that is not a database is to be restored from a backup.'
-      : 'See that the address and DATABASE_AUTH_TOKEN are right and that the server can be reached.'
+      ? `Check that this user may read and write ${databaseFile} and its folder, and that the disk is not full. ` +
+        'If the file is not a database, restore a backup.'
+      : 'Check the address, DATABASE_AUTH_TOKEN and that the server can be reached.'
   const detail = `${databaseSyncUrl ?? databaseUrl} cannot be used: ${sentenceOf(error)}`
   return { check: 'database', ok: false, detail, advice }
 }
@@ -149,12 +148,12 @@ async function checkEmbedding({ embedder, config }: Services, signal: AbortSigna
     detail: `${embedder.destination} does not embed: ${why}`,
     advice:
       `Check ${config.embedding.endpoint ? 'EMBEDDING_ENDPOINT' : 'EMBEDDING_MODEL'}, HF_TOKEN and the network. ` +
-      'Meanwhile items are stored and found by keyword; their vectors follow.',
+      'Until then, items are stored and found by keyword.',
   })
   try {
     const [vector] = await embedder.embed(['doctor'], 'document', AbortSignal.any([signal, timeout]))
     const tookMs = Math.round(performance.now() - startedAt)
-    if (!vector || vector.length === 0) return failed('it answered no vector')
+    if (!vector || vector.length === 0) return failed('it returned no vector')
     const detail = `${embedder.destination} answered ${vector.length} dimensions in ${tookMs} ms`
     return { check: 'embedding', ok: true, detail, advice: null }
   } catch (error) {
@@ -175,7 +174,7 @@ async function checkIndexes(services: Services, signal: AbortSignal): Promise<Ch
     if (!check.ok) faults.push(`${shown(project.name)} (${project.id}): ${check.faults.join('; ')}`)
   }
   if (faults.length > 0) {
-    const advice = 'Build them anew from the rows: bun callbook index rebuild'
+    const advice = 'Rebuild them from the rows: bun callbook index rebuild'
     return { check: 'index', ok: false, detail: faults.join('\n'), advice }
   }
   const running = hasOwner(services.config) ? 'a service is running' : 'no service is running'

@@ -6,7 +6,7 @@ const extensions = ['.md', '.txt']
 
 export interface Document {
   path: string
-  /** From the file's name, without its extension. */
+  /** The file's name without its extension. */
   name: string
   bytes: number
 }
@@ -17,8 +17,8 @@ interface Found {
 }
 
 /**
- * The .md and .txt files at these paths and below them, sorted within each path, each once. Below a folder,
- * names that start with a dot are left out, and links to folders, which could lead in a circle.
+ * The .md and .txt files at and below these paths, sorted within each path, each once. Names in a folder that start
+ * with a dot are skipped, and so are links to folders, which could form a circle.
  */
 export async function findDocuments(paths: readonly string[]): Promise<Found> {
   const found: Found = { documents: [], errors: [] }
@@ -35,7 +35,7 @@ export async function findDocuments(paths: readonly string[]): Promise<Found> {
 interface Visit {
   found: Found
   seen: Set<string>
-  /** Named on the command line, so that leaving it out would be a surprise. */
+  /** Whether it is named on the command line, and so must not be skipped silently. */
   isGiven: boolean
 }
 
@@ -70,7 +70,7 @@ async function children(folder: string): Promise<string[]> {
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  // What cannot be looked at is no folder here; whoever opens it learns why.
+  // Opening the path reports why it cannot be read.
   return await stat(path)
     .then((info) => info.isDirectory())
     .catch(() => false)

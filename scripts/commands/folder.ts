@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config.ts'
 import { FolderLock } from '../../src/db/folder-lock.ts'
 
-/** Whether a service runs on the folder now: it embeds, indexes and scrubs there. */
+/** Whether a service runs on the folder. It then embeds, indexes and erases there. */
 export function hasOwner({ dataDir }: Config): boolean {
   const lock = FolderLock.tryAcquire(dataDir, 'owner')
   lock?.release()

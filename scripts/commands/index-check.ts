@@ -4,10 +4,10 @@ import type { Services } from '../../src/services/services.ts'
 import { hasOwner } from './folder.ts'
 import { counted } from './sentences.ts'
 
-const againEveryMs = 500
+const retryMs = 500
 const marginMs = 1_000
 
-/** What `index verify` tells of one project's index. */
+/** What `index verify` reports for one project. */
 export interface IndexCheck {
   project: { id: string; name: string }
   ok: boolean
@@ -24,8 +24,8 @@ export interface IndexCheck {
 }
 
 /**
- * Compares a project's index file with its rows. A vector whose row has just been deleted is in the file until
- * the running service has scrubbed it, so a fault counts when it outlives the time that has.
+ * Compares a project's index file with its rows. A running service needs a moment to erase a deleted vector from the
+ * file, so a fault counts only if it outlives that time.
  */
 export async function verifyIndex(
   services: Services,
@@ -37,7 +37,7 @@ export async function verifyIndex(
   for (;;) {
     const check = await verifyOnce(services, project)
     if (check.ok || performance.now() > deadline || !hasOwner(config)) return check
-    await sleep(againEveryMs, undefined, { signal })
+    await sleep(retryMs, undefined, { signal })
   }
 }
 

@@ -25,7 +25,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
     .command('verify')
     .description(
       'Compare the index files with the rows. Exits 1 for a corrupt file or a vector whose row is gone. Chunks ' +
-        'that are pending or not saved yet are no fault. Recall is measured against exact search.',
+        'that are pending or not saved yet are not a fault. Recall is measured against exact search.',
     )
     .option('--project <project>', 'id or name of a project (default: all)')
     .option('--json', 'print an array, one entry a project')
@@ -49,7 +49,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
   index
     .command('rebuild')
     .description(
-      'Build the index anew from the rows and save it. A service that runs on the folder is asked to do it.',
+      'Rebuild the index from the rows and save it. If a service runs on the folder, it does the work.',
     )
     .option('--project <project>', 'id or name of a project (default: all)')
     .option('--json', 'print an array, one entry a project')
@@ -63,7 +63,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
               shell.signal.throwIfAborted()
               await services.index.rebuild(projectId)
             }
-          } else await haveRebuilt(services, projects, shell)
+          } else await requestRebuild(services, projects, shell)
           const all: IndexCheck[] = []
           for (const one of projects) all.push(await verifyIndex(services, one, shell.signal))
           return all
@@ -76,7 +76,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
 }
 
 function rebuildAdvice(projectId: string): string {
-  return `Build it anew: bun callbook index rebuild --project ${projectId}`
+  return `Rebuild it: bun callbook index rebuild --project ${projectId}`
 }
 
 async function chosen({ projects }: Services, project: string | undefined): Promise<Project[]> {
@@ -92,13 +92,13 @@ function refuseWithoutAddon(): void {
   )
 }
 
-/** Asks the service that owns the folder, and waits until it has taken the requests away. */
-async function haveRebuilt(services: Services, projects: readonly Project[], shell: Shell): Promise<void> {
+/** Asks the service that owns the folder, and waits until it has removed the requests, which means that it is done. */
+async function requestRebuild(services: Services, projects: readonly Project[], shell: Shell): Promise<void> {
   const { read, write } = services.database
   const names = projects.map(({ projectId }) => rebuildRequestName(services.config.dataDir, projectId))
   const withdraw = () => Promise.all(names.map((name) => removeMeta(write, name)))
   const deadline = performance.now() + rebuildWithinMs
-  if (shell.isTerminal) shell.say('A service runs on this folder and is asked to rebuild …')
+  if (shell.isTerminal) shell.say('Waiting for the service on this folder to rebuild …')
   for (const name of names) await setMeta(write, name, 'requested by the command line')
   for (;;) {
     const open = await readMeta(read, rebuildRequestName(services.config.dataDir))
@@ -106,12 +106,12 @@ async function haveRebuilt(services: Services, projects: readonly Project[], she
     if (shell.signal.aborted || !hasOwner(services.config)) {
       await withdraw()
       shell.signal.throwIfAborted()
-      throw new Error('The service ended before it had rebuilt the index. Run the command again.')
+      throw new Error('The service ended before it rebuilt the index. Run the command again.')
     }
     if (performance.now() > deadline) {
       throw new Error(
-        `The service has not rebuilt the index within ${counted(rebuildWithinMs / 60_000, 'minute')}. The request ` +
-          'stands; its log says what keeps it.',
+        `The service has not rebuilt the index within ${counted(rebuildWithinMs / 60_000, 'minute')}. It still has ` +
+          'the request; its log says what delays it.',
       )
     }
     await sleep(rebuildPollMs)

@@ -15,10 +15,15 @@ interface CreateOptions {
 
 export function addKeyCommands(program: Command, shell: Shell): void {
   const key = program.command('key').description('API and ingest keys.')
+  addCreate(key, shell)
+  addList(key, shell)
+  addRevoke(key, shell)
+}
 
+function addCreate(key: Command, shell: Shell): void {
   key
     .command('create')
-    .description('Create a key. It is shown this once; only its hash is stored.')
+    .description('Create a key. It is shown only now, since only its hash is stored.')
     .requiredOption('--project <project>', 'id or name of the project')
     .requiredOption('--name <name>', 'what the key is for')
     .addOption(
@@ -32,7 +37,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
       (entry: string, entries: string[]) => [...entries, entry],
       [],
     )
-    .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (its start in UTC)')
+    .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (from its start in UTC)')
     .option('--json', 'print {"id","key","name","kind","allowedIps","expiresAt"}')
     .action(async ({ project, name, kind, allowIp, expires, json }: CreateOptions) => {
       const expiresAtMs = readTime(expires)
@@ -46,13 +51,15 @@ export function addKeyCommands(program: Command, shell: Shell): void {
       await shell.answer(json, { id, key, name, kind, allowedIps, expiresAt }, [
         key,
         '',
-        `This is the key ${shown(name)} (${id}). It is shown this once: store it now.`,
+        `This is the key ${shown(name)} (${id}). It is shown only now: store it.`,
       ])
     })
+}
 
+function addList(key: Command, shell: Shell): void {
   key
     .command('list')
-    .description('List the keys of a project, newest first. The keys themselves are stored nowhere.')
+    .description('List the keys of a project, newest first. The keys themselves are not stored.')
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--json', 'print an array')
     .action(async ({ project, json }: { project: string; json?: true }) => {
@@ -75,7 +82,9 @@ export function addKeyCommands(program: Command, shell: Shell): void {
           : 'The project has no keys yet.',
       )
     })
+}
 
+function addRevoke(key: Command, shell: Shell): void {
   key
     .command('revoke')
     .description('Revoke a key. A running service refuses it from the next request on.')
@@ -93,7 +102,7 @@ function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
   return `${Date.parse(expiresAt) <= now ? 'expired' : 'expires'} ${expiresAt}`
 }
 
-/** The same error in the words of the command line, each bad entry quoted. */
+/** The same error with the command's options as field names. */
 function namingOptions(error: unknown, allowIp: string[]): unknown {
   if (!(error instanceof AppError) || !error.errors) return error
   return invalidRequest(

@@ -13,7 +13,7 @@ import { counted, sentenceOf, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 const progressEveryMs = 200
-/** An embedding provider that gets nothing done for this long is left to the service. */
+/** When nothing has been embedded for this long, the service embeds the rest. */
 const stalledMsMax = 60_000
 
 interface ImportSummary {
@@ -21,7 +21,7 @@ interface ImportSummary {
   unchanged: number
   failed: number
   chunks: number
-  /** Chunks of the project that have no vector yet; the service embeds them. */
+  /** Chunks of the project without a vector; the service embeds them. */
   pendingChunks: number
   seconds: number
   items: { id: string; name: string; path: string }[]
@@ -34,9 +34,9 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
   knowledge
     .command('import')
     .description(
-      'Import .md and .txt files, and folders of them with everything below but names that start with a dot. An ' +
-        'item is named after its first heading (or its front matter’s title when that heading is not of the ' +
-        'first level), else after the file. A file whose name and text are there already is left out.',
+      'Import .md and .txt files and folders of them, except names that start with a dot. An item is named after ' +
+        'its first heading (or its front matter’s title when that heading is not of the first level), else after ' +
+        'the file. A file that is stored already, with the same name and text, is skipped.',
     )
     .argument('<path...>', 'files and folders')
     .requiredOption('--project <project>', 'id or name of the project')
@@ -50,12 +50,13 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
         return await new Import(services, shell, projectId).run(paths)
       })
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
-      if (shell.signal.aborted) shell.say('Interrupted. Import again: what is there already is left out.')
+      if (shell.signal.aborted)
+        shell.say('Interrupted. Import again: files that are stored already are skipped.')
       await shell.answer(json, summary, textOf(summary))
     })
 }
 
-/** One run of `knowledge import`: stores the files, then has them embedded. */
+/** One run of `knowledge import`: stores the files, then embeds them. */
 class Import {
   readonly #services: Services
   readonly #shell: Shell
@@ -81,7 +82,7 @@ class Import {
   async run(paths: string[]): Promise<ImportSummary> {
     const startedAt = performance.now()
     await this.#storeAll(paths)
-    // A service sees the new rows within a second, and embedding them twice would only cost.
+    // A running service embeds the new rows itself.
     if (!hasOwner(this.#services.config)) await this.#embed()
     this.#summary.pendingChunks = await this.#services.indexer.countPending(this.#projectId)
     this.#summary.seconds = Math.round(performance.now() - startedAt) / 1000
@@ -122,7 +123,7 @@ class Import {
     return new Set(contents.map(({ name, textHash }) => contentKey(name, textHash)))
   }
 
-  /** One attempt at everything pending: what fails now is tried again by the service. */
+  /** One attempt at everything that is pending. The service retries what fails. */
   async #embed(): Promise<void> {
     const { indexer } = this.#services
     const total = await indexer.countPending(this.#projectId)
@@ -153,7 +154,7 @@ class Import {
   }
 }
 
-/** The file's text to the byte, if an item can hold it. */
+/** @throws when an item cannot hold the file's text */
 async function readText({ path, bytes }: Document, bytesMax: number): Promise<string> {
   if (bytes > bytesMax) throw new Error(`has ${bytes} bytes; at most ${bytesMax} are accepted`)
   const content = await readFile(path)
@@ -168,7 +169,7 @@ function decode(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    // Not UTF-8, which no text stands for.
+    // Not UTF-8.
     return null
   }
 }
@@ -184,13 +185,13 @@ function sha256(text: string): string {
 function textOf(summary: ImportSummary): string[] {
   const { imported, unchanged, failed, chunks, pendingChunks, seconds } = summary
   const lines = [
-    `Imported ${counted(imported, 'item')} of ${counted(chunks, 'chunk')}, left out ${unchanged} that were there, ` +
-      `skipped ${counted(failed, 'bad file')} (${seconds} s).`,
+    `Imported ${counted(imported, 'item')} of ${counted(chunks, 'chunk')}, skipped ${unchanged} that were stored already and ` +
+      `${counted(failed, 'bad file')} (${seconds} s).`,
   ]
   if (pendingChunks > 0) {
     lines.push(
-      `${counted(pendingChunks, 'chunk')} of the project wait to be embedded, which the service does; ` +
-        'until then they are found by keyword.',
+      `${counted(pendingChunks, 'chunk')} of the project pending: the service embeds them. ` +
+        'Until then they are found by keyword.',
     )
   }
   return lines

@@ -9,7 +9,7 @@ export interface Line {
   end: number
 }
 
-/** The lines of a stream of bytes, each held only until the next is asked for. */
+/** The lines of a stream of bytes. Only one line is in memory at a time. */
 export async function* readLines(source: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Line> {
   let parts: Buffer[] = []
   let size = 0

@@ -11,10 +11,17 @@ interface InviteOptions {
 
 export function addPersonCommands(program: Command, shell: Shell): void {
   const person = program.command('person').description('The people who sign in to the console.')
+  addList(person, shell)
+  addInvite(person, shell)
+  addReset(person, shell)
+  addSetup(person, shell)
+  addRemove(person, shell)
+}
 
+function addList(person: Command, shell: Shell): void {
   person
     .command('list')
-    .description('List everybody, with their projects, and who owns the console.')
+    .description('List the people with their projects, and who owns the console.')
     .option('--json', 'print an array of {"id","name","email","ownsConsole","projects"}')
     .action(async ({ json }: { json?: true }) => {
       const all = await shell.withServices(({ console }) => console.people.list())
@@ -29,18 +36,20 @@ export function addPersonCommands(program: Command, shell: Shell): void {
         all,
         rows.length > 0
           ? columns([['NAME', 'E-MAIL', 'CONSOLE', 'PROJECTS'], ...rows])
-          : 'Nobody has an account yet: use the set-up link, which bun callbook person setup makes anew.',
+          : 'Nobody has an account yet. Use the set-up link, or make a new one: bun callbook person setup',
       )
     })
+}
 
+function addInvite(person: Command, shell: Shell): void {
   person
     .command('invite')
-    .description('Make a link by which one person joins a project. It is good for seven days and one use.')
+    .description('Make a link that lets one person join a project. It works once, within seven days.')
     .requiredOption('--project <project>', 'id or name of the project')
     .addOption(
       new Option(
         '--role <role>',
-        'owners may do everything; members all but keys, people, renaming and deleting it',
+        'owners may do everything; members may not manage keys or people, or rename or delete the project',
       )
         .choices(['owner', 'member'])
         .default('member'),
@@ -54,13 +63,15 @@ export function addPersonCommands(program: Command, shell: Shell): void {
       await shell.answer(json, { id, role, link, expiresAt }, [
         link,
         '',
-        `Whoever opens it first joins as ${role}. It is shown this once, and good until ${expiresAt}.`,
+        `Whoever opens it first joins as ${role}. It is shown only now and works until ${expiresAt}.`,
       ])
     })
+}
 
+function addReset(person: Command, shell: Shell): void {
   person
     .command('reset')
-    .description('Make a link by which a person sets another password. It is good for a day and one use.')
+    .description('Make a link that lets a person set a new password. It works once, within a day.')
     .argument('<email>', 'e-mail address of the person')
     .option('--json', 'print {"email","link","expiresAt"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
@@ -71,13 +82,15 @@ export function addPersonCommands(program: Command, shell: Shell): void {
       await shell.answer(json, { email, link, expiresAt }, [
         link,
         '',
-        `It sets another password for ${shown(email)} and is good until ${expiresAt}.`,
+        `It sets a new password for ${shown(email)} and works until ${expiresAt}.`,
       ])
     })
+}
 
+function addSetup(person: Command, shell: Shell): void {
   person
     .command('setup')
-    .description('Make a new set-up link, for a console that nobody owns. The one before stops working.')
+    .description('Make a new set-up link for a console that nobody owns. The previous link stops working.')
     .option('--json', 'print {"link"}')
     .action(async ({ json }: { json?: true }) => {
       const link = `${consoleOrigin(shell.loadConfig())}/console/setup#`
@@ -85,18 +98,20 @@ export function addPersonCommands(program: Command, shell: Shell): void {
       await shell.answer(json, { link: link + token }, [
         link + token,
         '',
-        'Whoever opens it first owns the console, and every project that has no owner. It is shown this once.',
+        'Whoever opens it first owns the console and every project without an owner. It is shown only now.',
       ])
     })
+}
 
+function addRemove(person: Command, shell: Shell): void {
   person
     .command('remove')
     .description(
-      'Delete a person: their sessions end, and they are in no project any more. Keys that they made go on working, ' +
-        'and the audit trail still names them.',
+      'Delete a person. Their sessions end and they leave every project. Keys that they made keep working, and the ' +
+        'audit trail still names them.',
     )
     .argument('<email>', 'e-mail address of the person')
-    .requiredOption('--yes', 'say that you mean it: this cannot be undone')
+    .requiredOption('--yes', 'confirm: this cannot be undone')
     .option('--json', 'print {"id","deleted"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
       const { email, ownedConsole, deleted } = await shell.withServices(async ({ console: { people } }) => {
@@ -105,12 +120,12 @@ export function addPersonCommands(program: Command, shell: Shell): void {
         return { email, ownedConsole, deleted: await people.remove(id) }
       })
       const next =
-        'Nobody owns the console now: bun callbook person setup makes a link for somebody who will.'
+        'Nobody owns the console now. Make a set-up link for a new owner: bun callbook person setup'
       await shell.answer(json, deleted, [`Deleted ${shown(email)}.`, ...(ownedConsole ? [next] : [])])
     })
 }
 
-/** Where people reach the console, as far as the configuration tells. */
+/** The address of the console, as far as the configuration says. */
 export function consoleOrigin({ publicUrl, host, port }: Config): string {
   return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -1,16 +1,16 @@
 import { SingleBar } from 'cli-progress'
 import type { Shell } from './shell.ts'
 
-/** A bar on stderr while something takes its time, on a terminal only. */
+/** A progress bar on stderr, on a terminal only. */
 export interface Progress {
-  /** @param done what people read beside the bar, such as `3000 calls` */
+  /** @param done the text beside the bar, such as `3000 calls` */
   update(value: number, done: string): void
   /** A line above the bar. */
   say(line: string): void
   stop(): void
 }
 
-/** @param total 0 when it is not known: there is no bar then, only what is done. */
+/** @param total 0 when unknown: then there is no bar, only the text */
 export function startProgress(shell: Shell, title: string, total: number): Progress {
   if (!shell.isTerminal)
     return { update: () => undefined, say: (line) => shell.say(line), stop: () => undefined }

@@ -6,12 +6,18 @@ export function addProjectCommands(program: Command, shell: Shell): void {
   const project = program
     .command('project')
     .description('The projects, each with its own calls and knowledge.')
+  addCreate(project, shell)
+  addList(project, shell)
+  addRename(project, shell)
+  addRemove(project, shell)
+}
 
+function addCreate(project: Command, shell: Shell): void {
   project
     .command('create')
     .description('Create a project.')
-    .argument('<name>', 'name of the project, not that of another of its owner')
-    .option('--owner <email>', 'who owns it in the console (default: nobody)')
+    .argument('<name>', 'name of the project; its owner has no other project of that name')
+    .option('--owner <email>', 'e-mail address of its owner in the console (default: nobody)')
     .option('--json', 'print {"id","name"}')
     .action(async (wanted: string, { owner, json }: { owner?: string; json?: true }) => {
       const { id, name } = await shell.withServices(async ({ projects, console }) => {
@@ -20,7 +26,9 @@ export function addProjectCommands(program: Command, shell: Shell): void {
       })
       await shell.answer(json, { id, name }, `Created the project ${shown(name)} (${id}).`)
     })
+}
 
+function addList(project: Command, shell: Shell): void {
   project
     .command('list')
     .description('List the projects.')
@@ -36,27 +44,32 @@ export function addProjectCommands(program: Command, shell: Shell): void {
           : 'There are no projects yet. Create one: bun callbook project create NAME',
       )
     })
+}
+
+function addRename(project: Command, shell: Shell): void {
   project
     .command('rename')
-    .description('Give a project another name. Its id, its keys and what is in it stay.')
+    .description('Rename a project. Its id, keys and contents stay.')
     .argument('<project>', 'id or name of the project')
-    .argument('<name>', 'its new name, not that of another of its owner')
+    .argument('<name>', 'its new name; its owner has no other project of that name')
     .option('--json', 'print {"id","name"}')
     .action(async (wanted: string, newName: string, { json }: { json?: true }) => {
       const { id, name } = await shell.withServices(async ({ projects }) =>
         projects.rename((await projects.find(wanted)).projectId, newName),
       )
-      await shell.answer(json, { id, name }, `The project is called ${shown(name)} now (${id}).`)
+      await shell.answer(json, { id, name }, `Renamed the project to ${shown(name)} (${id}).`)
     })
+}
 
+function addRemove(project: Command, shell: Shell): void {
   project
     .command('remove')
     .description(
-      'Delete a project for good, with its calls, knowledge, keys and members. It is unreachable at once; what is ' +
-        'left of it in files is erased by this command, or by the service that runs on the folder.',
+      'Delete a project for good, with its calls, knowledge, keys and members. It is unreachable at once. This ' +
+        'command, or the service that runs on the folder, then erases its bytes from the files.',
     )
     .argument('<project>', 'id or name of the project')
-    .requiredOption('--yes', 'say that you mean it: this cannot be undone')
+    .requiredOption('--yes', 'confirm: this cannot be undone')
     .option('--json', 'print {"id","deleted"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
       const { name, deleted } = await shell.withServices(

@@ -12,21 +12,21 @@ const systemErrors: Record<string, string> = {
   EIO: 'the disk cannot be read',
 }
 
-/** An error as one line for people: never a stack, a query or what was stored. */
+/** An error as one line for people, without stack, query or stored text. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof AppError) return shown(error.errors ? fieldSentences(error.errors) : error.detail)
   if (!(error instanceof Error)) return shown(String(error))
-  // Drizzle's message holds the query's values, which are people's texts; its cause does not.
+  // Drizzle's message holds people's texts, the query's values. Its cause does not.
   if ('query' in error) return `The database failed: ${sentenceOf(error.cause ?? 'it did not say why')}`
   return 'code' in error ? systemSentence(error, String(error.code)) : error.message
 }
 
-/** What is wrong with each field; `body` is the whole. */
+/** What is wrong with each field; `body` means the whole. */
 export function fieldSentences(errors: readonly FieldError[]): string {
   return errors.map(({ field, message }) => (field === 'body' ? message : `${field}: ${message}`)).join('; ')
 }
 
-/** A text on one line of a terminal: control characters, which could move its cursor, are escaped. */
+/** A text for one line of a terminal: escapes control characters, which could move the cursor. */
 export function shown(text: string): string {
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,

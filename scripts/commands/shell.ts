@@ -3,12 +3,12 @@ import { openLog } from '../../src/observability/log.ts'
 import { openServices, type Services } from '../../src/services/services.ts'
 import { sentenceOf } from './sentences.ts'
 
-/** How long a command may take to end in order after it was asked to. */
+/** How long a command may take to stop after it is asked to. */
 const stopWithinMs = 10_000
 
-/** What a command has around it: the environment, the terminal, the signals, the services. */
+/** A command's surroundings: environment, terminal, signals, services. */
 export class Shell {
-  /** Aborted when somebody asks the command to stop. */
+  /** Aborted by the first signal to stop. */
   readonly signal: AbortSignal
   exitCode: 0 | 1 = 0
   readonly #env: Record<string, string | undefined>
@@ -21,13 +21,13 @@ export class Shell {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
         this.exitCode = 1
-        // Whoever asks twice does not want to wait; what is committed is safe either way.
+        // The second signal ends the command at once; committed writes are safe either way.
         if (stopping.signal.aborted) process.exit(1)
         stopping.abort(new Error('Interrupted.'))
         setTimeout(() => process.exit(1), stopWithinMs).unref()
       })
     }
-    // Each write learns of its own failure; without a listener this one would end the process.
+    // `write` reports its own failures. Without a listener, this event would end the process.
     process.stdout.on('error', () => undefined)
     process.stderr.on('error', () => undefined)
   }
@@ -64,7 +64,7 @@ export class Shell {
     await this.write(`${isJson ? JSON.stringify(value) : [lines].flat().join('\n')}\n`)
   }
 
-  /** Resolves when stdout has taken the text; false when nobody reads it any more. */
+  /** Resolves when the text is written; to false when nobody reads stdout any more. */
   async write(text: string): Promise<boolean> {
     if (this.#isStdoutClosed) return false
     const error = await new Promise<Error | null | undefined>((resolve) => {
@@ -76,23 +76,23 @@ export class Shell {
     throw new Error(`The output cannot be written: ${sentenceOf(error)}`)
   }
 
-  /** Tells people something on stderr. */
+  /** Prints a line on stderr. */
   say(line: string): void {
     process.stderr.write(`${line}\n`)
   }
 
-  /** Says what is wrong; the command goes on and exits 1. */
+  /** Prints a problem on stderr. The command goes on and exits 1. */
   complain(line: string): void {
     this.exitCode = 1
     this.say(line)
   }
 
-  /** Says why the command failed. */
+  /** Prints why the command failed. */
   explain(error: unknown): void {
     this.complain(this.signal.aborted ? 'Interrupted.' : sentenceOf(error))
   }
 
-  /** Resolves when everything that was written has left the process. */
+  /** Resolves when all output has left the process. */
   async flush(): Promise<void> {
     for (const stream of [process.stdout, process.stderr]) {
       await new Promise<void>((resolve) => stream.write('', () => resolve()))

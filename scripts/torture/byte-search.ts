@@ -2,21 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { vectorBytes } from './vectors.ts'
 
-// Looks for what was deleted in every byte of every file of a folder. A program of its own: a process that reads a
-// database's file by itself loses SQLite's locks on it. https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
+// Searches every byte of every file in a folder for what was deleted. This is a separate program because a process
+// that reads a database's file itself loses SQLite's locks on it. https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
 
-/** The keyword index stores a word without what it shares with the one before, and a prefix of it to find it by. */
+/** The keyword index stores a word without the prefix that it shares with the previous word, so search for parts. */
 const windowChars = 10
-/** A part of a vector: eight numbers, which no other vector has by chance. */
+/** A part of a vector: eight numbers, which no other vector shares by chance. */
 const pieceBytes = 32
-/** Pieces that are mostly zeros are in other vectors as well. */
+/** Pieces with fewer distinct bytes, mostly zeros, occur in other vectors as well. */
 const distinctBytesMin = 16
 
 export interface ByteSearch {
   folder: string
-  /** Of consonants and of digits; any ten characters of one in a row are found, in either case. */
+  /** Of consonants or digits. Any ten characters of a word in a row count as found, whatever their case. */
   words: string[]
-  /** A file of vectors, one after the other, outside of the folder. */
+  /** A file of concatenated vectors, outside the folder. */
   vectorFile: string
 }
 
@@ -59,7 +59,7 @@ function wordsIn(bytes: Buffer): Set<string> {
   return found
 }
 
-/** Pieces by their first four bytes, and a bit for each of those: a look at every byte has to be cheap. */
+/** Pieces by their first four bytes, and a flag for each of these, which makes the check of every byte cheap. */
 function piecesOf(vectors: Buffer) {
   const pieces = new Map<number, { bytes: Buffer; vector: number }[]>()
   const isFirst = new Uint8Array(1 << 21)
@@ -76,7 +76,7 @@ function piecesOf(vectors: Buffer) {
   return { pieces, isFirst }
 }
 
-/** The exponent says least of a number. */
+/** Drops the exponent, which varies least. */
 function bitOf(first: number): number {
   return first & 0x1fffff
 }
@@ -95,7 +95,7 @@ function vectorsIn(bytes: Buffer): Set<string> {
   return found
 }
 
-/** An index file that is being saved may get its final name meanwhile. */
+/** A temporary index file may be renamed in the meantime. */
 function readIfThere(path: string): Buffer {
   try {
     return readFileSync(path)

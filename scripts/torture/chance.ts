@@ -1,11 +1,11 @@
 import { createRandom } from '../bench/random.ts'
 
-// No vowels, no y and no s: the stemmer leaves such a word as it is.
+// Without vowels, y and s, so that the stemmer does not change the word.
 const letters = 'bcdfghjklmnpqrtvwxz'
 const markerChars = 18
 const phoneDigits = 15
 
-/** Choices that are the same for the same seed. */
+/** Random choices that are the same for the same seed. */
 export class Chance {
   readonly #random: () => number
 
@@ -26,7 +26,7 @@ export class Chance {
     return values[this.between(0, values.length - 1)]
   }
 
-  /** A word that is found nowhere else. */
+  /** A word that occurs nowhere else. */
   marker(): string {
     return Array.from({ length: markerChars }, () => letters[this.between(0, letters.length - 1)]).join('')
   }
@@ -52,7 +52,7 @@ export class Chance {
   }
 }
 
-/** A phone number that no other marker has. */
+/** A phone number that belongs to this marker alone. */
 export function phoneNumberOf(marker: string): string {
   return Array.from(marker.slice(0, phoneDigits), (letter) => letters.indexOf(letter) % 10).join('')
 }

@@ -21,7 +21,7 @@ interface InspectionOptions {
   model: Model
 }
 
-/** Compares everything that the service says and holds after a start with what was acknowledged before. */
+/** Compares what the service answers and stores after a start with what it acknowledged before. */
 export async function inspect(options: InspectionOptions): Promise<{ bytes: number }> {
   const { model, url } = options
   await inspectCalls(options)
@@ -101,7 +101,7 @@ async function inspectItems({ url, key, model }: InspectionOptions): Promise<voi
   model.itemsNeverCame()
 }
 
-/** Every chunk has one place in the vector index, once its vector is there. */
+/** Every embedded chunk is in the vector index once. */
 async function inspectIndex({ url, dataDir, model }: InspectionOptions): Promise<void> {
   const deadline = performance.now() + settleWithinMs
   for (;;) {
@@ -131,7 +131,7 @@ function countChunks(dataDir: string): { embedded: number; pending: number } {
   }
 }
 
-/** Rows that belong together are there together, and the file is sound. */
+/** Rows that belong together are all there, and the file is sound. */
 function inspectRows({ dataDir, model }: InspectionOptions): void {
   const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
   const count = (from: string) => Number(database.prepare(`select count(*) from ${from}`).pluck().all()[0])
@@ -161,7 +161,7 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
   }
 }
 
-/** Looks for words, phone numbers and vectors of what is gone in every byte of every file. */
+/** Searches every byte of every file for words, phone numbers and vectors of deleted records. */
 async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<number> {
   const vectorFile = `${dataDir}.dead-vectors`
   for (const item of model.deadItems) appendFileSync(vectorFile, Buffer.concat(await vectorsOf(item)))
@@ -178,14 +178,14 @@ async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<numb
   return bytes
 }
 
-/** The vectors that are looked for are the ones that the service makes: those of an item that is there are its own. */
+/** Checks that the search looks for the right vectors: for an existing item it computes those that are stored. */
 async function inspectVectors({ dataDir, model }: InspectionOptions): Promise<void> {
   const [id, known] = [...model.items].at(-1) ?? []
   if (!id || !known?.now) return
   const made = await vectorsOf(known.now)
   const stored = readEmbeddings(dataDir, id)
   const isSame = stored.length === made.length && stored.every((bytes, at) => made[at]?.equals(bytes))
-  if (!isSame) model.violated(`the vectors of the item ${id} are others than those that are looked for`)
+  if (!isSame) model.violated(`the vectors of the item ${id} differ from those that the search looks for`)
 }
 
 function readEmbeddings(dataDir: string, itemId: string): Buffer[] {

@@ -18,7 +18,7 @@ export interface LoadOptions {
   ingestKey: string
   model: Model
   chance: Chance
-  /** Told of every acknowledged deletion. */
+  /** Called after every acknowledged deletion. */
   onDeleted: () => void
 }
 
@@ -27,7 +27,7 @@ interface Answer {
   body: Record<string, unknown>
 }
 
-/** Everything that a client may do, at once, until it is stopped. */
+/** Clients that do everything that the API allows, concurrently, until they are stopped. */
 export class Load {
   readonly #options: LoadOptions
   readonly #workers: Promise<void>[]
@@ -44,7 +44,7 @@ export class Load {
     ]
   }
 
-  /** To be called just before the kill: what is not answered from then on is nobody's fault. */
+  /** Call this just before the kill: from then on a missing answer is not a violation. */
   stop(): void {
     this.#isStopped = true
   }
@@ -60,7 +60,7 @@ export class Load {
   async #until(work: () => Promise<void>): Promise<void> {
     while (!this.#isStopped) {
       await work()
-      // Workers that have nothing to do give way to the others.
+      // Lets the other workers run.
       await sleep(1)
     }
   }
@@ -70,7 +70,7 @@ export class Load {
     const own = [...model.calls.keys()].filter((id) => id.startsWith(`call-${worker}-`))
     const gone = [...model.deletedCalls].filter((id) => id.startsWith(`call-${worker}-`))
     const deleted = chance.happens(0.1) ? chance.oneOf(gone) : undefined
-    if (deleted !== undefined) return this.#resurrect(deleted)
+    if (deleted !== undefined) return this.#rewriteDeleted(deleted)
     const isNew = own.length === 0 || (own.length < callsOfWorkerMax && chance.happens(0.3))
     const id = (isNew ? null : chance.oneOf(own)) ?? `call-${worker}-${chance.between(1, 1e12)}`
     const known = model.calls.get(id) ?? { marker: chance.marker(), now: null }
@@ -102,12 +102,11 @@ export class Load {
     delete known.maybe
   }
 
-  /** A deleted id stays deleted. */
-  async #resurrect(id: string): Promise<void> {
+  async #rewriteDeleted(id: string): Promise<void> {
     const answer = await this.#send('PUT', `/ingest/calls/${id}`, { summary: 'again' })
     if (answer && ![410, 503].includes(answer.status))
       this.#options.model.violated(`PUT of the deleted ${id} answered ${answer.status}`)
-    if (answer?.status === 410) this.#options.model.count('resurrections refused')
+    if (answer?.status === 410) this.#options.model.count('writes to deleted calls refused')
   }
 
   async #useItems(): Promise<void> {
@@ -145,8 +144,7 @@ export class Load {
     if (answer?.status !== 200) return this.#unexpected('search', answer)
     const hits = answer.body.data as { itemId: string }[]
     for (const { itemId } of hits)
-      if (gone.has(itemId))
-        model.violated(`search found ${itemId}, which had been deleted before it was asked`)
+      if (gone.has(itemId)) model.violated(`search found ${itemId}, which was deleted before the search`)
     model.count('searches')
   }
 
@@ -177,7 +175,7 @@ export class Load {
     if (answer && answer.status !== 401) model.violated(`a revoked key was answered ${answer.status}`)
   }
 
-  /** What the command printed; null when it did not end well. */
+  /** What the command printed; null when it failed. */
   async #run(args: string[]): Promise<string | null> {
     const command = startCommand(this.#options.dataDir, args)
     this.#command = command
@@ -206,7 +204,7 @@ export class Load {
     }
   }
 
-  /** Busy is an answer; what it was about stays open until the next start. */
+  /** 503 is allowed; whether the write happened is checked after the next start. */
   #unexpected(what: string, answer: Answer | null): void {
     if (!answer) return
     if (answer.status === 503) this.#options.model.count('503')

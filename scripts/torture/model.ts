@@ -3,14 +3,14 @@ export interface Turn {
   content: string
 }
 
-/** What the model keeps of a call; `null` stands for a call that is not there. */
+/** What the model keeps of a call. Null stands for a call that does not exist. */
 export interface CallState {
   duration: number
   summary: string
   transcript: Turn[]
 }
 
-/** A record as it was acknowledged, and as it may be instead when the last request to it had no answer. */
+/** A record as it was acknowledged, and as it may be instead if the last request had no answer. */
 export interface Known<State> {
   readonly marker: string
   now: State
@@ -29,19 +29,18 @@ export class Model {
   readonly items = new Map<string, Known<ItemState | null>>()
   /** Sent without an answer: each may be there, whole. */
   readonly unansweredItems = new Map<string, ItemState & { marker: string }>()
-  /** Keys that open (true) or are revoked (false). */
+  /** Keys, in use (true) or revoked (false). */
   readonly keys = new Map<string, Known<boolean> & { id: string }>()
-  /** Calls that are gone for good. */
   readonly deletedCalls = new Set<string>()
   readonly deletedItems = new Set<string>()
-  /** Words that no file may hold any more. */
+  /** Words that no file may contain any more. */
   readonly deadMarkers = new Set<string>()
-  /** Items whose vectors no file may hold any more, and have not been made yet to look for them. */
+  /** Deleted items whose vectors the search has yet to compute. */
   deadItems: ItemState[] = []
-  /** How many vectors were looked for last. */
+  /** How many vectors the last search looked for. */
   vectorsSought = 0
   readonly acknowledged: Record<string, number> = {}
-  /** What must never be seen. */
+  /** Broken promises. */
   readonly violations: string[] = []
 
   count(operation: string): void {
@@ -67,7 +66,7 @@ export class Model {
     this.deletedItems.add(id)
   }
 
-  /** What was not answered and is not there leaves nothing either. */
+  /** An unanswered item that does not exist must leave no bytes, either. */
   itemsNeverCame(): void {
     for (const item of this.unansweredItems.values()) {
       this.deadMarkers.add(item.marker)

@@ -2,20 +2,20 @@ import { parseArgs } from 'node:util'
 
 export interface TortureOptions {
   seed: number
-  /** Ends after so many kills … */
+  /** Ends after this many kills … */
   kills: number
-  /** … or when this time is over. */
+  /** … or after this time. */
   minutes: number
 }
 
 const usage = `Usage: bun run torture [options]
 
-  --seed S      chooses what is done and when (default: the time; it is printed)
-  --kills N     how often the service is killed (default 200)
-  --minutes M   ends after this time in any case (default 60)
+  --seed S      seed of all random choices (default: the time; it is printed)
+  --kills N     how often to kill the service (default 200)
+  --minutes M   when to stop in any case (default 60)
 `
 
-/** @throws Error with the usage for what cannot be run. */
+/** @throws Error with the usage for invalid options */
 export function readOptions(args: string[]): TortureOptions {
   const { values } = parseArgs({
     args,

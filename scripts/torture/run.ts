@@ -10,26 +10,26 @@ import { Model } from './model.ts'
 import type { TortureOptions } from './options.ts'
 import { logOf, startCommand, startVictim, untilReady, type Victim } from './victim.ts'
 
-/** When the service is killed. */
+/** What the service is doing when it is killed. */
 const moments = ['load', 'save', 'erasure', 'start', 'migration'] as const
 type Moment = (typeof moments)[number]
 
 export interface TortureReport {
   seed: number
   kills: Record<Moment, number>
-  /** Acknowledged, by kind. */
+  /** Acknowledged operations, by kind. */
   operations: Record<string, number>
   deletesProven: number
   bytesSearched: number
-  /** Of deleted items, looked for after the last start. */
+  /** Vectors of deleted items that the last search looked for. */
   vectorsSought: number
   seconds: number
-  /** What must never be seen; the folder is kept then. */
+  /** Broken promises. If there are any, the folder is kept. */
   violations: string[]
   folder: string | null
 }
 
-/** Kills the service again and again, and compares what is there after each start with what was acknowledged. */
+/** Kills the service again and again, and compares the state after each start with what was acknowledged. */
 export async function runTorture(
   { seed, kills: killsMax, minutes }: TortureOptions,
   say: (line: string) => void,
@@ -110,7 +110,7 @@ interface MomentOptions {
   deleted: Promise<void>
 }
 
-/** Waits under load until the time has come. */
+/** Waits under load for the moment of the kill. */
 async function untilMoment(moment: Moment, { chance, dataDir, deleted }: MomentOptions): Promise<void> {
   if (moment === 'load' || moment === 'start') return await sleep(chance.between(30, 1_500))
   if (moment === 'erasure') {
@@ -128,7 +128,7 @@ function isSaving(folder: string): boolean {
   return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.tmp'))
 }
 
-/** Kills starts before they are through: recovery of the log, erasures left open, loading of index files. */
+/** Kills starts: while the log is recovered, open erasures are finished and index files are loaded. */
 async function killStarts(dataDir: string, chance: Chance): Promise<number> {
   const times = chance.between(1, 3)
   for (let time = 0; time < times; time++) {
@@ -139,7 +139,7 @@ async function killStarts(dataDir: string, chance: Chance): Promise<number> {
   return times
 }
 
-/** What the service logged as its own failure. */
+/** Reports internal errors that the service logged. */
 function readLog(dataDir: string, model: Model): void {
   const lines = readFileSync(logOf(dataDir), 'utf8').split('\n')
   for (const line of lines) {

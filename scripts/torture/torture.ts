@@ -1,8 +1,8 @@
 import { readOptions } from './options.ts'
 import { runTorture } from './run.ts'
 
-// Kills the real service with SIGKILL at random moments under load, and proves after each start that nothing
-// acknowledged is lost, nothing deleted is left, nothing is half there.
+// Kills the real service with SIGKILL at random moments under load. After each start it checks that nothing
+// acknowledged is lost, nothing deleted is left and nothing is half written.
 
 try {
   const options = readOptions(process.argv.slice(2))

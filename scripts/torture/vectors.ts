@@ -6,7 +6,7 @@ const embedder = createBuiltinEmbedder()
 
 export const vectorBytes = (embedder.dimensions ?? 0) * Float32Array.BYTES_PER_ELEMENT
 
-/** The bytes of the vectors that the service makes of an item, chunk by chunk, made here as well. */
+/** Computes the vectors of an item's chunks as the service does, as bytes. */
 export async function vectorsOf({ name, text }: ItemState): Promise<Buffer[]> {
   const texts = splitIntoChunks(text).map((chunk) => embeddedText(name, chunk))
   const vectors = await embedder.embed(texts, 'document', new AbortController().signal)

@@ -8,9 +8,9 @@ import { repository } from '../repository.ts'
 const readyWithinMs = 60_000
 const pollMs = 10
 
-/** The real service in a process that is there to be killed. */
+/** The real service in a process to kill. */
 export interface Victim {
-  /** Where it listens, once it does; null when it ended before. */
+  /** Its address, once it listens; null if it ended before. */
   address: Promise<string | null>
   /** What it printed. */
   printed(): string
@@ -73,7 +73,7 @@ async function addressOf(child: ChildProcess, text: () => string): Promise<strin
   return null
 }
 
-/** False when it ended before it was ready. */
+/** Resolves to false if it ended before it was ready. */
 export async function untilReady(url: string, { hasEnded }: Victim): Promise<boolean> {
   const deadline = performance.now() + readyWithinMs
   while (!hasEnded() && performance.now() < deadline) {
@@ -90,7 +90,7 @@ export interface CommandResult {
   err: string
 }
 
-/** One command of the command line on the folder; `kill` ends it as hard as the service. */
+/** Runs a command of the command line on the folder. `kill` sends SIGKILL. */
 export function startCommand(
   dataDir: string,
   args: string[],

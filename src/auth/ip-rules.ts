@@ -26,9 +26,8 @@ const ipv6Bits = 128
 const mappedPrefixBits = ipv6Bits - ipv4Bits
 
 /**
- * Compiles addresses, CIDR ranges and `*`. An empty list allows everyone, so a list that grants trust, such as
- * that of proxies, must not be compiled when it is empty. The families are apart: `::/0` is all of IPv6 and no
- * IPv4, where `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+ * Compiles addresses, CIDR ranges and `*`. An empty list allows everyone, so do not compile an empty list that grants
+ * trust, such as that of proxies. `::/0` is all of IPv6 and no IPv4; `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
  * @throws RangeError naming every bad entry
  */
 export function compileIpRules(entries: readonly string[]): IpRules {
@@ -49,7 +48,7 @@ export function compileIpRules(entries: readonly string[]): IpRules {
   }
 }
 
-/** Every entry that `compileIpRules` would refuse, in order; empty when the list is good. */
+/** Every entry that `compileIpRules` would refuse, in order. */
 export function validateIpEntries(entries: readonly string[]): BadIpEntry[] {
   return entries.flatMap((entry, index) => {
     const range = isWildcard(entry) ? null : parseRange(entry)
@@ -66,8 +65,8 @@ export function parseAddress(text: string): string | null {
 }
 
 /**
- * Whose address it is, as far as limits go: an IPv4 address, or the network of 64 bits of an IPv6 one, all of which
- * one client may have. @param address as `parseAddress` gives it; all unknown ones are of one network
+ * What a rate limit counts by: an IPv4 address, or the /64 network of an IPv6 address, since one client may have all
+ * of it. @param address as `parseAddress` gives it; all unknown addresses count together
  */
 export function networkOf(address: string | null): string {
   if (address === null) return 'unknown'
@@ -79,7 +78,7 @@ function isWildcard(entry: string): boolean {
   return entry.trim() === '*'
 }
 
-/** The range of one entry, or the reason why it is none. An address is the range of its own. */
+/** The range of one entry, or why it is not valid. An address is a range of one. */
 function parseRange(entry: string): IpRange | string {
   const [text = '', bits, ...more] = entry.trim().split('/')
   const written = parseIp(text)
@@ -91,7 +90,7 @@ function parseRange(entry: string): IpRange | string {
   const bitsMin = address.kind() === written.kind() ? 0 : mappedPrefixBits
   if (bits === undefined) return { network: address, prefixBits: writtenBits - bitsMin }
 
-  // Bits behind the prefix are ignored, as in 10.0.0.5/24: whoever copies an interface's address means its network.
+  // Host bits are ignored: people who copy an interface's address, such as 10.0.0.5/24, mean its network.
   const prefixBits = /^(0|[1-9][0-9]{0,2})$/.test(bits) ? Number(bits) : Number.NaN
   if (prefixBits >= bitsMin && prefixBits <= writtenBits)
     return { network: address, prefixBits: prefixBits - bitsMin }
@@ -102,7 +101,7 @@ function contains(range: IpRange, address: IpAddress): boolean {
   return address.kind() === range.network.kind() && address.match(range.network, range.prefixBits)
 }
 
-/** A client's address as sockets and proxies write it: perhaps with a port, in brackets, with a zone. */
+/** A client's address as sockets and proxies write it, perhaps with a port, brackets or a zone. */
 function parseHost(text: string): IpAddress | null {
   const host = /^\[([^[\]]+)\](?::([0-9]{1,5}))?$/.exec(text) ?? /^([0-9.]+):([0-9]{1,5})$/.exec(text)
   if (Number(host?.[2] ?? 0) > 65_535) return null
@@ -116,12 +115,12 @@ function parseHost(text: string): IpAddress | null {
   return unmapped(address)
 }
 
-/** An address and nothing else. Node's grammar decides, since ipaddr.js also takes 010.0.0.1, 0xa.1 and 10. */
+/** A bare address. Node's grammar decides, since ipaddr.js also accepts 010.0.0.1, 0xa.1 and 10. */
 function parseIp(text: string): IpAddress | null {
   if (isIP(text) === 0 || text.includes('%')) return null
   if (!text.includes(':')) return ipaddr.IPv4.parse(text)
 
-  // ipaddr.js takes the deprecated ::10.0.0.1 for ::ffff:10.0.0.1, so it is given hexadecimal groups only.
+  // ipaddr.js reads the deprecated ::10.0.0.1 as ::ffff:10.0.0.1, so it gets hexadecimal groups only.
   const groups = text.replace(/[0-9.]+$/, (tail) => {
     if (!tail.includes('.')) return tail
     const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv4.parse(tail).octets

@@ -58,7 +58,7 @@ export interface AddressCheck {
   allows: boolean | null
 }
 
-/** What a key is judged by. */
+/** What a key is checked against. */
 interface KeyRow {
   id: string
   projectId: number
@@ -71,7 +71,7 @@ interface KeyRow {
 
 interface KeysOptions {
   read: ReadDatabase
-  /** Changes when anything in the database may have: what was read under the same number still holds. */
+  /** See Reader.dataVersion. */
   dataVersion: () => number
   write: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
@@ -95,14 +95,14 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** API and ingest keys: made, judged, listed, revoked. Only their hashes are stored. */
+/** API and ingest keys. Only their hashes are stored. */
 export class Keys {
   readonly #options: KeysOptions
   readonly #rules = new LRUCache<string, IpRules>({ max: rulesCachedMax })
   /** Rows by hash, as they were at `#rowsVersion`. */
   readonly #rows = new LRUCache<string, KeyRow>({ max: rowsCachedMax })
   #rowsVersion = -1
-  readonly #notedAt = new LRUCache<string, number>({ max: lastUsedTrackedMax })
+  readonly #recordedAt = new LRUCache<string, number>({ max: lastUsedTrackedMax })
 
   constructor(options: KeysOptions) {
     this.#options = options
@@ -138,8 +138,8 @@ export class Keys {
   }
 
   /**
-   * The caller behind an Authorization header, judged in the documented order.
-   * @param clientAddress asked only when the key has an allow-list or its last use is to be noted
+   * The caller behind an Authorization header, checked in the documented order.
+   * @param clientAddress called only when the key has an allow-list or its last use is recorded
    */
   async verify(
     kind: KeyKind,
@@ -155,7 +155,7 @@ export class Keys {
     if (row.expiresAt !== null && row.expiresAt <= now) throw expiredKey()
     if (!this.#rulesOf(row.allowedIps).allows(hasRules(row.allowedIps) ? clientAddress() : null))
       throw wrongAddress()
-    this.#noteUse(row, now, clientAddress)
+    this.#recordUse(row, now, clientAddress)
     return { projectId: row.projectId, keyId: row.id, clientAddress }
   }
 
@@ -196,7 +196,7 @@ export class Keys {
     return { id, revoked: true }
   }
 
-  /** What is wrong with an allow-list that is being written, and whether an address would pass it. */
+  /** What is wrong with a draft of an allow-list, and whether it would allow an address. */
   checkAddress({
     allowedIps,
     address,
@@ -208,12 +208,12 @@ export class Keys {
     const bad = new Set(problems.map(({ index }) => index))
     const good = allowedIps.filter((_, index) => !bad.has(index))
     const parsed = address === undefined ? null : parseAddress(address.trim())
-    // Without its bad entries a list may be empty, which would let everyone pass.
+    // A list may be empty without its bad entries, which would allow everyone.
     const isJudged = parsed !== null && (good.length > 0 || problems.length === 0)
     return { problems, allows: isJudged ? compileIpRules(good).allows(parsed) : null }
   }
 
-  /** The project a key belongs to, whatever its state. */
+  /** The project that a key belongs to, even a revoked one. */
   async projectOf(id: string): Promise<number> {
     const [row] = await this.#options.read
       .select({ projectId: keys.projectId })
@@ -223,9 +223,9 @@ export class Keys {
     return row.projectId
   }
 
-  /** One indexed lookup, or none while nothing at all has been committed since the last one. */
+  /** One indexed lookup, or none if nothing has been committed since the last one. */
   async #find(hash: string): Promise<KeyRow | undefined> {
-    // Read before the row: a commit in between makes the number differ the next time.
+    // Read before the row, so that a commit in between is noticed next time.
     const version = this.#options.dataVersion()
     if (version !== this.#rowsVersion) this.#rows.clear()
     this.#rowsVersion = version
@@ -245,21 +245,21 @@ export class Keys {
     return rules
   }
 
-  /** At most once a minute for each key, and never in the way of the request. */
-  #noteUse(
+  /** At most once a minute for each key, without delaying the request. */
+  #recordUse(
     row: { id: string; lastUsedAt: number | null },
     now: number,
     clientAddress: () => string | null,
   ): void {
-    const notedAt = this.#notedAt.get(row.id) ?? row.lastUsedAt
-    // One in the future was noted by a clock that was set right since.
-    if (notedAt !== null && Math.abs(now - notedAt) < lastUsedEveryMs) return
-    this.#notedAt.set(row.id, now)
+    const recordedAt = this.#recordedAt.get(row.id) ?? row.lastUsedAt
+    // A time in the future comes from a clock that has been corrected since.
+    if (recordedAt !== null && Math.abs(now - recordedAt) < lastUsedEveryMs) return
+    this.#recordedAt.set(row.id, now)
     this.#options.write
       .update(keys)
       .set({ lastUsedAt: now, lastUsedIp: clientAddress() })
       .where(eq(keys.id, row.id))
-      .then(undefined, (error) => this.#options.log.warn({ error }, "A key's last use was not noted"))
+      .then(undefined, (error) => this.#options.log.warn({ error }, "A key's last use was not recorded"))
   }
 }
 

@@ -13,8 +13,8 @@ export function generateKey(kind: KeyKind): string {
 }
 
 /**
- * SHA-256 of the key's UTF-8 as 64 lowercase hex characters: all that is ever stored of it. A fast hash is
- * enough, since 240 random bits cannot be guessed. Never throws, whatever a client put into the header.
+ * SHA-256 of the key's UTF-8, as 64 lowercase hex characters. A fast hash is enough, since 240 random bits cannot be
+ * guessed. Never throws, whatever a client sends.
  */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex')

@@ -17,12 +17,12 @@ export interface CopiedFacts {
 
 const busyTimeoutMs = 10_000
 
-/** Copies a database: SQLite does it in one call, which would block any other thread's work. */
+/** Copies a database: SQLite does so in one call, which blocks its thread. */
 const api = {
   copy({ source, target }: CopyRequest): CopiedFacts {
     const connection = new Database(source, { timeout: busyTimeoutMs })
     try {
-      // One snapshot, without free pages. Others go on reading and writing meanwhile.
+      // A snapshot without free pages. Others may read and write meanwhile.
       connection.prepare('vacuum into ?').run(target)
     } finally {
       connection.close()
@@ -38,7 +38,7 @@ serve(api)
 function inspect(file: string): CopiedFacts {
   const connection = new Database(file)
   try {
-    forgetDeletedWords(connection)
+    dropDeletedWords(connection)
     const [line] = column(connection, 'pragma quick_check(1)')
     if (line !== 'ok') throw new Error(`The database is damaged: ${line}`)
     return {
@@ -53,8 +53,8 @@ function inspect(file: string): CopiedFacts {
   }
 }
 
-/** The keyword index forgets deleted words when it is merged, which of the latest deletions may still be due. */
-function forgetDeletedWords(connection: Database.Database): void {
+/** Merges the keyword indexes of projects whose latest deletions are not erased yet, which drops deleted words. */
+function dropDeletedWords(connection: Database.Database): void {
   const open = column(connection, 'select distinct project_id from erasures where done_at is null').map(
     Number,
   )

@@ -20,21 +20,20 @@ import type { BackupApi, CopiedFacts, CopyRequest } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
 import { newestKnownMigration } from './migrate.ts'
 
-// A backup is a folder of two files: the database as it was at one moment, and what is to be known of it. Index
-// files are views of the rows and are built anew.
+// A backup is a folder of two files: a snapshot of the database, and a manifest. Index files are rebuilt from the rows.
 const databaseName = 'callbook.db'
 const manifestName = 'manifest.json'
 const formatVersion = 1
 const generationBytes = 32
 
-/** What a backup says of itself. */
+/** What `manifest.json` says. */
 export interface BackupManifest {
   format: number
   callbook: string
   createdAt: string
-  /** Of the database it is a copy of; a restored one gets its own. */
+  /** The generation of the source; a restored database gets a new one. */
   generation: string
-  /** When the newest migration was made that the database has. */
+  /** When the database's newest migration was made. */
   newestMigration: number
   database: { file: string; bytes: number; sha256: string }
   holds: { projects: number; calls: number; knowledgeItems: number }
@@ -43,11 +42,11 @@ export interface BackupManifest {
 interface BackupOptions {
   /** The database file. */
   source: string
-  /** No backup goes there: it would keep what is deleted later. */
+  /** No backup may lie inside, where it would keep what is deleted later. */
   dataDir: string
   /** New or empty. */
   folder: string
-  /** Of the program that makes it. */
+  /** The version of this program. */
   version: string
   /** Milliseconds since 1970. */
   now: () => number
@@ -55,24 +54,17 @@ interface BackupOptions {
 }
 
 /**
- * Copies the database as it is at one moment into `folder`, while others read and write it. The manifest comes last:
- * a folder without one is no backup.
+ * Copies a snapshot of the database into `folder`, while others read and write it. The manifest comes last: a folder
+ * without one is not a backup.
  */
-export async function backUp({
-  source,
-  dataDir,
-  folder,
-  version,
-  now,
-  signal,
-}: BackupOptions): Promise<BackupManifest> {
+export async function backUp(options: BackupOptions): Promise<BackupManifest> {
+  const { source, dataDir, folder, version, now, signal } = options
   if (!existsSync(source)) throw new Error(`There is no database at ${source}.`)
   const target = await newFolder(folder, dataDir)
   const database = join(target.path, databaseName)
   const createdAt = new Date(now()).toISOString()
   try {
-    const facts = await copyDatabase({ source, target: database }, signal)
-    const { newestMigration, generation, ...holds } = facts
+    const { newestMigration, generation, ...holds } = await copyDatabase({ source, target: database }, signal)
     const manifest: BackupManifest = {
       format: formatVersion,
       callbook: version,
@@ -99,26 +91,23 @@ export async function backUp({
 interface RestoreOptions {
   /** The backup. */
   folder: string
-  /** The database file to be; there must be none yet. */
+  /** The database file to create. */
   target: string
   dataDir: string
-  /** Hash of the token by which the console can be set up from then on, if it has no owner yet. */
+  /** Hash of the token that sets up the console, if it has no owner yet. */
   setupHash: string
   signal: AbortSignal
 }
 
 /**
- * Brings a backup up as a new database. It keeps the secrets, so that what was deleted stays deleted, and gets a new
- * generation, so that index files of any other are never used. Sign-ins and one-time links end: they may have been
- * ended or used since.
+ * Restores a backup as a new database. It keeps the secrets, so that deleted ids stay deleted, and gets a new
+ * generation, so that index files of the old one are never used. Sessions and one-time links end, since they may have
+ * been ended or used after the backup.
  */
-export async function restore({
-  folder,
-  target,
-  dataDir,
-  setupHash,
-  signal,
-}: RestoreOptions): Promise<{ manifest: BackupManifest; isSetUp: boolean }> {
+export async function restore(
+  options: RestoreOptions,
+): Promise<{ manifest: BackupManifest; isSetUp: boolean }> {
+  const { folder, target, dataDir, setupHash, signal } = options
   const manifest = await readManifest(folder)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
@@ -129,16 +118,17 @@ export async function restore({
   try {
     await rm(draft, { force: true })
     await copyFile(join(folder, databaseName), draft)
-    // The copy is judged, not what it was copied from: nothing can change it any more.
+    // Checks the copy, which nobody else can change.
     const { bytes, sha256 } = await digestOf(draft)
     if (bytes !== manifest.database.bytes || sha256 !== manifest.database.sha256)
       throw new Error(
-        `${join(folder, databaseName)} is not the file that the manifest describes; it is not restored.`,
+        `${join(folder, databaseName)} is not the file that the manifest describes. Nothing was restored.`,
       )
     signal.throwIfAborted()
     const isSetUp = beginGeneration(draft, setupHash)
     await syncFile(draft)
-    await removeIndexFiles(join(dataDir, 'indexes'))
+    // Index files of another database may hold vectors of what is not in this one.
+    await rm(join(dataDir, 'indexes'), { recursive: true, force: true })
     await putInPlace(draft, target)
     return { manifest, isSetUp }
   } finally {
@@ -162,7 +152,7 @@ async function newFolder(
   if (`${real}${sep}`.startsWith(`${data}${sep}`)) {
     if (isNew) await discard()
     throw new Error(
-      `${path} is inside ${dataDir}, where nothing may stay of what is deleted. Choose another folder.`,
+      `${path} is inside ${dataDir}, which must not keep what is deleted. Choose another folder.`,
     )
   }
   if ((await readdir(path)).length > 0) throw new Error(`${path} is not empty. Choose another folder.`)
@@ -175,7 +165,6 @@ async function copyDatabase(request: CopyRequest, signal: AbortSignal): Promise<
     name: 'The backup',
     data: () => undefined,
   })
-  // Closing rejects the copy that is under way.
   const stop = () => void thread.close()
   signal.addEventListener('abort', stop)
   try {
@@ -192,12 +181,12 @@ async function copyDatabase(request: CopyRequest, signal: AbortSignal): Promise<
 async function readManifest(folder: string): Promise<BackupManifest> {
   const path = join(folder, manifestName)
   const text = await readFile(path, 'utf8').catch((error) => {
-    throw new Error(`${resolve(folder)} is not a backup: it has no ${manifestName} that can be read.`, {
+    throw new Error(`${resolve(folder)} is not a backup: it has no readable ${manifestName}.`, {
       cause: error,
     })
   })
   const manifest = parseManifest(text)
-  if (!manifest) throw new Error(`${path} is damaged; the backup is not restored.`)
+  if (!manifest) throw new Error(`${path} is damaged. Nothing was restored.`)
   if (manifest.format !== formatVersion || manifest.newestMigration > newestKnownMigration())
     throw new Error('The backup was made by a newer version of Callbook than this one.')
   return manifest
@@ -210,7 +199,7 @@ function parseManifest(text: string): BackupManifest | null {
     const isWhole = [bytes, value.format, value.newestMigration].every(Number.isSafeInteger)
     return isWhole && /^[0-9a-f]{64}$/.test(sha256) ? value : null
   } catch {
-    // Not what we write, whatever is wrong with it.
+    // Not a manifest that we wrote.
     return null
   }
 }
@@ -219,7 +208,7 @@ function refuseToOverwrite(target: string): void {
   const there = [target, `${target}-wal`, `${target}-journal`].find((path) => existsSync(path))
   if (there === undefined) return
   throw new Error(
-    `${there} is there already. Nothing is overwritten: restore into a new DATA_DIR, or move it away.`,
+    `${there} exists already and is never overwritten: restore into a new DATA_DIR, or move it away.`,
   )
 }
 
@@ -249,12 +238,7 @@ function beginGeneration(file: string, setupHash: string): boolean {
   }
 }
 
-/** They are of another database, and may hold vectors of what is not in this one. */
-async function removeIndexFiles(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true })
-}
-
-/** As a link, which fails if a service has made a database there meanwhile; renaming would take its place. */
+/** Links, which fails if a service has made a database there meanwhile. Renaming would overwrite it. */
 async function putInPlace(draft: string, target: string): Promise<void> {
   await link(draft, target).catch((error) => {
     if (error.code === 'EEXIST') refuseToOverwrite(target)

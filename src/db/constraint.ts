@@ -6,7 +6,7 @@ export function isTaken(error: unknown, column: string): boolean {
   return false
 }
 
-/** Whether a write failed because its project has been removed: there is no row to count it in, or no table for its words. */
+/** Whether a write failed because its project was deleted: its row or its word tables are gone. */
 export function lacksProject(message: string): boolean {
   return noProjectPattern.test(message)
 }

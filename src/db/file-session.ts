@@ -12,8 +12,7 @@ import {
 
 const busyTimeoutMs = 5_000
 
-// The one connection that writes. `foreign_keys`, `secure_delete` and `synchronous` hold for a connection,
-// not for a file, so they are set here, on the only connection this client ever opens.
+// `foreign_keys`, `secure_delete` and `synchronous` hold for a connection, not for a file. This client opens one.
 const pragmas = [
   'PRAGMA journal_mode = WAL',
   'PRAGMA synchronous = FULL',
@@ -33,10 +32,10 @@ class FileSession implements WriterSession {
   readonly #client: Client
   readonly #ballast: BallastFile
   #hasPragmas = false
-  /** One call at a time. */
+  /** Calls run one at a time: this one ends with the last. */
   #last: Promise<unknown> = Promise.resolve()
   #lastId = 0
-  /** Calls up to this one waited for a lock behind another, which has given up. */
+  /** Calls up to this id waited behind one that gave up waiting for a lock. */
   #refusedUpTo = 0
 
   constructor(url: string) {
@@ -59,13 +58,13 @@ class FileSession implements WriterSession {
     try {
       if (id <= this.#refusedUpTo) throw new LibsqlError('The database was locked', 'SQLITE_BUSY')
       if (!frees && !this.#ballast.hasRoom())
-        throw new LibsqlError('Only what frees space is written', 'SQLITE_FULL')
+        throw new LibsqlError('Only writes that free space run', 'SQLITE_FULL')
       return await this.#runWithRoom(call, frees)
     } catch (error) {
       if (meansLock(codeOf(error)) && id > this.#refusedUpTo) {
-        // A BEGIN that met a lock stays open in its connection, where every later one would fail as well.
+        // A BEGIN that met a lock stays open in its connection, where every later one would fail, too.
         await this.#client.reconnect()
-        // If each waited for the lock in its turn, the last would wait for hours: first let them arrive.
+        // Refuse the queued calls as well, once they have arrived: waiting one by one could take hours.
         await setImmediate()
         this.#refusedUpTo = this.#lastId
       }
@@ -73,14 +72,14 @@ class FileSession implements WriterSession {
     }
   }
 
-  /** On a full disk what frees space is tried once more, with the room that is kept for it. */
+  /** On a full disk, a write that frees space is retried with the space of the ballast file. */
   async #runWithRoom(call: WriterCall, frees: boolean): Promise<WriterValue> {
     try {
       return await this.#runWithPragmas(call)
     } catch (error) {
       if (codeOf(error) !== 'SQLITE_FULL' || !frees) throw error
       this.#ballast.release()
-      // The log may be what fills the disk, also once the ballast file is gone.
+      // The log may be what fills the disk, even when the ballast file is gone already.
       await this.#runWithPragmas({ method: 'execute', statement: 'PRAGMA wal_checkpoint(TRUNCATE)' })
       return await this.#runWithPragmas(call)
     }
@@ -121,7 +120,7 @@ class FileSession implements WriterSession {
     }
   }
 
-  /** Should one of these fail, the next call sets the timeout with the other PRAGMAs. */
+  /** If one of these fails, the next call resets the timeout with the other PRAGMAs. */
   async #emptyLog(holdUpMs: number): Promise<boolean> {
     await this.#client.execute(`PRAGMA busy_timeout = ${Math.trunc(holdUpMs)}`)
     const { rows } = await this.#client.execute('PRAGMA wal_checkpoint(TRUNCATE)')

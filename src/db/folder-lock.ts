@@ -4,8 +4,8 @@ import Database from 'libsql'
 const retryMs = 50
 
 /**
- * A lock on a folder, held by one connection of one process. It is SQLite's own lock on a file of no
- * content, so the operating system lets go of it when the process dies, however it dies.
+ * A lock on a folder. It is SQLite's lock on an empty file, so the operating system releases it when the process dies,
+ * however it dies.
  */
 export class FolderLock {
   readonly #connection: Database.Database
@@ -21,13 +21,13 @@ export class FolderLock {
       connection.exec('BEGIN EXCLUSIVE')
       return new FolderLock(connection)
     } catch {
-      // Held by another: the only failure of an exclusive lock on an empty file that a caller can act on.
+      // Another connection holds it. Callers cannot act on any other failure.
       connection.close()
       return null
     }
   }
 
-  /** Waits until the lock is free; throws after `timeoutMs`. */
+  /** Waits for the lock. @throws after `timeoutMs` */
   static async acquire(folder: string, name: string, timeoutMs: number): Promise<FolderLock> {
     const deadline = performance.now() + timeoutMs
     for (;;) {

@@ -1,4 +1,4 @@
-/** A database on a libSQL server: Turso, or one of one's own. */
+/** A database on a libSQL server: Turso's or your own. */
 export interface RemoteLocation {
   readonly kind: 'remote'
   /** `libsql://…`, `http://…` or `https://…`. */
@@ -12,7 +12,7 @@ export interface FileLocation {
   readonly file: string
 }
 
-/** A local copy that follows a primary: read here, written there. */
+/** A local copy of a primary: reads are local, writes go to the primary. */
 export interface ReplicaLocation {
   readonly kind: 'replica'
   readonly file: string
@@ -22,14 +22,14 @@ export interface ReplicaLocation {
 
 export type DatabaseLocation = FileLocation | RemoteLocation | ReplicaLocation
 
-/** Where rows are read: what a worker needs to open a reader of its own. */
+/** What a worker needs to open its own reader. */
 export type ReadLocation = FileLocation | RemoteLocation
 
 export function toReadLocation(location: DatabaseLocation): ReadLocation {
   return location.kind === 'replica' ? { kind: 'file', file: location.file } : location
 }
 
-/** As libSQL's client takes a path, which may hold what means something else in a URL. */
+/** A path as libSQL's client takes it, with the characters escaped that mean something in a URL. */
 export function fileUrl(path: string): string {
   return `file:${path.replace(/[%?#]/g, encodeURIComponent)}`
 }

@@ -4,9 +4,9 @@ import type { ReadDatabase } from './reader.ts'
 import { meta } from './schema.ts'
 import type { WriteDatabase } from './writer.ts'
 
-/** What a database makes for itself once, and keeps. */
+/** Secrets that the service makes once for each database. */
 export interface DatabaseSecrets {
-  /** Changed by a restore: index files of another generation are not used. */
+  /** A restore changes it: index files of another generation are not used. */
   generation: string
   idHashKey: string
   sessionSecret: string
@@ -14,7 +14,7 @@ export interface DatabaseSecrets {
 
 const secretBytes = 32
 
-/** Reads the secrets, making those that are missing. Of several processes that start at once, the first wins. */
+/** Reads the secrets, and makes them on a new database. Of processes that start at once, the first wins. */
 export async function readSecrets(read: ReadDatabase, write: WriteDatabase): Promise<DatabaseSecrets> {
   const names = ['generation', 'id_hash_key', 'session_secret']
   const made = names.map((name) => ({ name, value: randomBytes(secretBytes).toString('hex') }))
@@ -28,12 +28,11 @@ export async function readSecrets(read: ReadDatabase, write: WriteDatabase): Pro
   }
 }
 
-/** Sets a value that may be there already. */
 export async function setMeta(write: WriteDatabase, name: string, value: string): Promise<void> {
   await write.insert(meta).values({ name, value }).onConflictDoUpdate({ target: meta.name, set: { value } })
 }
 
-/** Sets a value that nobody has set; whether it did. */
+/** Sets the value unless it is set already. Returns whether it did. */
 export async function setMetaOnce(write: WriteDatabase, name: string, value: string): Promise<boolean> {
   const made = await write.insert(meta).values({ name, value }).onConflictDoNothing().returning()
   return made.length > 0
@@ -43,7 +42,7 @@ export async function removeMeta(write: WriteDatabase, name: string): Promise<vo
   await write.delete(meta).where(eq(meta.name, name))
 }
 
-/** Names and values of the entries whose names start with `prefix`. */
+/** The entries whose names start with `prefix`. */
 export async function readMeta(read: ReadDatabase, prefix: string): Promise<Map<string, string>> {
   const rows = await read
     .select()

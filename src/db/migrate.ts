@@ -14,27 +14,27 @@ const leaseRetryMs = 200
 const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /**
- * Brings the database to this version's schema. Processes that start at once take turns: Drizzle's migrator
- * reads its journal and applies what is missing without a lock of its own.
+ * Brings the database to this version's schema. A lock serialises processes that start at once, since Drizzle's
+ * migrator has none.
  * @throws when a newer version of Callbook has written the database.
  */
 export async function migrate(db: WriteDatabase, folder: string): Promise<void> {
   const lock = await FolderLock.acquire(folder, 'migrate', lockTimeoutMs)
   try {
-    await migrateInTurn(db)
+    await migrateAlone(db)
   } finally {
     lock.release()
   }
 }
 
-/** The same on a server, where nodes take turns by a lease row, by the server's own clock. */
+/** The same on a server, where a lease row serialises the nodes, by the server's clock. */
 export async function migrateRemotely(db: WriteDatabase): Promise<void> {
   const holder = randomUUID()
   await acquireLease(db, holder)
   try {
-    await migrateInTurn(db)
+    await migrateAlone(db)
   } finally {
-    await db.run(sql`delete from __callbook_turns where name = 'migrate' and holder = ${holder}`)
+    await db.run(sql`delete from __callbook_leases where name = 'migrate' and holder = ${holder}`)
   }
 }
 
@@ -46,20 +46,20 @@ export async function isMigrated(db: ReadDatabase | WriteDatabase): Promise<bool
   return applied === known
 }
 
-async function migrateInTurn(db: WriteDatabase): Promise<void> {
+async function migrateAlone(db: WriteDatabase): Promise<void> {
   if (await isMigrated(db)) return
   await applyMigrations(db, { migrationsFolder })
 }
 
 async function acquireLease(db: WriteDatabase, holder: string): Promise<void> {
   await db.run(
-    sql`create table if not exists __callbook_turns (name text primary key, holder text, until real)`,
+    sql`create table if not exists __callbook_leases (name text primary key, holder text, until real)`,
   )
   const deadline = performance.now() + leaseMs + lockTimeoutMs
   const now = sql.raw(`(unixepoch('subsec') * 1000)`)
   for (;;) {
     const taken = await db.all(sql`
-      insert into __callbook_turns (name, holder, until) values ('migrate', ${holder}, ${now} + ${leaseMs})
+      insert into __callbook_leases (name, holder, until) values ('migrate', ${holder}, ${now} + ${leaseMs})
       on conflict (name) do update set holder = excluded.holder, until = excluded.until where until < ${now}
       returning holder`)
     if (taken.length > 0) return
@@ -76,7 +76,7 @@ function newerDatabase(): Error {
   )
 }
 
-/** When the newest migration was made that this version has. */
+/** When this version's newest migration was made. */
 export function newestKnownMigration(): number {
   const journal: { entries: { when: number }[] } = JSON.parse(
     readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8'),

@@ -30,48 +30,48 @@ export interface OpenDatabase {
   /** See Writer.freeing. */
   readonly freeing: WriteDatabase
   readonly store: StoreOf
-  /** Where workers open a reader of their own. */
+  /** Where workers open their own readers. */
   readonly readsAt: ReadLocation
-  /** The database file; empty when there is none here. */
+  /** The database file; empty for a remote database. */
   readonly file: string
-  /** Whether the file and every page of it are this machine's to write. */
+  /** Whether the database is a file that only this machine writes. */
   readonly isLocal: boolean
   /** See Reader.dataVersion. */
   dataVersion(): number
-  /** False while writes are refused because the writer is starting again. */
+  /** False while the writer restarts, when writes are refused. */
   takesWrites(): boolean
-  /** See Writer.keepBallast; only of a local database. */
+  /** See Writer.keepBallast; only for a local database. */
   keepBallast(): Promise<void>
-  /** See stale-cells.ts; only of a local database. */
+  /** See stale-cells.ts; only for a local database. */
   clearStalePages(pages: number[]): Promise<void>
-  /** See Writer.emptyLog; only of a local database. */
+  /** See Writer.emptyLog; only for a local database. */
   emptyLog(holdUpMs: number): Promise<boolean>
-  /** Null where nothing is replicated. */
+  /** Null unless the database is a replica. */
   replication(): ReplicationStatus | null
   /** Whether a replica is unusable until the next start fetches it anew. */
   isDamaged(): boolean
-  /** This process is now the one that keeps a replica up to date. */
+  /** Makes this process the one that syncs the replica. */
   own(): void
   close(): Promise<void>
 }
 
 export interface OpenDatabaseOptions {
-  /** Whether this process keeps a replica up to date; otherwise the one that owns the folder does. */
+  /** Whether this process owns the folder, and so syncs the replica. */
   ownsFolder?: boolean
   now?: () => number
-  /** Told when the worker that writes failed; it is started again. */
+  /** Called when the writer's worker fails. It is started again. */
   onWriterFailure?: (error: Error) => void
-  /** Told when the disk refuses what is written, and with null when it takes it again. */
+  /** Called when the disk starts to refuse writes, and with null when it accepts them again. */
   onDisk?: (problem: Error | null) => void
-  /** Told when a replica can no longer be brought up to date, and with null when it can again. */
+  /** Called when syncs of the replica begin to fail, and with null when they succeed again. */
   onReplication?: (problem: string | null) => void
-  /** Told of each place at which the processes that share a replica cannot ask its owner. */
+  /** Called for each place that cannot hold the owner's socket. */
   onSocketFailure?: (error: unknown) => void
 }
 
 /**
  * Opens the database, creating it if needed, and brings it to this version's schema.
- * @param at a path is that of a local file
+ * @param at a location, or the path of a local file
  */
 export async function openDatabase(
   at: string | DatabaseLocation,
@@ -159,12 +159,12 @@ async function openSynced({ file }: ReplicaLocation, writer: Writer): Promise<Re
     reader.close()
     throw error
   }
-  // A connection to a file that was empty does not see what replication makes of it.
+  // A connection that was opened on the empty file does not see the replicated rows.
   reader.close()
   return openReader(file)
 }
 
-/** Without its primary a node goes on with what it has. */
+/** Without its primary, a node serves the replica that it has. */
 async function openAlone({ file, primary }: ReplicaLocation, failure: unknown): Promise<Reader> {
   const reader = openReader(file)
   if (await isMigrated(reader.db)) return reader
@@ -174,7 +174,7 @@ async function openAlone({ file, primary }: ReplicaLocation, failure: unknown): 
   })
 }
 
-/** Deleting a call takes its document along by a foreign key. */
+/** Foreign keys delete a call's document with the call. */
 async function refuseWithoutForeignKeys(db: ReadDatabase): Promise<void> {
   const [row] = await db.all<{ foreign_keys: number }>(sql`pragma foreign_keys`)
   if (row?.foreign_keys === 0) throw new Error('The database server does not enforce foreign keys')
@@ -190,7 +190,7 @@ function toDatabase(
   const store = {
     read: reader.db,
     write: writer.db,
-    // A server answers on threads of its own.
+    // A server has its own threads.
     readAside: side?.db ?? reader.db,
     freeing: writer.freeing,
   }
@@ -212,7 +212,7 @@ function toDatabase(
       reader.close()
       await writer.close()
       await replica?.close()
-      // Last: a query that runs is waited for, and nothing is lost with it.
+      // Last, since it waits for the query that runs.
       await side?.close()
     },
   }

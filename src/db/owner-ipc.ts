@@ -3,27 +3,27 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The operating system refuses longer paths of sockets. */
+/** The operating system refuses longer socket paths. */
 const pathCharsMax = 100
-/** A line carries a word or a status, at most with the message of an error. */
+/** A line holds a question, or a status with an error message. */
 const lineCharsMax = 64 * 1024
-/** An owner may be in the middle of a long sync; one that is frozen must not keep callers waiting for ever. */
+/** Long enough for a long sync; a frozen owner must not keep callers waiting for ever. */
 const answerWithinMsDefault = 30_000
 const socketName = 'owner.sock'
-/** A file in the data folder: the private folder that holds the socket, when the data folder cannot. */
+/** A file in the data folder that names the private folder of the socket, when the data folder cannot hold it. */
 const pointerName = 'owner.folder'
 
 interface OwnerServerOptions {
   folder: string
   answer: (question: string) => Promise<object>
-  /** Called for each place that cannot hold the socket. After the second, other processes cannot ask this one. */
+  /** Called for each place that cannot hold the socket. After the second failure, no process can ask this one. */
   onFailure: (error: unknown) => void
 }
 
 /**
- * Answers the questions of the other processes on this machine that share a data folder. The socket lies in the data
- * folder. If its path is too long, or the volume cannot hold sockets, it lies in a folder of its own among the
- * system's temporary ones. That folder has a random name and is open to this user alone, so nobody can take its place.
+ * The owner's end of the socket on which processes that share a data folder talk. The socket lies in the data folder.
+ * If its path is too long, or the volume cannot hold sockets, it lies in a temporary folder with a random name that
+ * only this user may open, so that nobody can replace it.
  */
 export class OwnerServer {
   readonly #folder: string
@@ -49,7 +49,7 @@ export class OwnerServer {
       if (!this.#server.listening && !this.#isElsewhere) this.#listenElsewhere()
     })
     this.#server.unref()
-    // An owner that was killed has left its own.
+    // A killed owner leaves its socket behind.
     removeSocket(folder)
     const path = join(folder, socketName)
     if (path.length > pathCharsMax) this.#listenElsewhere()
@@ -74,19 +74,19 @@ export class OwnerServer {
   }
 }
 
-/** Where the socket of a folder's owner is. @throws when it lies in a folder that others may write to */
+/** Where the owner's socket is. @throws when other users may write to the folder that holds it */
 function findSocket(folder: string): string {
   return join(findElsewhere(folder) ?? folder, socketName)
 }
 
-/** The folder outside the data folder that its owner has made for the socket, if any. */
+/** The temporary folder that the owner has made for the socket, if any. */
 function findElsewhere(folder: string): string | null {
   const pointer = join(folder, pointerName)
   const written = lstatSync(pointer, { throwIfNoEntry: false })
   if (!written) return null
   const elsewhere = readFileSync(pointer, 'utf8')
   const found = lstatSync(elsewhere)
-  // Temporary folders are cleaned up, and then anybody may make one of the same name.
+  // When the system cleans up temporary folders, another user may make one of the same name.
   const isPrivate = found.isDirectory() && found.uid === written.uid && (found.mode & 0o077) === 0
   if (!isPrivate) throw new Error(`${elsewhere} is not a private folder of the user who runs the service`)
   return elsewhere
@@ -107,7 +107,7 @@ function removeSocket(folder: string): void {
     try {
       remove()
     } catch {
-      // Gone already, or not ours to remove: if it is in the way, listening fails and that is reported.
+      // Gone already, or not ours to remove. If it is in the way, listening fails and is reported.
     }
   }
 }
@@ -117,7 +117,7 @@ interface Message {
   [field: string]: unknown
 }
 
-/** Reads one JSON object a line. Breaks the connection at the first line that is anything else, or too long. */
+/** Reads one JSON object a line. Closes the connection at the first line that is too long or anything else. */
 function onMessage(socket: Socket, receive: (message: Message) => void): void {
   let rest = ''
   socket.setEncoding('utf8')
@@ -141,7 +141,7 @@ function parseMessage(line: string): Message | null {
   }
 }
 
-/** Asks the owner of a folder. After a broken connection the next question opens another. */
+/** Asks the owner of a folder. After a broken connection, the next question opens another. */
 export class OwnerClient {
   readonly #folder: string
   readonly #answerWithinMs: number
@@ -171,7 +171,7 @@ export class OwnerClient {
 
   close(): void {
     this.#socket?.destroy()
-    this.#fail(new Error('The line to the owner was closed'))
+    this.#fail(new Error('The connection to the owner was closed'))
   }
 
   #connect(): Socket {
@@ -180,7 +180,7 @@ export class OwnerClient {
     this.#socket = socket
     socket.unref()
     socket.on('error', (error) => this.#lose(socket, error))
-    socket.on('close', () => this.#lose(socket, new Error('The owner of the folder has gone')))
+    socket.on('close', () => this.#lose(socket, new Error('The owner of the folder has ended')))
     onMessage(socket, ({ id, ...reply }) => {
       this.#waiting.get(id)?.resolve(reply)
       this.#waiting.delete(id)

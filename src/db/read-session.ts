@@ -9,9 +9,8 @@ type PrepareArguments = Parameters<BetterSQLiteSession<Values, never>['prepareQu
 type Fields = NonNullable<PrepareArguments[1]>
 
 /**
- * Drizzle's session for `libsql`, whose prepared queries decide once how values are bound and rows read.
- * Drizzle finds both out anew at each call, and sets the statement's mode anew, which together costs as much
- * as reading a call by its id.
+ * Drizzle's session for `libsql`, whose prepared queries decide once how to bind values and read rows. Drizzle itself
+ * decides at each call, which costs as much as reading a call by its id.
  */
 export class ReadSession extends BetterSQLiteSession<Values, never> {
   readonly #connection: Database.Database
@@ -26,15 +25,15 @@ export class ReadSession extends BetterSQLiteSession<Values, never> {
   ): PreparedQuery<Config> {
     const [query, fields, , , customResultMapper] = args
     const prepared = super.prepareQuery<Config>(...args)
-    // Nested results and results of Drizzle's relations keep its own way.
+    // Drizzle itself handles nested results and relations.
     if (!fields || customResultMapper || fields.some(({ path }) => path.length !== 1)) return prepared
     const prepare = (): Statement => this.#connection.prepare(query.sql).raw()
     const bind = compileBinding(query.params)
     const read = compileReading(fields)
     const forAll = prepare()
     const all = (values?: Values) => forAll.all(bind(values)).map(read)
-    // libsql binds no values to a statement on which an `all` ended or a `get` failed: the next `get` on it would be
-    // answered for the values before, which may be another tenant's. So `get` has its own, and another after a failure.
+    // After an `all`, or a `get` that failed, libsql does not bind new values: the next `get` would answer for the old
+    // ones, which may be another tenant's. So `get` has its own statement, and a new one after a failure.
     let forGet: Statement | null = null
     const get = (values?: Values) => {
       const statement = forGet ?? prepare()

@@ -7,16 +7,16 @@ const mmapBytesMax = 1_073_741_824
 const cacheKib = 16_384
 
 /**
- * Drizzle over a connection that only reads. Every query is awaited, as if it were remote: in file mode
- * the answer is there at once, and a remote database needs no other code.
+ * Drizzle over a connection that only reads. Every query is awaited, so that local and remote databases share the same
+ * code.
  */
 export type ReadDatabase = BaseSQLiteDatabase<'async', unknown>
 
 export interface Reader {
   readonly db: ReadDatabase
   /**
-   * A number that changes when anybody else, in this process or another, has committed to the database: what
-   * was read while it was the same is still so. https://www.sqlite.org/pragma.html#pragma_data_version
+   * A number that changes when another connection commits: while it stays the same, so does what was read.
+   * https://www.sqlite.org/pragma.html#pragma_data_version
    */
   dataVersion(): number
   close(): void
@@ -25,7 +25,7 @@ export interface Reader {
 /**
  * Opens a plain `libsql` connection to a database file. Drizzle's `.prepare()` keeps its statement here,
  * which `@libsql/client` does not: 7 us against 200 us for a call read by its id.
- * @param options.mapsFile false for who reads all of the file: its pages would count as memory of the process
+ * @param options.mapsFile false for a reader of the whole file, whose pages would count as memory of the process
  */
 export function openReader(file: string, { mapsFile = true } = {}): Reader {
   const connection = new Database(file, { timeout: busyTimeoutMs })
@@ -44,8 +44,7 @@ export function openReader(file: string, { mapsFile = true } = {}): Reader {
 }
 
 /**
- * Reads a value once for all that is done in one turn of the event loop: the requests handled in it had arrived
- * before it began.
+ * Reads a value once in each turn of the event loop. The requests that the turn handles arrived before it began.
  */
 function oncePerTurn(read: () => number): () => number {
   let value: number | undefined
@@ -66,7 +65,7 @@ function firstOf(row: unknown): number {
   return Array.isArray(row) ? Number(row[0]) : 0
 }
 
-/** Awaiting a value that is already there gives the value, so a synchronous database serves as an awaited one. */
+/** `await` passes on a plain value, so a synchronous database serves as an asynchronous one. */
 function asAwaited(db: unknown): ReadDatabase {
   return db as ReadDatabase
 }

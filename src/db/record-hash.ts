@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto'
 export type RecordKind = 'call' | 'item' | 'project' | 'idempotency_key' | 'body'
 
 /**
- * The keyed hash under which a deleted record, or a request's key and body, is remembered: HMAC-SHA-256 under a key of this database, so
- * that the ledger tells nothing to who does not hold both the key and the id.
+ * The keyed hash that stands for a deleted record, or for a request's key and body: HMAC-SHA-256 under a key of this
+ * database, so that it says nothing to anyone who lacks the key or the id.
  */
 export type RecordHash = (projectId: number, kind: RecordKind, id: string) => string
 

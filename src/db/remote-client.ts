@@ -2,9 +2,9 @@ import { type Client, createClient, LibsqlError } from '@libsql/client'
 import { AppError } from '../errors.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
 
-/** The code of a failure on the way to the server, after which nobody knows whether it was asked. */
+/** The code of a failure on the way to the server: whether the request arrived is unknown. */
 export const primaryAwayCode = 'PRIMARY_AWAY'
-/** The code of a call that the server would not carry out for us. */
+/** The code of a call that the server refused to authorize. */
 export const tokenRefusedCode = 'TOKEN_REFUSED'
 const retryAfterSeconds = 2
 const unauthorized = 401
@@ -13,9 +13,9 @@ const tooManyRequests = 429
 const serverErrorMin = 500
 
 interface RemoteClientOptions {
-  /** A request that takes longer is given up; the server may carry it out all the same. */
+  /** After this time a request fails; the server may still carry it out. */
   deadlineMs: number
-  /** Requests on their way at once; further ones wait. */
+  /** Concurrent requests; further ones wait. */
   concurrency: number
 }
 
@@ -33,7 +33,7 @@ export function openRemoteClient(
   })
 }
 
-/** Reads the answer to its end, so that a connection that breaks in the middle of it counts as broken. */
+/** Reads the whole answer, so that a connection that breaks in the middle counts as a failure. */
 async function fetchWhole(request: Request, deadlineMs: number): Promise<Response> {
   let answer: Response
   let body: ArrayBuffer
@@ -52,7 +52,7 @@ async function fetchWhole(request: Request, deadlineMs: number): Promise<Respons
   return new Response(body, { status: answer.status, headers: answer.headers })
 }
 
-/** Which of these codes a failed call has, if it never got to the database; else null. */
+/** Which of these codes a failed call has; null when the call reached the database. */
 export function unservedCode(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof LibsqlError)) continue
@@ -61,7 +61,7 @@ export function unservedCode(error: unknown): string | null {
   return null
 }
 
-/** For a write whose fate is open. */
+/** For a write whose outcome is unknown. */
 export function writeUnanswered(cause?: unknown): AppError {
   return new AppError('unavailable', 'Service unavailable', {
     detail:

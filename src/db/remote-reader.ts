@@ -20,13 +20,13 @@ export function openRemoteReader(location: RemoteLocation): Reader {
   let asked = 0
   return {
     db: asReadDatabase(drizzle(new ReadingClient(client) as unknown as Client)),
-    // Nothing tells that a server's database has not changed, so nothing that was read before still holds.
+    // A server does not say whether its database has changed, so assume that it has.
     dataVersion: () => ++asked,
     close: () => client.close(),
   }
 }
 
-/** What Drizzle calls for a query, with values as a local database gives them. */
+/** Runs Drizzle's queries, with values in the types of a local database. */
 class ReadingClient {
   readonly #client: Client
 
@@ -50,7 +50,7 @@ function toReadFailure(error: unknown): unknown {
   return code === primaryAwayCode ? readUnanswered(error) : error
 }
 
-/** A local database answers bytes as a view, this client as a bare buffer. */
+/** A local database returns bytes as a view, this client as a bare buffer. */
 function withBytes(row: Row): Row {
   if (!Array.from(row).some((value) => value instanceof ArrayBuffer)) return row
   const converted = {}

@@ -9,9 +9,9 @@ import {
   type WriterValue,
 } from './writer-messages.ts'
 
-/** Requests on their way at once. The server does one after the other, and more of them hold each other up there. */
+/** Concurrent requests. The server runs one write at a time, and more would delay each other there. */
 const writesAtOnce = 4
-/** A write that met another's is tried again for so long. */
+/** How long a write that met another's is retried. */
 const retryWithinMs = 2_000
 const retryDelayMs = 20
 /** Migrations may rewrite tables. */
@@ -27,9 +27,9 @@ export function openRemoteSession({
   const run = async (call: WriterCall): Promise<WriterValue> => {
     switch (call.method) {
       case 'execute':
-        return toPlainResult(await inTurn(() => client.execute(call.statement)))
+        return toPlainResult(await whenFree(() => client.execute(call.statement)))
       case 'batch':
-        return (await inTurn(() => client.batch(call.statements, 'write'))).map(toPlainResult)
+        return (await whenFree(() => client.batch(call.statements, 'write'))).map(toPlainResult)
       case 'migrate':
         return (await patient.migrate(call.statements)).map(toPlainResult)
       case 'executeMultiple':
@@ -38,7 +38,7 @@ export function openRemoteSession({
       case 'clearStalePages':
       case 'emptyLog':
       case 'keepBallast':
-        throw new Error("A server's disk is its own")
+        throw new Error('A remote database has no local file')
     }
   }
   return {
@@ -62,8 +62,8 @@ function codeOf(error: unknown): string {
   return unservedCode(error) ?? (error instanceof LibsqlError ? error.code : 'UNKNOWN')
 }
 
-/** A server answers at once that another write is under way; nothing of this one is done then. */
-async function inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+/** Retries while another write is under way: the server then refuses this one at once and does none of it. */
+async function whenFree<Result>(write: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + retryWithinMs
   for (;;) {
     try {

@@ -8,7 +8,7 @@ export interface Requirement {
   otherwise: () => AppError
 }
 
-/** Who acts, as the audit trail names them. Not given for the command line, which may do everything. */
+/** Who acts, as the audit trail names them; undefined for the command line, which may do everything. */
 type Actor = { actor: { id: string } | { keyId: string } } | undefined
 
 /**
@@ -27,19 +27,19 @@ export async function requiring<Result>(
   }
 }
 
-/** That whoever acts owns the project. */
+/** Requires that the actor owns the project. */
 export function ownsProject(projectId: number, by: Actor): Requirement {
   const isOwner = sql`exists (
     select 1 from ${members} where project_id = ${projectId} and person_id = ${personIdOf(by)} and role = 'owner')`
   return { condition: by ? isOwner : sql`true`, otherwise: ownersOnly }
 }
 
-/** Null for whoever is no person. */
+/** Null for an actor that is not a person. */
 export function personIdOf(by: Actor): string | null {
   return by && 'id' in by.actor ? by.actor.id : null
 }
 
-/** SQLite raises errors of one's own in triggers only, so a requirement that fails asks for an impossible JSON path. */
+/** SQLite raises custom errors only in triggers, so a failed requirement asks for an impossible JSON path. */
 function checkOf(requirements: readonly Requirement[]): SQL {
   const cases = requirements.map(
     ({ condition }, index) => sql`when not (${condition}) then json_extract('{}', ${`requirement ${index}`})`,

@@ -7,13 +7,13 @@ const cacheKib = 32_768
 const statementsMax = 100
 
 const { file } = dataOfThread<{ file: string }>()
-// Not mapped into memory: an index that is gone through as a whole would count as memory of the process.
+// Not mapped into memory: the pages of a scanned index would count as memory of the process.
 const connection = new Database(file, { timeout: busyTimeoutMs })
 connection.exec('PRAGMA query_only = ON')
 connection.exec(`PRAGMA cache_size = -${cacheKib}`)
 const statements = new LRUCache<string, ReturnType<typeof prepare>>({ max: statementsMax })
 
-/** Runs the queries of side-reader.ts, one after the other. */
+/** Runs the queries of side-reader.ts, one at a time. */
 const api = {
   rows(sql: string, params: unknown[]): unknown[][] {
     const statement = statements.get(sql) ?? prepare(sql)

@@ -4,8 +4,8 @@ import type { ReadDatabase } from './reader.ts'
 import type { SideReaderApi } from './side-reader-worker.ts'
 
 /**
- * A reader on a thread of its own, for queries that go through many rows: people wait for those, while agents wait
- * for what the main thread reads. A message each way costs some 50 us.
+ * A reader on its own thread, for queries that scan many rows: people wait for these, and they must not delay the
+ * agents that the main thread answers. A message each way costs some 50 us.
  */
 export class SideReader {
   readonly db: ReadDatabase
@@ -19,7 +19,7 @@ export class SideReader {
     })
     this.db = drizzle(async (sql, params, method) => {
       const rows = await this.#thread.ask('rows', sql, params)
-      // For `get` Drizzle takes the row itself, or undefined, in place of the rows; its types do not say so.
+      // For `get` Drizzle takes the row itself, or undefined; its types do not say so.
       return { rows: method === 'get' ? (rows[0] as unknown[]) : rows }
     })
   }

@@ -1,9 +1,8 @@
-/** A row and how many characters reading it brings. */
+/** A row, and how many characters it holds. */
 export type SizedRow = readonly [seq: number, chars: number]
 
 /**
- * Cuts a list of rows into slices of about `sliceCharsMax`, at least one row each, so that what is read at
- * once stays small whatever the rows hold.
+ * Cuts a list of rows into slices of at most `sliceCharsMax`, or of one row that is longer, so that each read is small.
  */
 export function* inSlices(rows: Iterable<SizedRow>, sliceCharsMax: number): Generator<number[]> {
   let seqs: number[] = []

@@ -7,9 +7,9 @@ const niceness = 10
 
 lowerPriority(niceness)
 
-/** Looks for damage in a database file: a gigabyte takes some seconds. */
+/** Looks for damage in a database file. A gigabyte takes some seconds. */
 const api = {
-  /** What is wrong, in SQLite's words; null when nothing is found. */
+  /** SQLite's description of the damage; null when there is none. */
   findDamage(file: string): string | null {
     try {
       const connection = new Database(file, { timeout: busyTimeoutMs })
@@ -22,7 +22,7 @@ const api = {
       }
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      // Anything else, such as a lock, says nothing of the file; whoever uses it learns of it.
+      // Any other failure, such as a lock, says nothing about the file and shows when the file is used.
       return error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? error.message : null
     }
   },

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Thread } from '../threads/thread.ts'
 import type { SoundnessApi } from './soundness-worker.ts'
 
-/** How long a start waits for the check; the rest of a larger file is checked while the service runs. */
+/** How long a start waits for the check. A large file is checked further while the service runs. */
 const waitMs = 1_000
 
 /**

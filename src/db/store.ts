@@ -6,22 +6,22 @@ import type { WriteDatabase } from './writer.ts'
 export interface Store {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
-  /** For queries that go through many rows: see side-reader.ts. */
+  /** For queries that scan many rows: see side-reader.ts. */
   readonly readAside: ReadDatabase
-  /** For what deletes: it is written also on a full disk. */
+  /** For deletions, which run even on a full disk. */
   readonly freeing: WriteDatabase
 }
 
 /**
- * The only way to a tenant's data. Today every project is in one database; a database a project, which
- * Turso is made for, is another function of this type.
+ * The only way to a tenant's data. Today all projects share one database. A database for each project, which Turso is
+ * made for, would be another function of this type.
  */
 export type StoreOf = (projectId: number) => Store
 
-/** The stores of all projects. That of a deleted project is closed to whoever is still at work in it. */
+/** The stores of all projects. Deleting a project closes its store to the work that is still under way. */
 export class ProjectStores {
   readonly #store: StoreOf
-  /** Ids are never used twice, so what is closed stays closed. */
+  /** Ids are never reused, so a closed store stays closed. */
   readonly #closed = new Set<number>()
 
   constructor(store: StoreOf) {

@@ -4,7 +4,7 @@ import { dataOfThread, serve } from '../threads/serve.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
 
 const probeWithinMs = 1_000
-/** The replica's log is emptied at most this often. */
+/** How often the replica's log is emptied at most. */
 const emptyLogEveryMs = 1_000
 const busyTimeoutMs = 100
 
@@ -19,9 +19,9 @@ let logEmptiedAt = 0
 let hasLog = true
 let last: Promise<void> = Promise.resolve()
 
-/** Brings a replica up to date: native calls that block this thread for as long as the primary keeps them waiting. */
+/** Syncs a replica, in native calls that block this thread until the primary answers. */
 const api = {
-  /** @param probes whether to ask first if the primary is there: unless it has just answered */
+  /** @param probes whether to check first that the primary answers */
   sync(probes: boolean): Promise<void> {
     const done = last.then(() => sync(probes))
     last = done.catch(() => undefined)
@@ -35,7 +35,7 @@ serve(api, { close: dropConnection })
 
 async function sync(probes: boolean): Promise<void> {
   try {
-    // A native call to a primary that is frozen or out of reach returns when that one does, not before.
+    // A native call to a primary that is frozen or out of reach would block without end.
     if (probes) await probe()
     connection ??= open()
     const { frames_synced } = connection.sync() as { frames_synced: number }
@@ -51,7 +51,7 @@ function dropConnection(): void {
   try {
     connection?.close()
   } catch {
-    // One that has failed may not even close; the next sync opens another.
+    // A failed connection may fail to close. The next sync opens another.
   }
   connection = null
 }
@@ -69,14 +69,14 @@ function open(): Database.Database {
   } as Database.Options)
 }
 
-/** Otherwise it grows for ever: what replicates it never does this. */
+/** Replication never does this, so the log would grow for ever. */
 function emptyLog(): void {
   if (!hasLog || performance.now() - logEmptiedAt < emptyLogEveryMs || !existsSync(file)) return
   logEmptiedAt = performance.now()
   const plain = new Database(file, { timeout: busyTimeoutMs })
   try {
     const row = plain.prepare('PRAGMA wal_checkpoint(TRUNCATE)').raw().get([])
-    // Otherwise a reader holds the log: the next sync tries again.
+    // While a reader holds the log, the next sync tries again.
     if (Array.isArray(row) && row[0] === 0) hasLog = false
   } finally {
     plain.close()

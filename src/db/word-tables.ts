@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-// One table a project: in a shared one a small project pays for the large ones (30 ms against 0.6 ms a
-// query), and its ranking is bent by other tenants' words.
-// `content=''` keeps no second copy of the text; `contentless_delete` lets rows be deleted by rowid alone.
-// Marks belong to words: Thai and Hindi would fall apart into single letters without them.
+// One table a project: in a shared one, a small project pays for the large ones (30 ms against 0.6 ms a query), and
+// other tenants' words distort its ranking.
+// `content=''` keeps no second copy of the text; `contentless_delete` deletes rows by rowid alone.
+// Marks count as parts of words: without them Thai and Hindi words would be cut into single letters.
 const tokenizer = "porter unicode61 remove_diacritics 2 categories ''L* M* N* Co''"
 
 /** Words of a project's chunks; rowid is the chunk's label. */
@@ -27,8 +27,8 @@ function createChunkWords(projectId: number): SQL {
 }
 
 /**
- * Calls are listed by time, not by rank, and their words come cut up and stemmed (see src/calls/call-words.ts): which
- * calls have a word is all there is to know, in a third of the space.
+ * Calls are listed by time, not by rank, and their words come split and stemmed (see src/calls/call-words.ts). So the
+ * table only says which calls have a word, in a third of the space.
  */
 function createCallWords(projectId: number): SQL {
   return sql`

@@ -4,15 +4,15 @@ import { setTimeout } from 'node:timers/promises'
 const flushEveryMs = 100
 const retryAfterMs = 10
 const flushAtChars = 65_536
-/** Beyond it lines are dropped and counted: a log that nobody reads must not fill the memory. */
+/** Beyond this limit lines are dropped and counted: a log that nobody reads must not fill the memory. */
 const waitingCharsMax = 16_777_216
 
-/** How long the end of the process waits for whoever reads the log. */
+/** How long the end of the process waits for the reader of the log. */
 const closeWithinMs = 2_000
 
 /**
- * Gathers log lines and writes them together: pino's own buffered destination costs 2 us a line, most of it
- * for counting bytes, and this 0.1 us.
+ * Buffers log lines and writes them together. It costs 0.1 us a line; pino's own buffered destination costs 2 us, most
+ * of it for counting bytes.
  */
 export class LineWriter {
   readonly #fd: number
@@ -20,7 +20,7 @@ export class LineWriter {
   #lines: string[] = []
   #chars = 0
   #dropped = 0
-  /** Ends when what was handed over is written, or cannot be. */
+  /** The write that is under way. */
   #writing: Promise<void> | null = null
   #isClosed = false
 
@@ -40,7 +40,7 @@ export class LineWriter {
     if (this.#chars > flushAtChars) this.#flush()
   }
 
-  /** Ends when everything is written, or somewhat later when nobody reads it; for the end of the process. */
+  /** Resolves when everything is written, or after a time limit when nobody reads the log. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await Promise.race([this.#finish(), setTimeout(closeWithinMs)])
@@ -61,12 +61,12 @@ export class LineWriter {
     })
   }
 
-  /** When writing fails nobody reads the log any more, and there is nowhere to say so. */
+  /** A failed write is ignored: nobody reads the log any more, so there is nowhere to report it. */
   async #writeAll(bytes: Buffer): Promise<void> {
     let at = 0
     while (at < bytes.length && !this.#isClosed) {
       const { error, written } = await writeSome(this.#fd, bytes.subarray(at))
-      // A pipe that does not block, and is full: whoever reads it is slow.
+      // A full non-blocking pipe: its reader is slow.
       if (error?.code === 'EAGAIN') await setTimeout(retryAfterMs, undefined, { ref: false })
       else if (error) return
       at += written
@@ -89,7 +89,7 @@ export class LineWriter {
 
 interface WriteResult {
   error: NodeJS.ErrnoException | null
-  /** Bytes: a pipe may take a part only. */
+  /** Bytes: a pipe may accept only a part. */
   written: number
 }
 

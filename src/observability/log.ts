@@ -19,15 +19,15 @@ export interface RequestRecord {
 
 export interface OpenLog {
   readonly log: Log
-  /** Writes the line of a request: `log.info(record, 'request')`, without pino's work on it where it shows. */
+  /** Logs a request as `log.info(record, 'request')` would, but faster. */
   recordRequest(record: RequestRecord): void
   /** Writes out what is buffered; for the end of the process. */
   close(): Promise<void>
 }
 
 /**
- * Structured logs on stderr, so that stdout is free for what people and scripts read. Lines are gathered for a
- * moment: one write a line would cost more than the request it tells of.
+ * Structured logs on stderr, which leaves stdout to people and scripts. Lines are buffered for a moment: a write for
+ * each line would cost more than the request.
  */
 export function openLog({ level, format }: { level: string; format: 'json' | 'pretty' }): OpenLog {
   const options: pino.LoggerOptions = {
@@ -50,7 +50,7 @@ export function openLog({ level, format }: { level: string; format: 'json' | 'pr
   return { log, recordRequest, close: () => lines.close() }
 }
 
-/** Every value is of our own making or was checked by us, so none needs escaping. */
+/** We make or check every value, so none needs escaping. */
 function requestLine(record: RequestRecord, time: string): string {
   const { requestId, method, route, status, durationMs, keyId } = record
   const key = keyId === undefined ? '' : `"keyId":"${keyId}",`
@@ -58,7 +58,7 @@ function requestLine(record: RequestRecord, time: string): string {
   return `{"level":"info","time":"${time}","requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"durationMs":${duration},${key}"msg":"request"}\n`
 }
 
-/** The time as ISO 8601, written once a millisecond. */
+/** The time as ISO 8601, formatted at most once a millisecond. */
 class IsoClock {
   #ms = 0
   #text = ''
@@ -72,11 +72,11 @@ class IsoClock {
 }
 
 /**
- * An error without the values it was about: Drizzle writes a failed query's parameters, which are people's
- * texts, into its message, so only the query and the causes are told.
+ * An error without people's texts: Drizzle puts a failed query's parameters into its message, so the log gets the query
+ * and the causes instead.
  */
 function describeError(error: unknown): unknown {
-  // Workers hand on the message alone.
+  // Workers pass on only the message.
   if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : typeof error }
   const query = 'query' in error && typeof error.query === 'string' ? error.query : undefined
   return {

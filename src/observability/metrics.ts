@@ -40,7 +40,7 @@ export class Metrics {
   })
   readonly #searches = new Histogram({
     name: 'callbook_search_duration_seconds',
-    help: 'Time of a search for knowledge, by what it really used.',
+    help: 'Time of a knowledge search, by the mode that it used.',
     labelNames: ['mode'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.#registry],
@@ -57,7 +57,7 @@ export class Metrics {
     this.#timer = this.#probeLag()
   }
 
-  /** Adds gauges that are read from the parts at each scrape. */
+  /** Adds gauges that each scrape reads from the parts. */
   watch({ countPending, index, database }: WatchedParts): void {
     this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)
     this.#indexGauges(async () => total(await index.states()))
@@ -113,11 +113,13 @@ export class Metrics {
     const seconds = (ms: number | null | undefined) => (ms ?? Number.NaN) / 1000
     this.#gauge(
       'callbook_replication_lag_seconds',
-      'Time since the newest sync that succeeded began.',
+      'Time since the newest successful sync began.',
       async () => seconds(read()?.lagMs),
     )
-    this.#gauge('callbook_replication_last_sync_timestamp_seconds', 'When that was.', async () =>
-      seconds(read()?.lastSyncAt),
+    this.#gauge(
+      'callbook_replication_last_sync_timestamp_seconds',
+      'When the newest successful sync began.',
+      async () => seconds(read()?.lastSyncAt),
     )
     new Counter({
       name: 'callbook_replication_sync_failures_total',
@@ -130,7 +132,7 @@ export class Metrics {
     })
   }
 
-  /** Measured by a timer that is late by the lag: `monitorEventLoopDelay` is not on every runtime. */
+  /** A timer is late by the lag. `monitorEventLoopDelay` does not exist on every runtime. */
   #probeLag(): ReturnType<typeof setInterval> {
     let dueAt = performance.now() + lagProbeMs
     const timer = setInterval(() => {

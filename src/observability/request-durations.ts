@@ -1,4 +1,4 @@
-/** Upper bounds in seconds, as Prometheus' `le` gives them; beyond the last is `+Inf`. */
+/** Upper bounds in seconds (`le` in Prometheus); above the last is `+Inf`. */
 const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const name = 'callbook_http_request_duration_seconds'
 
@@ -10,11 +10,11 @@ interface Series {
 }
 
 /**
- * The histogram of request durations. prom-client's own costs every request 4 us, as much as Elysia does, to
- * find its labels; this one 0.3 us. https://prometheus.io/docs/instrumenting/exposition_formats
+ * The histogram of request durations. It costs 0.3 us a request; prom-client's costs 4 us, as much as Elysia itself, to
+ * look up the labels. https://prometheus.io/docs/instrumenting/exposition_formats
  */
 export class RequestDurations {
-  /** By route, then by status, then by method: no key is put together for a request. */
+  /** By route, status and method, so that no request has to build a key. */
   readonly #series = new Map<string, Map<number, Map<string, Series>>>()
 
   observe(method: string, route: string, status: number, seconds: number): void {

@@ -27,21 +27,20 @@ export interface Project {
 interface ProjectsOptions {
   read: ReadDatabase
   write: WriteDatabase
-  /** For deleting a project, which is possible also on a full disk. */
+  /** For deleting a project, which works even on a full disk. */
   freeing: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
   recordHash: RecordHash
-  /** Takes what is in a deleted project out of every file. */
+  /** Deletes a project's rows and erases them from every file. */
   removal: { begin(projectId: number): void }
   now: () => number
 }
 
-/** Whose a new project is, and who makes it. */
 interface NewProject {
-  /** A person's id; null for a project that is reached by keys and the command line alone. */
+  /** A person's id; null for a project that only keys and the command line reach. */
   ownerId?: string | null
   by?: By | undefined
-  /** What else must be true for the project to be made. */
+  /** Further conditions for creating the project. */
   requirements?: readonly Requirement[]
 }
 
@@ -53,7 +52,7 @@ const columns = {
 }
 const isThere = isNull(projects.deletedAt)
 
-/** Whose calls and whose knowledge: each key belongs to one project. */
+/** The tenants: each key, call and knowledge item belongs to one project. */
 export class Projects {
   readonly #options: ProjectsOptions
   readonly #read: ReadDatabase
@@ -65,7 +64,7 @@ export class Projects {
     this.#write = options.write
   }
 
-  /** @throws invalid_request when the name is blank or too long, or is that of another project of the owner */
+  /** @throws invalid_request when the name is blank, too long or taken by another project of the owner */
   async create(name: string, { ownerId = null, by, requirements = [] }: NewProject = {}): Promise<Project> {
     checkName(name)
     const all = [...requirements, isNameFree(name, ownerId)]
@@ -76,9 +75,9 @@ export class Projects {
     }
   }
 
-  /** The project `name` on a database that never had one; null when it had, or another process was first. */
+  /** Creates a project unless the database has ever had one. Null when it has, or another process was first. */
   async createFirst(name: string): Promise<Project | null> {
-    // What a replica knows it need not ask its primary, which may be away.
+    // Asks the replica first: the primary may be away.
     if ((await this.#lastId(this.#read)) > 0 || (await this.#lastId()) > 0) return null
     return await this.#insert(1, name)
   }
@@ -87,7 +86,7 @@ export class Projects {
     return await this.#read.select(columns).from(projects).where(isThere).orderBy(projects.id)
   }
 
-  /** @param projectId of a project that there is, such as that of a key */
+  /** @throws unavailable when the project has been deleted */
   async get(projectId: number): Promise<Project> {
     const [found] = await this.#read.select(columns).from(projects).where(isLive(projectId))
     if (!found) throw projectWasDeleted()
@@ -95,7 +94,7 @@ export class Projects {
   }
 
   /**
-   * @param idOrName an id wins over a name that looks like it
+   * @param idOrName an id takes precedence over a name
    * @throws not_found; invalid_request when several projects have the name
    */
   async find(idOrName: string): Promise<Project> {
@@ -112,8 +111,8 @@ export class Projects {
   }
 
   /**
-   * @throws invalid_request when the name is blank or too long, or is that of another project of the owner; forbidden
-   * unless `by` owns the project
+   * @throws invalid_request when the name is blank, too long or taken by another project of the owner; forbidden unless
+   * the actor owns the project
    */
   async rename(projectId: number, name: string, by?: By): Promise<Project> {
     checkName(name)
@@ -133,10 +132,10 @@ export class Projects {
   }
 
   /**
-   * Deletes a project with all that is in it. When this returns, no request reaches it, its name and keys are gone, and
-   * that nothing of it will be left in any file is promised durably.
-   * @param options.confirm what somebody typed to confirm it: the project's name
-   * @throws forbidden unless `by` owns the project
+   * Deletes a project with everything in it. When this returns, no request reaches it, its name and keys are gone, and
+   * the ledger ensures that its bytes are erased from every file.
+   * @param options.confirm what a person typed to confirm the deletion: the project's name
+   * @throws forbidden unless the actor owns the project
    */
   async remove(
     projectId: number,
@@ -158,7 +157,7 @@ export class Projects {
           .set({ deletedAt, name: '' })
           .where(isLive(projectId))
           .returning({ projectId: projects.id }),
-        // Of no project, since nobody is in this one any more to see it.
+        // Belongs to no project, since this one has no members left to see it.
         freeing.run(
           this.#options.audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
         ),
@@ -177,8 +176,8 @@ export class Projects {
   }
 
   /**
-   * A project comes with its word tables, or not at all, so its id is chosen before they are named after it. Null when
-   * another process has just taken that id.
+   * Creates the project and its word tables in one batch. The tables are named after its id, so the caller chooses the
+   * id. Null when another process has just taken it.
    */
   async #insert(
     projectId: number,
@@ -209,7 +208,7 @@ export class Projects {
     }
   }
 
-  /** The greatest that a project ever had: ids are never used twice. */
+  /** The highest id that a project has ever had: ids are never reused. */
   async #lastId(db: Pick<ReadDatabase, 'all'> = this.#write): Promise<number> {
     const [last] = await db.all<{ seq: number }>(sql`select seq from sqlite_sequence where name = 'projects'`)
     return last?.seq ?? 0
@@ -226,8 +225,8 @@ function checkName(name: string): void {
 }
 
 /**
- * That no other project of the owner has the name; of null, no other that nobody owns. Projects of others are not
- * looked at, so that nobody learns their names.
+ * Requires that no other project of the owner has the name; with null, that no other project without an owner has it.
+ * Projects of other owners do not count, so that nobody learns their names.
  */
 function isNameFree(name: string, ownerId: string | null | SQL, projectId = 0): Requirement {
   return {
@@ -238,7 +237,7 @@ function isNameFree(name: string, ownerId: string | null | SQL, projectId = 0): 
   }
 }
 
-/** Null for a project that nobody owns. */
+/** Null for a project without an owner. */
 function firstOwner(projectId: number): SQL {
   return sql`(
     select person_id from ${members} where project_id = ${projectId} and role = 'owner' order by created_at limit 1)`

@@ -36,7 +36,7 @@ export async function createConsole({
     store: database,
     secret: sessionSecret,
     publicUrl: config.publicUrl,
-    onFailure: (error) => log.error({ error }, 'better-auth failed'),
+    onFailure: (error) => log.error({ error }, 'Signing in failed with an internal error'),
   })
   const { password } = await auth.$context
   const sessions = new Sessions({

@@ -33,7 +33,7 @@ export async function createEmbedder({
       observe: (outcome) => metrics.observeEmbedding(outcome),
     })
   const embedder = create(null)
-  // What a model that is in no table of ours answers with is only known from the vectors it has given before.
+  // Only the stored vectors tell the dimensions of a model that we do not know.
   return embedder.dimensions === null ? create(await dimensionsInRows(database, embedder.space)) : embedder
 }
 

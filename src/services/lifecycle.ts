@@ -33,7 +33,7 @@ interface LifecycleOptions {
   removal: ProjectRemoval
   sweeper: Sweeper
   metrics: Metrics
-  /** Whether to take over the folder when the process that owns it ends. */
+  /** Whether to take over the folder when its owner ends. */
   takesFolder: boolean
 }
 
@@ -42,10 +42,10 @@ type Step = () => unknown
 /** What happens over the life of a process: start, taking over the folder, readiness, close. */
 export class Lifecycle {
   readonly #options: LifecycleOptions
-  /** What the process that owns the folder does once; tried again until all of it has succeeded. */
+  /** What the owner of the folder does once, retried until all of it succeeds. */
   readonly #owning: Background
   #isStarted = false
-  /** Whether deletions of an earlier process are still to be erased. */
+  /** Whether deletions of an earlier process have yet to be erased. */
   #areErasuresOpen = false
 
   constructor(options: LifecycleOptions) {
@@ -68,7 +68,7 @@ export class Lifecycle {
     const all = await projects.list()
     await follower.start()
     for (const { projectId } of all) await index.reconcile(projectId)
-    // What fails is tried again in the background: a node also starts without its primary, and on a full disk.
+    // Failures are retried in the background, since a node must start without its primary and on a full disk, too.
     if (owner.isOwner) await this.#owning.now().catch(() => undefined)
     for (const { projectId } of all) indexer.wake(projectId)
     this.#isStarted = true
@@ -79,20 +79,20 @@ export class Lifecycle {
     })
   }
 
-  /** Why a replica is too old to be served, in a sentence; null when it is not. */
+  /** Why a replica is too stale to be served, in a sentence; null when it is not. */
   staleBecause(): string | null {
     const { database, config } = this.#options
     const stalenessMsMax = config.replicaStalenessMsMax
     const replication = stalenessMsMax > 0 ? database.replication() : null
     if (!replication || (replication.lagMs !== null && replication.lagMs <= stalenessMsMax)) return null
-    return `This replica has not been brought up to date for more than ${stalenessMsMax} ms (REPLICA_MAX_STALENESS_MS).`
+    return `This replica has not synced for more than ${stalenessMsMax} ms (REPLICA_MAX_STALENESS_MS).`
   }
 
   /** Why the process is not ready for requests, in a sentence; null when it is. */
   async notReadyBecause(): Promise<string | null> {
     const { database, log } = this.#options
     if (!this.#isStarted) return 'Start-up is not finished yet.'
-    if (this.#areErasuresOpen) return 'What was deleted before the start is not erased yet.'
+    if (this.#areErasuresOpen) return 'Deletions from before the start are not erased yet.'
     const stale = this.staleBecause()
     if (stale) return stale
     if (database.isDamaged()) return 'The replica is damaged. A restart fetches it anew from the primary.'
@@ -106,7 +106,7 @@ export class Lifecycle {
     }
   }
 
-  /** Saves and closes everything, in the order in which it depends on each other. */
+  /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
     const { owner, database, follower, indexer, index, search, textWork } = this.#options
     const { metrics, wordBacklog, removal, erasure, sweeper } = this.#options
@@ -126,7 +126,7 @@ export class Lifecycle {
     owner.release()
   }
 
-  /** The work of the one process that owns the folder. Repeating it does no harm. */
+  /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
     const { database, index, wordBacklog, removal, sweeper, log } = this.#options
     await runAll(signal, [
@@ -136,10 +136,10 @@ export class Lifecycle {
       () => wordBacklog.start(),
       () => removal.schedule(),
       () => this.#finishErasures(),
-      // Whoever held leases on this file is gone, and embedding twice does no harm.
+      // The processes that held leases have ended, and embedding twice does no harm.
       () => (database.isLocal ? this.#endLeases(signal) : null),
     ])
-    // Writing leaves copies of moved cells behind; an erasure that finds few of them is done sooner.
+    // Writes leave copies of moved cells behind. The fewer an erasure finds, the sooner it is done.
     if (database.isLocal)
       sweeper.sweep(signal).catch((error) => log.debug({ error }, 'The database was not swept'))
   }
@@ -163,7 +163,7 @@ export class Lifecycle {
   }
 }
 
-/** Runs the steps in order, also those after one that fails. @throws the first failure */
+/** Runs all steps in order, even after one fails. @throws the first failure */
 async function runAll(signal: AbortSignal, steps: readonly Step[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) {

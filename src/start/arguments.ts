@@ -12,16 +12,16 @@ const usage = `Usage: bun start [--workers N]
 
 Starts the service. Its settings are environment variables, such as PORT, HOST and DATA_DIR; the README lists them.
 
-  --workers N    so many processes on one port and one folder (Bun only)
-  -h, --help     show this and end
-  -v, --version  show the version and end
+  --workers N    run N processes on one port and one folder (Bun only)
+  -h, --help     show this help
+  -v, --version  show the version
 
 The command line for keys, imports, backups and the like: bun callbook --help
 `
 
 /**
- * What the service is told on its command line; ends the process when that asks for words alone.
- * @param workersMax 1 where one process is all there can be
+ * Reads the service's command line. Ends the process after --help and --version.
+ * @param workersMax 1 on runtimes without worker processes
  * @throws ConfigError
  */
 export function readArguments({ workersMax = 1 } = {}): { workers: number } {
@@ -40,7 +40,7 @@ function parse() {
     return parseArgs({ options }).values
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new ConfigError([`${reason}; --help tells what there is`])
+    throw new ConfigError([`${reason}; see --help`])
   }
 }
 

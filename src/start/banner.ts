@@ -8,7 +8,7 @@ interface StartBannerOptions {
   address: string
 }
 
-/** What a start prints for people. It holds a secret on the first start, so it never goes through the log. */
+/** What a start prints for people. On the first start it holds secrets, so it never goes through the log. */
 export function startBanner({ services, first, address }: StartBannerOptions): string {
   const { config, embedder, ownsFolder } = services
   const publicUrl = config.publicUrl ?? address
@@ -20,7 +20,7 @@ export function startBanner({ services, first, address }: StartBannerOptions): s
   ]
   if (!ownsFolder) lines.push('Note        another process owns this folder; this one saves no index files')
   const { firstKey, setupToken } = first
-  // Else the link that sets it up stands below.
+  // Otherwise the set-up link is below.
   if (!setupToken) lines.splice(1, 0, `Console     ${publicUrl}/console`)
   const shownOnce = []
   if (firstKey) shownOnce.push(`Project     ${firstKey.projectName}`, `API key     ${firstKey.key}`)

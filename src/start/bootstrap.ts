@@ -1,10 +1,10 @@
 import type { Services } from '../services/services.ts'
 
-/** What a start makes on a database that does not have it yet, shown once. */
+/** What a start makes on a new database. It is shown once. */
 export interface FirstStart {
-  /** Null when there was a project. */
+  /** Null when the database has had a project. */
   firstKey: { projectName: string; key: string } | null
-  /** Opens the console's set-up page, once; null when there was a link before. */
+  /** Opens the console's set-up page, once; null when there is a link already. */
   setupToken: string | null
 }
 

@@ -13,7 +13,7 @@ const drainWithinMs = 7_000
 const closeWithinMs = 10_000
 /** What a shell reports for a process that SIGINT ended: 128 + 2. */
 const abortExitCode = 130
-/** Not the second: a wrapper such as `bun start` may pass on the SIGINT that the terminal has sent as well. */
+/** Not the second: a wrapper such as `bun start` may forward the SIGINT that the terminal has sent as well. */
 const interruptsToAbort = 3
 
 /** A runtime's own HTTP server, once it listens. */
@@ -21,7 +21,7 @@ export interface Listener {
   /** Such as `http://127.0.0.1:3000`. */
   origin: string
   port: number
-  /** Takes no more connections; resolves when what is in flight is answered. */
+  /** Accepts no more connections; resolves when requests in flight are answered. */
   drain(): Promise<unknown>
   /** Ends every connection. */
   close(): Promise<unknown>
@@ -41,11 +41,11 @@ export interface ListenOptions {
 /** What differs from runtime to runtime. */
 export interface Runtime {
   listen(options: ListenOptions): Promise<Listener>
-  /** The other end of a request's connection. */
+  /** The peer address of a request's connection. */
   peerAddress: PeerAddress
 }
 
-/** Runs the service until a signal ends it. @param worker its number, when a supervisor has started it */
+/** Runs the service until a signal ends it. @param worker its number under a supervisor */
 export async function start(runtime: Runtime, worker: number | null = null): Promise<void> {
   try {
     process.umask(0o077)
@@ -68,8 +68,8 @@ interface EndSignals {
 }
 
 /**
- * Stops at SIGTERM or SIGINT, once however many arrive, and ends the process at the third SIGINT. The handlers stay
- * installed: without one, the next signal would kill the process while it closes.
+ * Stops once at SIGTERM or SIGINT, and ends the process at the third SIGINT. The handlers stay installed: without them
+ * the next signal would kill the process while it closes.
  */
 export function onEndSignals({ stop, beforeAbort }: EndSignals): void {
   let isStopping = false
@@ -87,7 +87,7 @@ export function onEndSignals({ stop, beforeAbort }: EndSignals): void {
   process.on('SIGINT', handle)
 }
 
-/** Says why there is no service, and ends the process. */
+/** Prints why the service cannot start, and ends the process. */
 export function fail(error: unknown): never {
   const message = error instanceof ConfigError ? error.message : `Callbook cannot start: ${messageOf(error)}`
   process.stderr.write(`${message}\n`)
@@ -103,7 +103,7 @@ interface RunOptions {
 async function run({ listen, peerAddress }: Runtime, { config, worker, opened }: RunOptions): Promise<void> {
   const { log, recordRequest, close: closeLog } = opened
   const die = (error: unknown) => {
-    log.fatal({ error }, 'Unexpected; the process ends')
+    log.fatal({ error }, 'Unexpected error; the process ends')
     void closeLog().finally(() => process.exit(1))
   }
   process.on('uncaughtException', die)
@@ -124,7 +124,7 @@ async function run({ listen, peerAddress }: Runtime, { config, worker, opened }:
     keepAliveSeconds: config.keepAliveSeconds,
     fetch: app.fetch,
   })
-  // Only now that nothing can fail any more: the key is shown once, by the start that made it.
+  // Only now, when nothing can fail any more: the start that makes the key must also print it.
   const first = await bootstrap(services)
 
   let isStopping = false
@@ -154,12 +154,12 @@ async function run({ listen, peerAddress }: Runtime, { config, worker, opened }:
     await services.start()
     log.info({ address: server.origin }, 'ready')
   } catch (error) {
-    // A signal that comes meanwhile closes what is still starting.
+    // A signal may have closed the parts while they were starting.
     if (!isStopping) throw error
   }
 }
 
-/** Of a failed query the cause: the message itself holds the values. Of an answer for callers, what was behind it. */
+/** The message of the cause for a failed query, whose own message holds people's texts, and for an AppError. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const isAroundAnother = 'query' in error || error instanceof AppError

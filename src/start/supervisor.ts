@@ -3,7 +3,7 @@ import type { Log } from '../observability/log.ts'
 
 const restartDelayMsMin = 100
 const restartDelayMsMax = 5_000
-/** A worker that has lived so long starts again without delay. */
+/** A worker that ran this long is restarted without backoff. */
 const soundAfterMs = 10_000
 const stopWithinMs = 12_000
 
@@ -15,17 +15,17 @@ interface SupervisorOptions {
   log: Log
 }
 
-/** What a worker tells when it listens. */
+/** The message that a worker sends when it listens. */
 export interface WorkerListens {
   port: number
 }
 
-/** Set for a worker: its number. The first is the one that prints what people are to see. */
+/** The environment variable with a worker's number. The first worker prints the banner. */
 export const workerVariable = 'CALLBOOK_WORKER'
 
 /**
- * Runs several processes of the service on one port and one folder. The first starts alone, since it may have a
- * database to make and a port to pick; who dies is started again.
+ * Runs several processes of the service on one port and one folder. The first starts alone, since it may have to create
+ * the database and pick a port. A worker that dies is restarted.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions
@@ -37,7 +37,7 @@ export class Supervisor {
     this.#options = options
   }
 
-  /** Resolves when all have started, or were stopped before; with the exit code when the first could not. */
+  /** Starts the workers. Resolves to the exit code of the first if it could not start, else to null. */
   async start(): Promise<number | null> {
     const first = this.#spawn(0)
     const code = await new Promise<number | null>((resolve) => {
@@ -67,7 +67,7 @@ export class Supervisor {
     await Promise.all(ends)
   }
 
-  /** Ends every worker without letting it close. */
+  /** Kills every worker. */
   kill(): void {
     for (const child of this.#children.values()) child.kill('SIGKILL')
   }

@@ -322,7 +322,7 @@ describe('a restore', () => {
     const before = readFileSync(join(dataDir, 'callbook.db'))
     expect(await callbook(dataDir, 'restore', backup)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is there already'),
+      err: expect.stringContaining('exists already'),
     })
     expect(readFileSync(join(dataDir, 'callbook.db')).equals(before)).toBe(true)
   })

@@ -44,7 +44,7 @@ describe.skipIf(!isPossible || ofFilesOnly)('while the disk is read-only', () =>
       await expectProblem(answer, 'unavailable', 'Service unavailable')
     }
     const { keys } = service.services
-    expect(await keys.revoke(project.projectId, project.keyId).catch(String)).toContain('refuses to write')
+    expect(await keys.revoke(project.projectId, project.keyId).catch(String)).toContain('refuses writes')
     for (const path of [kept.path, '/v1/calls', '/v1/knowledge', `/v1/erasures/${gone[0]?.id}`])
       expect((await project.fetch(path)).status).toBe(200)
     const request = { query: kept.words.join(' '), timeoutMs: 10_000 }

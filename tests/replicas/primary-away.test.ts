@@ -106,7 +106,7 @@ test('a node with a bound on its staleness refuses to serve beyond it, and serve
   await primary.signal('SIGKILL')
   await until(async () => (await read()).status === 503)
   expect(await (await read()).json()).toMatchObject({
-    detail: 'This replica has not been brought up to date for more than 1500 ms (REPLICA_MAX_STALENESS_MS).',
+    detail: 'This replica has not synced for more than 1500 ms (REPLICA_MAX_STALENESS_MS).',
   })
   expect((await fetch(`${bounded.url}/ready`)).status).toBe(503)
   expect((await fetch(`${bounded.url}/health`)).status).toBe(200)
