@@ -32,7 +32,7 @@ interface ProjectsOptions {
   audit: Pick<AuditTrail, 'entry'>
   recordHash: RecordHash
   /** Takes what is in a deleted project out of every file. */
-  removal: { begin(projectId: number): void }
+  projectErasure: { schedule(projectId: number): void }
   now: () => number
 }
 
@@ -172,7 +172,7 @@ export class Projects {
       ]),
     )
     if (deleted.length === 0) throw noSuchProject()
-    this.#options.removal.begin(projectId)
+    this.#options.projectErasure.schedule(projectId)
     return { id: found.id, deleted: true }
   }
 

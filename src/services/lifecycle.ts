@@ -3,7 +3,7 @@ import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
-import type { ProjectRemoval } from '../erasure/project-removal.ts'
+import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
@@ -30,7 +30,7 @@ interface LifecycleOptions {
   textWork: TextWork
   wordBacklog: WordBacklog
   erasure: Erasure
-  removal: ProjectRemoval
+  projectErasure: ProjectErasure
   sweeper: Sweeper
   metrics: Metrics
   /** Whether to take over the folder when the process that owns it ends. */
@@ -109,7 +109,7 @@ export class Lifecycle {
   /** Saves and closes everything, in the order in which it depends on each other. */
   async close(): Promise<void> {
     const { owner, database, follower, indexer, index, search, textWork } = this.#options
-    const { metrics, wordBacklog, removal, erasure, sweeper } = this.#options
+    const { metrics, wordBacklog, projectErasure, erasure, sweeper } = this.#options
     owner.stopWaiting()
     await follower.close()
     search.close()
@@ -120,7 +120,7 @@ export class Lifecycle {
     await textWork.close()
     await wordBacklog.close()
     // These wait for each other, so they are aborted together.
-    await Promise.all([this.#owning.close(), removal.close(), erasure.close(), sweeper.close()])
+    await Promise.all([this.#owning.close(), projectErasure.close(), erasure.close(), sweeper.close()])
     await indexSaved
     await database.close()
     owner.release()
@@ -128,13 +128,13 @@ export class Lifecycle {
 
   /** The work of the one process that owns the folder. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
-    const { database, index, wordBacklog, removal, sweeper, log } = this.#options
+    const { database, index, wordBacklog, projectErasure, sweeper, log } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
-      () => removal.schedule(),
+      () => projectErasure.schedule(),
       () => this.#finishErasures(),
       // Whoever held leases on this file is gone, and embedding twice does no harm.
       () => (database.isLocal ? this.#endLeases(signal) : null),

@@ -9,7 +9,7 @@ import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
 import { Erasure } from '../erasure/erasure.ts'
-import { ProjectRemoval } from '../erasure/project-removal.ts'
+import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
 import { Follower } from '../knowledge/follower.ts'
@@ -70,20 +70,29 @@ export async function openServices({
   const sweeper = new Sweeper(database)
   const { eraseWithinMs } = config
   const erasure = new Erasure({ ...ambient, owner, database, index, sweeper, eraseWithinMs })
-  const removal = new ProjectRemoval({ ...ambient, owner, database, stores, erasure, index, sweeper })
+  const projectErasure = new ProjectErasure({ ...ambient, owner, database, stores, erasure, index, sweeper })
   const indexer = new Indexer({ ...ambient, stores, embedder, index: role === 'service' ? index : null })
-  const follower = new Follower({ ...ambient, owner, database, stores, indexer, index, erasure, removal })
+  const follower = new Follower({
+    ...ambient,
+    owner,
+    database,
+    stores,
+    indexer,
+    index,
+    erasure,
+    projectErasure,
+  })
   const wordBacklog = new WordBacklog({ read, write, log })
-  const projects = new Projects({ read, write, freeing, audit, recordHash, removal, now })
+  const projects = new Projects({ read, write, freeing, audit, recordHash, projectErasure, now })
   const search = new Search({ store, embedder, index, metrics, log })
   const knowledge = new Knowledge({ ...ambient, store, recordHash, audit, textWork, indexer, index, erasure })
   const lifecycle = new Lifecycle({
     ...{ config, log, owner, takesFolder, database, projects, follower, indexer, index, search, textWork },
-    ...{ wordBacklog, erasure, removal, sweeper, metrics },
+    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics },
   })
 
   return {
-    ...{ config, log, database, metrics, embedder, projects, removal, wordBacklog },
+    ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
     ...{ knowledge, indexer, index, search, textWork },
     console: await createConsole({ ...ambient, database, audit, sessionSecret }),
     // A key can be revoked on a full disk, too.
