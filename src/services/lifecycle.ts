@@ -9,7 +9,7 @@ import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
 import type { Search } from '../knowledge/search/search.ts'
-import type { TextWork } from '../knowledge/text-work.ts'
+import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
@@ -27,7 +27,7 @@ interface LifecycleOptions {
   indexer: Indexer
   index: VectorIndex
   search: Search
-  textWork: TextWork
+  textThreads: TextThreads
   wordBacklog: WordBacklog
   erasure: Erasure
   projectErasure: ProjectErasure
@@ -108,7 +108,7 @@ export class Lifecycle {
 
   /** Saves and closes everything, in the order in which it depends on each other. */
   async close(): Promise<void> {
-    const { owner, database, follower, indexer, index, search, textWork } = this.#options
+    const { owner, database, follower, indexer, index, search, textThreads } = this.#options
     const { metrics, wordBacklog, projectErasure, erasure, sweeper } = this.#options
     owner.stopWaiting()
     await follower.close()
@@ -117,7 +117,7 @@ export class Lifecycle {
     // What the others ask of the index from now on is refused, so that none of them waits until it is filled.
     const indexSaved = index.close()
     await indexer.close()
-    await textWork.close()
+    await textThreads.close()
     await wordBacklog.close()
     // These wait for each other, so they are aborted together.
     await Promise.all([this.#owning.close(), projectErasure.close(), erasure.close(), sweeper.close()])
