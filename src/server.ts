@@ -30,7 +30,7 @@ import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { tooManySearches } from './knowledge/search/search.ts'
-import { tooManyTexts } from './knowledge/text-work.ts'
+import { tooManyTexts } from './knowledge/text-threads.ts'
 import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
 
@@ -55,7 +55,7 @@ export function createServer(
     ...['/v1/knowledge', '/v1/knowledge/preview'].map((path) => ({
       method: 'POST',
       path,
-      isFull: (bodyBytes: number) => services.textWork.isFull && services.textWork.isLong(bodyBytes),
+      isFull: (bodyBytes: number) => services.textThreads.isFull && services.textThreads.isLong(bodyBytes),
       refusal: tooManyTexts(),
     })),
   ])

@@ -110,7 +110,7 @@ describe('a restart', () => {
       const project = await service.mintProject()
       await create(project, 'Kept', 'Rows are the truth.')
       await create(project, 'Other', 'An index is a view of them.')
-      await service.services.index.scrub(project.projectId)
+      await service.services.index.eraseDeleted(project.projectId)
       await service.stop()
       const path = join(dataDir, 'indexes', `${project.projectId}.hnsw`)
       damage(path)
@@ -118,7 +118,7 @@ describe('a restart', () => {
       const after = reach(service, project)
       expect(await isFoundByVector(after, 'Rows are the truth', 'Kept')).toBe(true)
       expect(await isFoundByVector(after, 'An index is a view of them', 'Other')).toBe(true)
-      await service.services.index.scrub(project.projectId)
+      await service.services.index.eraseDeleted(project.projectId)
       expect((await service.services.index.verify(project.projectId)).problem).toBeNull()
       await service.stop()
     })
@@ -171,7 +171,7 @@ describe('a chunk deleted while it is being embedded', () => {
     await service.services.indexer.idle()
     fake.always(null)
     expect(await isFoundByVector(project, 'Deleted in time', 'Gone')).toBe(false)
-    await service.services.index.scrub(project.projectId)
+    await service.services.index.eraseDeleted(project.projectId)
     const report = await service.services.index.verify(project.projectId)
     expect(report).toMatchObject({ problem: null, fileVectors: 0, rowVectors: 0, labelsWithoutRow: [] })
     await service.stop()
@@ -220,7 +220,7 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and holds up no o
     const { services } = second
     const failed = [
       failOnce(services.index, 'takeFiles'),
-      failOnce(services.index, 'scrub'),
+      failOnce(services.index, 'eraseDeleted'),
       failOnce(services.projects, 'list'),
       failOnce(services.indexer, 'endLeases'),
     ]
@@ -245,7 +245,7 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and holds up no o
     const failed = [
       failOnce(services.indexer, 'adoptSpace'),
       failOnce(services.indexer, 'endLeases'),
-      failOnce(services.index, 'scrub'),
+      failOnce(services.index, 'eraseDeleted'),
     ]
     await services.start()
     expect(await services.notReadyBecause()).toBe('Deletions from before the start are not erased yet.')

@@ -73,10 +73,10 @@ function addRemove(project: Command, shell: Shell): void {
     .option('--json', 'print {"id","deleted"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
       const { name, deleted } = await shell.withServices(
-        async ({ projects, removal, ownsFolder }) => {
+        async ({ projects, projectErasure, ownsFolder }) => {
           const found = await projects.find(wanted)
           const removed = await projects.remove(found.projectId)
-          if (ownsFolder) await removal.finish()
+          if (ownsFolder) await projectErasure.finish()
           return { name: found.name, deleted: removed }
         },
         { takesFolder: true },

@@ -4,9 +4,9 @@ import type { Keys } from '../auth/keys.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Overview } from '../calls/overview.ts'
 import type { Outbox } from '../http/outbox.ts'
+import type { IndexedItems } from '../knowledge/indexed-items.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Search } from '../knowledge/search/search.ts'
-import type { KnowledgeStatus } from '../knowledge/status.ts'
 import type { Projects } from '../projects/projects.ts'
 import { consoleCallRoutes } from './call-routes.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -37,7 +37,7 @@ interface ConsoleApiOptions {
   calls: Calls
   overview: Overview
   knowledge: Knowledge
-  knowledgeStatus: KnowledgeStatus
+  indexedItems: IndexedItems
   search: Search
   outbox: Outbox
   publicUrl: string | null

@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
 import { byPerson } from '../identity.ts'
+import type { IndexedItems } from '../knowledge/indexed-items.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Search } from '../knowledge/search/search.ts'
-import type { KnowledgeStatus } from '../knowledge/status.ts'
 import { bodyOf } from '../validation.ts'
 import { pageLimitOf } from './page-request.ts'
 import { ExplainRequest, ItemsRequest, NewItem, PreviewRequest } from './schemas.ts'
@@ -12,18 +12,17 @@ const detail = { hide: true }
 
 interface KnowledgeRoutesOptions {
   knowledge: Knowledge
-  knowledgeStatus: KnowledgeStatus
+  indexedItems: IndexedItems
   search: Search
 }
 
 /** /console/api/projects/:project/knowledge: items, their index status, and the playground's search. */
-export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: KnowledgeRoutesOptions) {
+export function consoleKnowledgeRoutes({ knowledge, indexedItems, search }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project/knowledge' })
     .use(consoleContext())
     .get(
       '',
-      ({ member, query }) =>
-        knowledgeStatus.list(member.projectId, { ...pageLimitOf(query), name: query.name }),
+      ({ member, query }) => indexedItems.list(member.projectId, { ...pageLimitOf(query), name: query.name }),
       { query: bodyOf(ItemsRequest), detail },
     )
     .post(
@@ -32,7 +31,7 @@ export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: K
         // The chunks are embedded in the background; the page polls the status.
         const { item } = await knowledge.store(member.projectId, body)
         set.status = 201
-        return await knowledgeStatus.get(member.projectId, item.id)
+        return await indexedItems.get(member.projectId, item.id)
       },
       { parse: 'json', body: bodyOf(NewItem), detail },
     )
@@ -46,8 +45,8 @@ export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: K
       body: bodyOf(ExplainRequest),
       detail,
     })
-    .get('/:id', ({ member, params }) => knowledgeStatus.get(member.projectId, params.id), { detail })
-    .get('/:id/chunks', ({ member, params }) => knowledgeStatus.chunks(member.projectId, params.id), {
+    .get('/:id', ({ member, params }) => indexedItems.get(member.projectId, params.id), { detail })
+    .get('/:id/chunks', ({ member, params }) => indexedItems.chunks(member.projectId, params.id), {
       detail,
     })
     .delete(

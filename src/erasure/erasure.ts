@@ -8,26 +8,26 @@ import type { Sweeper } from './sweeper.ts'
 import { segmentNames } from './word-segments.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
-/** Pages one merge step writes: some ten milliseconds, so that other writes get in between. */
+/** Pages that one merge step writes, in about 10 ms; other writes run between the steps. */
 const mergePages = 64
-/** Segments of a level that FTS5 merges by itself, unless told otherwise. */
+/** FTS5's default: it merges the segments of a level when there are this many. */
 const automergeDefault = 4
-/** Row of FTS5's data table in which an index's segments are listed. */
+/** Row of FTS5's data table that lists an index's segments. */
 const structureId = 10
 const mergeStepsMax = 100_000
 const retryDelayMs = 1_000
 
-/** A deletion of another node is finished here when that one has not done so in this many times its time. */
+/** How many times `eraseWithinMs` another node has to erase what it deleted, before this one does. */
 const othersPatience = 2
 
 interface ErasureOptions {
   /** Only the process that owns the folder erases. */
   owner: { readonly isOwner: boolean }
   database: Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing' | 'emptyLog'>
-  /** Resolves when the project's index file holds no byte of a removed vector. */
-  index: { scrub(projectId: number): Promise<void> }
+  /** Resolves when the project's index file holds no byte of a deleted vector. */
+  index: { eraseDeleted(projectId: number): Promise<void> }
   sweeper: Pick<Sweeper, 'sweep'>
-  /** The promise: nothing is left this long after the answer to a DELETE. */
+  /** After the answer to a DELETE, no byte is left once this time has passed. */
   eraseWithinMs: number
   now: () => number
   log: Pick<Log, 'error'>
@@ -40,19 +40,19 @@ interface OpenErasure {
 }
 
 /**
- * Makes what was deleted unreadable: `secure_delete` has zeroed its pages, the keyword index is merged without
- * it, the vector index is saved without it, the write-ahead log is emptied. Only then is the ledger row done.
- * Of a database on a server only the vector index is here to be scrubbed: pages and keyword index are the server's.
+ * Erases every byte of deleted records. `secure_delete` has zeroed their pages; the keyword index is merged and the
+ * vector index saved without them, and the write-ahead log is emptied. Only then is the row in `erasures` done.
+ * With a database on a server, only the vector index is on this machine; the rest is for the server to erase.
  */
 export class Erasure {
   readonly #options: ErasureOptions
   readonly #background: Background
-  /** Where this process has deleted something. */
+  /** Projects in which this process has deleted records. */
   readonly #ownProjects = new Set<number>()
 
   constructor(options: ErasureOptions) {
     this.#options = options
-    // A tenth of the time gathers deletions; the rest is for the work itself, maybe behind a run that is under way.
+    // A tenth of the time gathers deletions. The rest is for the work, which may have to wait for a run to end.
     const delayMs = options.eraseWithinMs / 10
     this.#background = new Background({
       work: async (signal) => {
@@ -61,13 +61,13 @@ export class Erasure {
       },
       delayMs,
       retryMs: retryDelayMs,
-      onFailure: (error) => options.log.error({ error }, 'Erasure failed; it is tried again'),
+      onFailure: (error) => options.log.error({ error }, 'Erasure failed and will be tried again'),
     })
   }
 
   /**
-   * To be called after each committed deletion. Deletions close together are scrubbed together.
-   * @param projectId where this process has deleted something itself
+   * Call it after each committed deletion. Deletions close together are erased together.
+   * @param projectId where this process itself has deleted records
    */
   schedule(projectId?: number): void {
     if (!this.#options.owner.isOwner) return
@@ -80,12 +80,12 @@ export class Erasure {
     await this.#background.idle()
   }
 
-  /** Finishes every erasure that is open now. */
+  /** Erases everything that was deleted before the call. */
   finish(): Promise<void> {
     return this.#background.now()
   }
 
-  /** Aborts what is under way; the next start finishes what is open then. */
+  /** Aborts the run that is under way. The next start finishes what is open. */
   async close(): Promise<void> {
     await this.#background.close()
   }
@@ -96,13 +96,13 @@ export class Erasure {
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'item').map((row) => row.projectId))) {
       signal.throwIfAborted()
       if (this.#options.database.isLocal) await this.#rewriteWords(chunkWords(projectId), signal)
-      await this.#options.index.scrub(projectId)
+      await this.#options.index.eraseDeleted(projectId)
     }
-    if (this.#options.database.isLocal) await this.#scrubPages(open, signal)
+    if (this.#options.database.isLocal) await this.#erasePages(open, signal)
     await this.#markDone(open)
   }
 
-  async #scrubPages(open: OpenErasure[], signal: AbortSignal): Promise<void> {
+  async #erasePages(open: OpenErasure[], signal: AbortSignal): Promise<void> {
     for (const projectId of new Set(open.filter(({ kind }) => kind === 'call').map((row) => row.projectId))) {
       await this.#rewriteWords(callWords(projectId), signal)
     }
@@ -110,7 +110,7 @@ export class Erasure {
     await emptyWriteAheadLog(this.#options.database.emptyLog, signal)
   }
 
-  /** Also such as another node is to finish, or this one later. */
+  /** Counts those that another node should finish, too. */
   async #isAnyOpen(): Promise<boolean> {
     const rows = await this.#options.database.read.all(sql`
       select 1 from ${erasures} join ${projects} on ${projects.id} = ${erasures.projectId}
@@ -129,15 +129,12 @@ export class Erasure {
     return await read
       .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
       .from(erasures)
-      // What is open in a project that is being deleted goes with the project.
+      // Erasing a deleted project includes what is open in it.
       .innerJoin(projects, eq(projects.id, erasures.projectId))
       .where(sql`${erasures.doneAt} is null and ${projects.deletedAt} is null and ${isOurs}`)
   }
 
-  /**
-   * FTS5 would go on with our merge in the commit of every other write, which then takes 200 ms; so it does not
-   * merge by itself meanwhile.
-   */
+  /** With automerge on, FTS5 would continue our merge in the commit of every other write, which then takes 200 ms. */
   async #rewriteWords(table: SQL, signal: AbortSignal): Promise<void> {
     await this.#setAutomerge(table, 0)
     try {
@@ -148,7 +145,7 @@ export class Erasure {
   }
 
   async #setAutomerge(table: SQL, segments: number): Promise<void> {
-    // Bound as a parameter it would be a double, which FTS5 refuses here.
+    // A parameter would be bound as a double, which FTS5 refuses here.
     const literal = sql.raw(String(segments))
     await this.#options.database.freeing.run(
       sql`insert into ${table} (${table}, rank) values ('automerge', ${literal})`,
@@ -156,10 +153,9 @@ export class Erasure {
   }
 
   /**
-   * Rewrites the keyword index without its deleted entries: FTS5's `optimize`, in steps. A negative number
-   * starts a merge of all segments, positive ones go on with it, but stop short when other writes add segments
-   * meanwhile. So what counts is that none of the segments is left that were there at the beginning.
-   * https://www.sqlite.org/fts5.html#the_merge_command
+   * Rewrites the keyword index without its deleted entries: FTS5's `optimize`, in steps. A negative number starts a merge
+   * of all segments, and positive ones continue it, but stop early when other writes add segments. So the merge is done
+   * when none of the segments from the beginning is left. https://www.sqlite.org/fts5.html#the_merge_command
    */
   async #mergeWords(table: SQL, signal: AbortSignal): Promise<void> {
     let old = await this.#readSegments(table)
@@ -167,12 +163,12 @@ export class Erasure {
     for (let step = 0; step < mergeStepsMax && old.length > 0; step++) {
       signal.throwIfAborted()
       const { hasMerged, segments } = await this.#mergeStep(table, isStart ? -mergePages : mergePages)
-      // A single segment without deleted entries: there is nothing to merge.
+      // There is nothing to merge: one segment without deleted entries.
       if (isStart && !hasMerged) return
       old = old.filter((name) => segments.includes(name))
       isStart = !hasMerged
     }
-    if (old.length > 0) throw new Error('The keyword index did not come to rest')
+    if (old.length > 0) throw new Error('The keyword index still has old segments after the last merge step')
   }
 
   async #mergeStep(table: SQL, pages: number) {

@@ -10,7 +10,7 @@ interface ErasureReceiptsOptions {
 }
 
 const queries = preparedQueries((db) => ({
-  // Of a call and an item that had the same id the one that is not done, or was deleted last.
+  // If a call and an item had the same id: the one that is not done, or the one deleted last.
   newest: db
     .select({ requestedAt: sql<number>`requested_at`, doneAt: sql<number | null>`done_at` })
     .from(sql`erasures`)
@@ -24,7 +24,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** Tells of deleted calls and items, by the ids they had, whether every byte of them is gone. */
+/** Says whether every byte of a deleted call or item is erased. */
 export class ErasureReceipts {
   readonly #options: ErasureReceiptsOptions
 
@@ -32,7 +32,7 @@ export class ErasureReceipts {
     this.#options = options
   }
 
-  /** @throws not_found for what was never deleted in this project */
+  /** @throws not_found when no record with this id was deleted in the project */
   async get(projectId: number, id: string): Promise<ErasureReceipt> {
     const { store, recordHash } = this.#options
     const row = await queries(store(projectId).read).newest.get({

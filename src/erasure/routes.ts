@@ -4,7 +4,7 @@ import { jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import type { ErasureReceipts } from './receipts.ts'
 import { ErasureReceipt } from './schemas.ts'
 
-/** /v1/erasures: whether what was deleted is gone for good. */
+/** /v1/erasures: whether deleted records are erased. */
 export function erasureRoutes(receipts: ErasureReceipts) {
   return (
     new Elysia({ prefix: '/v1/erasures' })

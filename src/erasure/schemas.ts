@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-/** What is known of a deleted record: when, and nothing of what it was. */
+/** When a record was deleted and erased. It holds nothing of the record itself. */
 export const ErasureReceipt = Type.Object({
   id: Type.String({ description: 'The deleted record’s, as it was asked for.', example: 'call-1042' }),
   status: Type.Unsafe<'pending' | 'done'>({

@@ -5,7 +5,7 @@ import { lowerPriority } from '../threads/priority.ts'
 import { dataOfThread, serve } from '../threads/serve.ts'
 
 const pagesPerRead = 256
-/** Some 80 MB, a fraction of a second: a sweep can be aborted between two answers. */
+/** About 80 MB, a fraction of a second. A sweep can be aborted between two answers. */
 const pagesPerAnswer = 20_000
 const niceness = 10
 
@@ -14,15 +14,14 @@ const reader = openReader(file, { mapsFile: false })
 lowerPriority(niceness)
 
 export interface SweptPages {
-  /** Numbers of the pages to be cleared. */
+  /** The numbers of pages to clear. */
   stale: number[]
-  /** The page to go on from, as soon as there are pages to clear or many were looked at; null at the file's end. */
+  /** Where to continue; null at the end of the file. */
   next: number | null
 }
 
-/** Looks through the database's pages: hundreds of megabytes are read each time. */
 const api = {
-  /** Looks through the file from this page on. */
+  /** Reads the file from this page on, until it finds pages to clear or has read many. */
   async sweepFrom(from: number): Promise<SweptPages> {
     const [size] = await reader.db.all<{ page_count: number }>(sql`pragma page_count`)
     const pages = size?.page_count ?? 0

@@ -2,16 +2,16 @@ import type { OpenDatabase } from '../db/open.ts'
 import { Thread } from '../threads/thread.ts'
 import type { SweepApi, SweptPages } from './sweep-worker.ts'
 
-/** Pages cleared in one write, between which other writes have their turn. */
+/** Pages that one write clears; other writes run in between. */
 const pagesPerWrite = 64
 
 type SweptDatabase = Pick<OpenDatabase, 'file' | 'clearStalePages'>
 
-/** Zeroes what is left of moved cells in every page of the database; see stale-cells.ts. */
+/** Zeroes the copies that moved cells leave behind, in every page of the database: see stale-cells.ts. */
 export class Sweeper {
   readonly #database: SweptDatabase
   readonly #thread: Thread<SweepApi, { file: string }>
-  /** One pass at a time; what a failed pass left is found by the next. */
+  /** Passes run one at a time. What a failed pass leaves, the next one finds. */
   #last: Promise<void> = Promise.resolve()
 
   constructor(database: SweptDatabase) {
@@ -24,8 +24,8 @@ export class Sweeper {
   }
 
   /**
-   * One pass over the file. What was deleted before it is in no page after it: a cell that is gone is moved
-   * nowhere any more, so pages that change behind the pass need no second look.
+   * Goes through the file once. Afterwards, no page holds what was deleted before: deleted cells are not moved any more,
+   * so a page that changes after it was read needs no second look.
    * @throws the reason of `signal` once that is aborted
    */
   sweep(signal?: AbortSignal): Promise<void> {
@@ -34,7 +34,6 @@ export class Sweeper {
     return pass
   }
 
-  /** Stops the pass that is under way. */
   async close(): Promise<void> {
     await this.#thread.close()
     await this.#last
@@ -44,7 +43,7 @@ export class Sweeper {
     for (let from: number | null = 1; from !== null; ) {
       const { stale, next }: SweptPages = await this.#thread.ask('sweepFrom', from)
       for (let start = 0; start < stale.length; start += pagesPerWrite) {
-        // A pass that stops early must not be taken for a whole one.
+        // A pass that stops early must not count as complete.
         signal?.throwIfAborted()
         // In the writer, since a busy page would change again and again before it is written from here.
         await this.#database.clearStalePages(stale.slice(start, start + pagesPerWrite))

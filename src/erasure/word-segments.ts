@@ -1,17 +1,16 @@
-/** Stands in a structure record after its cookie when segments carry origins, as with `contentless_delete`. */
+/** Follows the cookie of a structure record whose segments have origins, as with `contentless_delete`. */
 const originsMark = 0xff000001
 const cookieBytes = 4
 const varintBytesMax = 9
 
 /**
- * Names of the segments that a keyword index consists of. A segment's number is used again as soon as it is
- * free, so its name also holds which writes it came from.
- * @param structure FTS5's structure record, `fts5_index.c` of SQLite describes it
+ * Names of a keyword index's segments. FTS5 reuses their numbers, so a name also says which writes a segment came from.
+ * @param structure FTS5's structure record: see SQLite's `fts5_index.c`
  */
 export function segmentNames(structure: Uint8Array): string[] {
   const bytes = Buffer.from(structure)
   if (bytes.length < 2 * cookieBytes || bytes.readUInt32BE(cookieBytes) !== originsMark) {
-    throw new Error('The keyword index is not of the kind that this version makes')
+    throw new Error('The keyword index has a format that this version does not know')
   }
   const numbers = varints(bytes.subarray(2 * cookieBytes))
   const next = () => Number(numbers.next().value ?? 0)

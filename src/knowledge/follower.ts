@@ -13,34 +13,34 @@ import { readPendingProjects } from './pending.ts'
 const rebuildRequestPrefix = 'index_rebuild:'
 const digestChars = 16
 const retryMsMax = 30_000
-/** How often a database file is looked at. */
+/** How often to look for changes of a database file. */
 const pollMsOfFile = 500
 
 /** Names the row in `meta` by which a command asks the process that owns a folder's index files for a rebuild. */
 export function rebuildRequestName(folder: string, projectId: number | string = ''): string {
-  // Nodes on other machines, whose folders may be called the same, have the same rows.
+  // The database may be shared with other machines, whose folders can have the same path.
   const digest = createHash('sha256').update(`${hostname()} ${folder}`).digest('hex').slice(0, digestChars)
   return `${rebuildRequestPrefix}${digest}:${projectId}`
 }
 
 interface FollowerOptions {
   config: { readonly dataDir: string; readonly databaseSyncIntervalMs: number }
-  /** Requests for a rebuild are answered by the process that saves the folder's index files. */
+  /** The process that owns the folder saves its index files, and so rebuilds them on request. */
   owner: { readonly isOwner: boolean }
   database: Pick<OpenDatabase, 'read' | 'write' | 'dataVersion' | 'readsAt' | 'isLocal'>
   stores: Pick<ProjectStores, 'close' | 'isClosed'>
   indexer: Pick<Indexer, 'wake'>
   index: Pick<VectorIndex, 'follow' | 'rebuild' | 'drop'>
   erasure: { schedule(): void }
-  removal: { schedule(): void }
+  projectErasure: { schedule(): void }
   log: Pick<Log, 'error' | 'warn'>
-  /** How often to look, in place of what the configuration makes it. */
+  /** Overrides the interval that follows from the configuration. */
   pollMs?: number
 }
 
 /**
  * Notices what other processes change in the database, such as an import on the command line: chunks to embed, vectors
- * to index, deletions to scrub. Changes of this process look the same; the index knows that it has them.
+ * to index, deletions to erase. This process's own changes look the same, but the index knows that it has them.
  */
 export class Follower {
   readonly #options: FollowerOptions
@@ -48,7 +48,7 @@ export class Follower {
   readonly #polling: Background
   /** Knowledge versions as they were at the last poll. */
   readonly #versions = new Map<number, number>()
-  /** Projects whose version has changed since. Told to the index one poll later, when it has this process's changes. */
+  /** Projects whose version has changed. The index follows one poll later, when it has this process's own changes. */
   readonly #changed = new Set<number>()
   readonly #following = new Map<number, Background>()
   readonly #rebuilding = new Map<string, Background>()
@@ -65,7 +65,7 @@ export class Follower {
     })
   }
 
-  /** Call it before the indexes are reconciled at start: later changes count as news. */
+  /** Call it before the indexes are reconciled at start, so that no later change is missed. */
   async start(): Promise<void> {
     for (const { id, version } of await this.#readVersions()) this.#versions.set(id, version)
     this.#polling.soon()
@@ -79,17 +79,17 @@ export class Follower {
   }
 
   async #poll(): Promise<void> {
-    const { database, erasure, removal } = this.#options
+    const { database, erasure, projectErasure } = this.#options
     const dataVersion = database.dataVersion()
     const isNews = dataVersion !== this.#dataVersion
     for (const projectId of this.#changed) this.#followSoon(projectId)
     this.#changed.clear()
     if (!isNews) return
     erasure.schedule()
-    // On a server's database the node that deletes a project removes it; what it leaves open, the next start finds.
-    if (database.isLocal) removal.schedule()
+    // On a server's database, the node that deletes a project erases it, if need be at its next start.
+    if (database.isLocal) projectErasure.schedule()
     await this.#readNews()
-    // Only now: a poll that failed is tried again.
+    // Set last, so that a poll that fails is tried again.
     this.#dataVersion = dataVersion
   }
 
@@ -120,7 +120,7 @@ export class Follower {
   #leave(projectId: number): void {
     const { database, owner, stores, index, log } = this.#options
     stores.close(projectId)
-    // The process that removes the rows drops the index when they are gone.
+    // The process that deletes the rows drops the index afterwards.
     if (owner.isOwner && database.isLocal) return
     index.drop(projectId).catch((error) => log.warn({ error }, 'An index was not dropped'))
   }
@@ -162,7 +162,7 @@ export class Follower {
     }
   }
 
-  /** What fails holds up nothing else. */
+  /** A failure holds up no other job. */
   #background(work: () => Promise<number | null>): Background {
     const { log } = this.#options
     return new Background({

@@ -8,9 +8,8 @@ import type { CreatedItem, Knowledge } from './knowledge.ts'
 import type { NewItem } from './schemas.ts'
 
 const keptForMs = 86_400_000
-/** Rows of others that one create removes because they are too old. */
+/** Expired rows that one create deletes. */
 const expiredPerCreateMax = 100
-/** Printable ASCII, as long as such keys are anywhere. */
 const keyPattern = /^[\x20-\x7e]{1,255}$/
 
 interface IdempotentCreatesOptions {
@@ -48,12 +47,12 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * Creates that may be sent again when their answer was lost: for a day, the same `Idempotency-Key` with the same body
- * finds the item that the first request made. What tells so is committed with the item, or not at all.
+ * Creates that a client can safely retry: for a day, the same `Idempotency-Key` with the same body returns the item that
+ * the first request created. The key is committed in the same transaction as the item.
  */
 export class IdempotentCreates {
   readonly #options: IdempotentCreatesOptions
-  /** Project and key of each request that is not answered yet. */
+  /** The hashed keys of requests that are under way. */
   readonly #running = new Set<string>()
 
   constructor(options: IdempotentCreatesOptions) {
@@ -61,8 +60,8 @@ export class IdempotentCreates {
   }
 
   /**
-   * @param key the header's value; null for a create of no consequence to others
-   * @throws idempotency_key_in_use, idempotency_key_reused; item_was_deleted when it was since
+   * @param key the header's value; null when there is none
+   * @throws idempotency_key_in_use, idempotency_key_reused, item_was_deleted
    */
   async add(
     projectId: number,
@@ -92,11 +91,11 @@ export class IdempotentCreates {
     if (known) return known
     try {
       const created = await this.#options.knowledge.add(projectId, input, (itemId) =>
-        this.#noting(projectId, itemId, hashes),
+        this.#keyStatements(projectId, itemId, hashes),
       )
       return { ...created, isReplayed: false }
     } catch (error) {
-      // Another process was first with the same key; of this one's item nothing was stored.
+      // Another process was first with the same key, so nothing of this item was stored.
       const replayed = isTaken(error, 'idempotent_creates.project_id')
         ? await this.#replay(projectId, hashes)
         : null
@@ -105,7 +104,7 @@ export class IdempotentCreates {
     }
   }
 
-  /** What the first request under the key made, as it is now; null when there was none. */
+  /** The item that the first request with this key created; null when there was none. */
   async #replay(projectId: number, { keyHash, bodyHash }: { keyHash: string; bodyHash: string }) {
     const { read } = this.#options.store(projectId)
     const known = await queries(read).known.get({ projectId, keyHash, expiredAt: this.#expiredAt() })
@@ -118,7 +117,11 @@ export class IdempotentCreates {
     return { item, isIndexed: pending === undefined, isReplayed: true }
   }
 
-  #noting(projectId: number, itemId: string, { keyHash, bodyHash }: { keyHash: string; bodyHash: string }) {
+  #keyStatements(
+    projectId: number,
+    itemId: string,
+    { keyHash, bodyHash }: { keyHash: string; bodyHash: string },
+  ) {
     const expiredAt = this.#expiredAt()
     return [
       sql`delete from ${idempotentCreates} where rowid in (
@@ -142,7 +145,7 @@ function invalidKey(): AppError {
 
 function keyInUse(): AppError {
   return new AppError('idempotency_key_in_use', 'Request with this Idempotency-Key is still running', {
-    detail: 'The first request is not answered yet. Send this one again in a moment.',
+    detail: 'The first request with this key is still running. Try again in a moment.',
     retryAfterSeconds: 1,
   })
 }
@@ -150,13 +153,13 @@ function keyInUse(): AppError {
 function keyReused(): AppError {
   return new AppError('idempotency_key_reused', 'Idempotency-Key was used with another body', {
     detail:
-      'Each create needs a key of its own; only a retry has the key and the body of the request before.',
+      'Use a new key for each create. A retry must have the same body as the first request with its key.',
   })
 }
 
 function itemWasDeleted(): AppError {
   return new AppError('item_was_deleted', 'Knowledge item was deleted', {
     detail:
-      'The item that this Idempotency-Key made has been deleted since. Create it again under another key.',
+      'The item created with this Idempotency-Key has since been deleted. Create it again with another key.',
   })
 }

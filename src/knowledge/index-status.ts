@@ -5,18 +5,18 @@ export type IndexStatus =
   /** `reason` is the last error; `nextTryAt` is null when the next attempt is due. */
   | { state: 'waiting'; ready: number; reason: string; nextTryAt: string | null }
 
-/** What an item's chunks without a vector say, taken together. */
+/** What is known of an item's chunks without a vector. */
 export interface PendingChunks {
   pending: number
-  /** Those of them that were never tried. */
+  /** How many of them were never tried. */
   untried: number
-  /** Milliseconds since 1970: when the first of them is due. */
+  /** When the first of them is due, in milliseconds since 1970. */
   nextTryAt: number | null
-  /** Why the one that is due first failed the last time. */
+  /** The last failure of the chunk that is due first. */
   lastError: string | null
 }
 
-/** How far an item of so many chunks is indexed. It waits when all that is left has failed at least once. */
+/** How far an item is indexed. It is `waiting` when every pending chunk has failed at least once. */
 export function indexStatus(chunks: number, left: PendingChunks | undefined, now: number): IndexStatus {
   if (!left || left.pending === 0) return { state: 'ready' }
   const ready = chunks - left.pending

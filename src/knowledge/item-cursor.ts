@@ -1,6 +1,6 @@
 import { invalidRequest } from '../errors.ts'
 
-/** An item's place in the order of a list that is newest first. */
+/** An item's place in a list that is sorted newest first. */
 interface ItemPlace {
   createdAt: number
   id: string
@@ -9,7 +9,7 @@ interface ItemPlace {
 /** Before every item. */
 const newestPlace: ItemPlace = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
 
-/** A place as text that a client hands back. It tells nothing that the item itself does not. */
+/** The place as an opaque text for clients. It reveals nothing that the item does not. */
 export function writeCursor({ createdAt, id }: ItemPlace): string {
   return Buffer.from(`${createdAt}.${id}`).toString('base64url')
 }
@@ -21,7 +21,7 @@ export function placeOf(cursor: string | undefined): ItemPlace {
   return place
 }
 
-/** Null for what no list has handed out. */
+/** Null for a text that `writeCursor` cannot have written. */
 function readCursor(cursor: string): ItemPlace | null {
   const match = /^(\d{1,15})\.(kn_[0-9a-f]+)$/.exec(Buffer.from(cursor, 'base64url').toString())
   return match?.[1] && match[2] ? { createdAt: Number(match[1]), id: match[2] } : null

@@ -18,13 +18,13 @@ import type { Indexer } from './indexer.ts'
 import { placeOf, writeCursor } from './item-cursor.ts'
 import { leaseMsDefault } from './leases.ts'
 import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
-import type { TextWork } from './text-work.ts'
+import type { TextThreads } from './text-threads.ts'
 
 const pageLimitDefault = 20
 /** The list of items is read in slices of about this many characters of text. */
 const sliceCharsMax = 2_097_152
 
-/** Statements that are committed with an item, or not at all. */
+/** Statements to commit in the same transaction as the item. */
 type Alongside = (itemId: string) => readonly SQL[]
 
 export interface KnowledgeFigures {
@@ -38,7 +38,7 @@ interface KnowledgeOptions {
   store: StoreOf
   recordHash: RecordHash
   audit: Pick<AuditTrail, 'entry'>
-  textWork: Pick<TextWork, 'toChunkRows'>
+  textThreads: Pick<TextThreads, 'toChunkRows'>
   indexer: Pick<Indexer, 'settle'>
   index: Pick<VectorIndex, 'remove'>
   erasure: { schedule(projectId: number): void }
@@ -48,11 +48,11 @@ interface KnowledgeOptions {
 
 export interface CreatedItem {
   item: Item
-  /** Whether search finds it by vector, too. */
+  /** Whether vector search finds it. */
   isIndexed: boolean
 }
 
-/** What an item is called, without its text. */
+/** An item without its text. */
 export interface ItemHead {
   id: string
   name: string
@@ -126,7 +126,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** What agents know: items, each with its chunks, keyword rows and vectors. */
+/** A project's knowledge: items, each with its chunks, keyword rows and vectors. */
 export class Knowledge {
   readonly #options: KnowledgeOptions
 
@@ -134,10 +134,7 @@ export class Knowledge {
     this.#options = options
   }
 
-  /**
-   * Stores the item, which keyword search finds from then on, and waits a while for its vectors.
-   * @param alongside statements that are committed with the item, or not at all
-   */
+  /** Stores the item, so that keyword search finds it, and waits up to INDEX_WAIT_MS for its vectors. */
   async add(projectId: number, input: NewItem, alongside?: Alongside): Promise<CreatedItem> {
     const { config, indexer } = this.#options
     const { item, labels } = await this.#store(projectId, input, { leaseMs: leaseMsDefault, alongside })
@@ -158,7 +155,7 @@ export class Knowledge {
     this.#checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
-    const rows = await this.#options.textWork.toChunkRows(item.text)
+    const rows = await this.#options.textThreads.toChunkRows(item.text)
     const labels = await this.#insert(projectId, item, rows, {
       createdAt,
       leasedUntil: leaseMs === 0 ? null : createdAt + leaseMs,
@@ -167,14 +164,14 @@ export class Knowledge {
     return { item, labels }
   }
 
-  /** The chunks that a text would be stored as. */
+  /** The chunks that the text would be stored as. */
   async preview(text: string): Promise<Preview> {
     this.#checkSize(text)
-    const { rows } = await this.#options.textWork.toChunkRows(text)
+    const { rows } = await this.#options.textThreads.toChunkRows(text)
     return { data: readChunkRows(rows).map(toChunkPreview) }
   }
 
-  /** Every item, newest first, as JSON texts in slices. An item deleted meanwhile is left out. */
+  /** Every item, newest first, as slices of JSON. Items deleted meanwhile are left out. */
   async *list(projectId: number): AsyncGenerator<string> {
     const { read } = this.#options.store(projectId)
     const rows = await queries(read).sizes.all({ projectId })
@@ -188,7 +185,7 @@ export class Knowledge {
   /** A page of items without their texts, newest first. */
   async page(projectId: number, { limit = pageLimitDefault, cursor }: ItemPageRequest): Promise<ItemPage> {
     const { read } = this.#options.store(projectId)
-    // One row more tells whether there is a next page.
+    // One more row shows whether there is a next page.
     const rows = await queries(read).page.all({ projectId, ...placeOf(cursor), rows: limit + 1 })
     const shown = rows.slice(0, limit)
     const last = shown.at(-1)
@@ -198,23 +195,23 @@ export class Knowledge {
     }
   }
 
-  /** What tells whether an item is there already: the name and the SHA-256 of the text of each. */
+  /** The name of each item and the SHA-256 of its text: enough to tell whether an item exists already. */
   async contents(projectId: number): Promise<{ name: string; textHash: string }[]> {
     return await queries(this.#options.store(projectId).read).contents.all({ projectId })
   }
 
-  /** How much there is, and how much of it is still to be embedded. */
+  /** How many items and chunks there are. */
   async figures(projectId: number): Promise<KnowledgeFigures> {
     const row = await queries(this.#options.store(projectId).readAside).figures.get({ projectId })
     return { items: row?.items ?? 0, chunks: row?.chunks ?? 0, pendingChunks: row?.pendingChunks ?? 0 }
   }
 
-  /** Every item without its text, newest first. */
+  /** Every item's head, newest first. */
   async heads(projectId: number): Promise<ItemHead[]> {
     return await queries(this.#options.store(projectId).read).heads.all({ projectId })
   }
 
-  /** One item without its text; null when it is not this project's. */
+  /** Null when the project has no such item. */
   async head(projectId: number, id: string): Promise<ItemHead | null> {
     return (await queries(this.#options.store(projectId).read).headById.get({ projectId, id })) ?? null
   }

@@ -8,7 +8,6 @@ if (niceness > 0) lowerPriority(niceness)
 const embedder = createBuiltinEmbedder()
 const never = new AbortController().signal
 
-/** Work on long texts: see text-work.ts. */
 const api = {
   toChunkRows,
   embed(texts: readonly string[]): Promise<Float32Array[]> {

@@ -31,8 +31,8 @@ interface ProjectsOptions {
   freeing: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
   recordHash: RecordHash
-  /** Deletes a project's rows and erases them from every file. */
-  removal: { begin(projectId: number): void }
+  /** Takes what is in a deleted project out of every file. */
+  projectErasure: { schedule(projectId: number): void }
   now: () => number
 }
 
@@ -171,7 +171,7 @@ export class Projects {
       ]),
     )
     if (deleted.length === 0) throw noSuchProject()
-    this.#options.removal.begin(projectId)
+    this.#options.projectErasure.schedule(projectId)
     return { id: found.id, deleted: true }
   }
 

@@ -4,14 +4,14 @@ import type { OpenDatabase } from '../db/open.ts'
 import { createBuiltinEmbedder } from '../knowledge/embedding/builtin.ts'
 import type { Embedder } from '../knowledge/embedding/embedder.ts'
 import { createHuggingFaceEmbedder } from '../knowledge/embedding/huggingface.ts'
-import type { TextWork } from '../knowledge/text-work.ts'
+import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
 interface EmbedderParts {
   config: Config
   metrics: Metrics
   database: OpenDatabase
-  textWork: TextWork
+  textThreads: TextThreads
 }
 
 /** The embedder that the configuration names. */
@@ -19,10 +19,10 @@ export async function createEmbedder({
   config: { embedding },
   metrics,
   database,
-  textWork,
+  textThreads,
 }: EmbedderParts): Promise<Embedder> {
   if (embedding.provider === 'builtin') {
-    return createBuiltinEmbedder({ embedDocuments: (texts) => textWork.embed(texts) })
+    return createBuiltinEmbedder({ embedDocuments: (texts) => textThreads.embed(texts) })
   }
   const create = (dimensions: number | null) =>
     createHuggingFaceEmbedder({

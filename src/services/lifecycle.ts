@@ -3,13 +3,13 @@ import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
-import type { ProjectRemoval } from '../erasure/project-removal.ts'
+import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
 import type { Search } from '../knowledge/search/search.ts'
-import type { TextWork } from '../knowledge/text-work.ts'
+import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
@@ -27,10 +27,10 @@ interface LifecycleOptions {
   indexer: Indexer
   index: VectorIndex
   search: Search
-  textWork: TextWork
+  textThreads: TextThreads
   wordBacklog: WordBacklog
   erasure: Erasure
-  removal: ProjectRemoval
+  projectErasure: ProjectErasure
   sweeper: Sweeper
   metrics: Metrics
   /** Whether to take over the folder when its owner ends. */
@@ -108,8 +108,8 @@ export class Lifecycle {
 
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
-    const { owner, database, follower, indexer, index, search, textWork } = this.#options
-    const { metrics, wordBacklog, removal, erasure, sweeper } = this.#options
+    const { owner, database, follower, indexer, index, search, textThreads } = this.#options
+    const { metrics, wordBacklog, projectErasure, erasure, sweeper } = this.#options
     owner.stopWaiting()
     await follower.close()
     search.close()
@@ -117,10 +117,10 @@ export class Lifecycle {
     // What the others ask of the index from now on is refused, so that none of them waits until it is filled.
     const indexSaved = index.close()
     await indexer.close()
-    await textWork.close()
+    await textThreads.close()
     await wordBacklog.close()
     // These wait for each other, so they are aborted together.
-    await Promise.all([this.#owning.close(), removal.close(), erasure.close(), sweeper.close()])
+    await Promise.all([this.#owning.close(), projectErasure.close(), erasure.close(), sweeper.close()])
     await indexSaved
     await database.close()
     owner.release()
@@ -128,13 +128,13 @@ export class Lifecycle {
 
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
-    const { database, index, wordBacklog, removal, sweeper, log } = this.#options
+    const { database, index, wordBacklog, projectErasure, sweeper, log } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
-      () => removal.schedule(),
+      () => projectErasure.schedule(),
       () => this.#finishErasures(),
       // The processes that held leases have ended, and embedding twice does no harm.
       () => (database.isLocal ? this.#endLeases(signal) : null),

@@ -9,18 +9,18 @@ import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
 import { Erasure } from '../erasure/erasure.ts'
-import { ProjectRemoval } from '../erasure/project-removal.ts'
+import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
 import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
+import { IndexedItems } from '../knowledge/indexed-items.ts'
 import { Indexer } from '../knowledge/indexer.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
 import { countPending } from '../knowledge/pending.ts'
 import { Search } from '../knowledge/search/search.ts'
-import { KnowledgeStatus } from '../knowledge/status.ts'
-import { TextWork } from '../knowledge/text-work.ts'
+import { TextThreads } from '../knowledge/text-threads.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
 import { createConsole } from './console.ts'
@@ -55,8 +55,8 @@ export async function openServices({
 
   const audit = new AuditTrail({ read, write, now, log })
   const metrics = new Metrics()
-  const textWork = new TextWork()
-  const embedder = await createEmbedder({ config, metrics, database, textWork })
+  const textThreads = new TextThreads()
+  const embedder = await createEmbedder({ config, metrics, database, textThreads })
   const index = openVectorIndex({
     readsAt: database.readsAt,
     folder: join(config.dataDir, 'indexes'),
@@ -70,28 +70,46 @@ export async function openServices({
   const sweeper = new Sweeper(database)
   const { eraseWithinMs } = config
   const erasure = new Erasure({ ...ambient, owner, database, index, sweeper, eraseWithinMs })
-  const removal = new ProjectRemoval({ ...ambient, owner, database, stores, erasure, index, sweeper })
+  const projectErasure = new ProjectErasure({ ...ambient, owner, database, stores, erasure, index, sweeper })
   const indexer = new Indexer({ ...ambient, stores, embedder, index: role === 'service' ? index : null })
-  const follower = new Follower({ ...ambient, owner, database, stores, indexer, index, erasure, removal })
+  const follower = new Follower({
+    ...ambient,
+    owner,
+    database,
+    stores,
+    indexer,
+    index,
+    erasure,
+    projectErasure,
+  })
   const wordBacklog = new WordBacklog({ read, write, log })
-  const projects = new Projects({ read, write, freeing, audit, recordHash, removal, now })
+  const projects = new Projects({ read, write, freeing, audit, recordHash, projectErasure, now })
   const search = new Search({ store, embedder, index, metrics, log })
-  const knowledge = new Knowledge({ ...ambient, store, recordHash, audit, textWork, indexer, index, erasure })
+  const knowledge = new Knowledge({
+    ...ambient,
+    store,
+    recordHash,
+    audit,
+    textThreads,
+    indexer,
+    index,
+    erasure,
+  })
   const lifecycle = new Lifecycle({
-    ...{ config, log, owner, takesFolder, database, projects, follower, indexer, index, search, textWork },
-    ...{ wordBacklog, erasure, removal, sweeper, metrics },
+    ...{ config, log, owner, takesFolder, database, projects, follower, indexer, index, search, textThreads },
+    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics },
   })
 
   return {
-    ...{ config, log, database, metrics, embedder, projects, removal, wordBacklog },
-    ...{ knowledge, indexer, index, search, textWork },
+    ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
+    ...{ knowledge, indexer, index, search, textThreads },
     console: await createConsole({ ...ambient, database, audit, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ read, write: freeing, dataVersion: database.dataVersion, audit, now, log }),
     calls: new Calls({ store, recordHash, audit, erasure, now }),
     ingest: new Ingest({ config, store, recordHash, now }),
     overview: new Overview({ store }),
-    knowledgeStatus: new KnowledgeStatus({ store, now }),
+    indexedItems: new IndexedItems({ store, now }),
     idempotentCreates: new IdempotentCreates({ store, recordHash, knowledge, now }),
     erasureReceipts: new ErasureReceipts({ store, recordHash }),
     start: () => lifecycle.start(),

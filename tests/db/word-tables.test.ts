@@ -88,7 +88,7 @@ describe('an erasure', () => {
     new Erasure({
       owner: { isOwner: true },
       database,
-      index: { scrub: async () => undefined },
+      index: { eraseDeleted: async () => undefined },
       sweeper: { sweep: async () => undefined },
       eraseWithinMs: 5_000,
       now: Date.now,

@@ -37,7 +37,7 @@ function erasureOf(emptyLog: OpenDatabase['emptyLog'], failures: unknown[]): Era
   return new Erasure({
     owner: { isOwner: true },
     database: { ...database, emptyLog },
-    index: { scrub: async () => undefined },
+    index: { eraseDeleted: async () => undefined },
     sweeper: { sweep: async () => undefined },
     eraseWithinMs: 100,
     now: Date.now,

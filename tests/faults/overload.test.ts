@@ -135,15 +135,15 @@ describe('beyond what is taken on at once', () => {
   })
 
   test('long texts are refused before they are read, short ones are taken', async () => {
-    const { textWork } = service.services
-    Object.defineProperty(textWork, 'isFull', { value: true, configurable: true })
+    const { textThreads } = service.services
+    Object.defineProperty(textThreads, 'isFull', { value: true, configurable: true })
     const refused = await project.fetch('/v1/knowledge', { method: 'POST', body: '{'.repeat(100_000) })
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(refused.headers.get('x-request-id')).toBeTruthy()
     await expectProblem(refused, 'unavailable', 'Service unavailable')
     const short = await project.send('POST', '/v1/knowledge', { name: 'Short', text: 'Short.' })
     expect(short.status).toBe(201)
-    Reflect.deleteProperty(textWork, 'isFull')
+    Reflect.deleteProperty(textThreads, 'isFull')
     const long = await project.send('POST', '/v1/knowledge', { name: 'Long', text: 'Long. '.repeat(4_000) })
     expect(long.status).toBe(201)
   })

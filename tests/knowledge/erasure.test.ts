@@ -41,7 +41,7 @@ describe('a deleted item', () => {
     const project = await service.mintProject()
     const kept = await addMarked(project)
     const gone = await addMarked(project)
-    await service.services.index.scrub(project.projectId)
+    await service.services.index.eraseDeleted(project.projectId)
     const before = await findTraces(service.dataDir, gone.traces)
     expect(before.some((line) => line.includes('vector') && line.endsWith('.hnsw'))).toBe(true)
     for (const { name } of gone.traces) expect(before.some((line) => line.startsWith(name))).toBe(true)
@@ -136,7 +136,7 @@ describe('a deleted item', () => {
   test('that was the last leaves no index file', async () => {
     const project = await service.mintProject()
     const { id } = await addMarked(project)
-    await service.services.index.scrub(project.projectId)
+    await service.services.index.eraseDeleted(project.projectId)
     await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
     await erasuresDone(project)
     expect(await Bun.file(`${service.dataDir}/indexes/${project.projectId}.hnsw`).exists()).toBe(false)

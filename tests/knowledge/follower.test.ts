@@ -125,7 +125,7 @@ describe('a step that fails', () => {
         drop: async () => undefined,
       },
       erasure: { schedule: () => erasuresAskedFor++ },
-      removal: { schedule: () => undefined },
+      projectErasure: { schedule: () => undefined },
       log: logTo(() => failures++),
       pollMs: 10,
     })
@@ -176,7 +176,7 @@ test('closing does not wait for what the index has begun', async () => {
     indexer: { wake: () => undefined },
     index: { follow, rebuild: follow, drop: async () => undefined },
     erasure: { schedule: () => undefined },
-    removal: { schedule: () => undefined },
+    projectErasure: { schedule: () => undefined },
     log: logTo(() => undefined),
     pollMs: 10,
   })

@@ -506,7 +506,7 @@ async function build({
     store,
     recordHash: createRecordHash('key'),
     config: { indexWaitMs: 10_000, knowledgeTextBytesMax: 1_048_576 },
-    textWork: { toChunkRows: async (text) => toChunkRows(text) },
+    textThreads: { toChunkRows: async (text) => toChunkRows(text) },
     indexer: { settle: async (...args) => settles && (await indexer.settle(...args)) },
     index: { remove: async () => undefined },
     erasure: { schedule: () => undefined },

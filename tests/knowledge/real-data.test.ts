@@ -111,7 +111,7 @@ describe.skipIf(!isThere)('documents as people write them', () => {
 
   async function expectIndexOfRows(): Promise<void> {
     const { index } = service.services
-    await index.scrub(project.projectId)
+    await index.eraseDeleted(project.projectId)
     const report = await index.verify(project.projectId)
     const rows = await chunkRows()
     expect(rows.every(({ embedding }) => embedding !== null)).toBe(true)

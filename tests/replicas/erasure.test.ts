@@ -43,7 +43,7 @@ test('what one node deletes is unreachable there at once, soon at the other, and
   const vectors = tracesOf(gone).filter(({ name }) => name.startsWith('vector'))
   for (const node of nodes) {
     await until(async () => {
-      await node.services.index.scrub(project.projectId)
+      await node.services.index.eraseDeleted(project.projectId)
       const found = await findTraces(indexesOf(node), vectors)
       return vectors.every(({ name }) => found.some((line) => line.startsWith(name)))
     }, 'Saving the vectors')

@@ -72,7 +72,7 @@ describe('two nodes of one primary', () => {
     await until(async () => (await foundByVector(there, 'breakfast'))?.[0] === 'Breakfast')
     const { index } = second.services
     await until(async () => (await vectors(second, project)) === 3)
-    await index.scrub(project.projectId)
+    await index.eraseDeleted(project.projectId)
     expect((await index.verify(project.projectId)).fileVectors).toBe(3)
     expect((await project.fetch(`/v1/knowledge/${ids[1]}`, { method: 'DELETE' })).status).toBe(200)
     expect(await foundByVector(project, 'breakfast')).not.toContain('Breakfast')

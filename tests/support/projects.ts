@@ -15,7 +15,7 @@ export function projectsOf({
     freeing,
     audit: auditOf({ read, write }),
     recordHash: createRecordHash('key'),
-    removal: { begin: () => undefined },
+    projectErasure: { schedule: () => undefined },
     now: Date.now,
   })
 }

@@ -76,13 +76,13 @@ export class Indexes implements VectorIndex {
     return this.#exactSearch({ projectId, space: this.#options.space, query, limit: count, labels })
   }
 
-  async scrub(projectId: number): Promise<void> {
+  async eraseDeleted(projectId: number): Promise<void> {
     await this.#prepared
     if (!this.#savesFiles) return
     const project = this.#project(projectId)
     // Without hnswlib the file cannot be written, only built anew some day from the rows.
     if (!project) return this.#files.remove(projectId)
-    await project.scrub()
+    await project.eraseDeleted()
   }
 
   async verify(projectId: number): Promise<IndexReport> {

@@ -1,10 +1,9 @@
 import { Background } from '../../threads/background.ts'
-import type { Hnswlib } from './addon.ts'
 import type { ExactSearch } from './exact.ts'
-import type { IndexFiles } from './files.ts'
 import { Filling } from './filling.ts'
-import { loadGraph } from './loading.ts'
-import type { VectorRows } from './rows.ts'
+import { FollowedVersion } from './followed-version.ts'
+import type { Graph } from './graph.ts'
+import { type LoadOptions, loadGraph } from './loading.ts'
 import type { IndexLog, IndexState, VectorHit } from './vector-index.ts'
 
 /** A graph of which more than this share is tombstones is built anew. */
@@ -14,51 +13,42 @@ const saveDelayMs = 4_000
 const saveRetryMs = 10_000
 const saveRetryMsMax = 300_000
 
-export interface ProjectIndexOptions {
-  hnswlib: Hnswlib
-  rows: VectorRows
+export interface ProjectIndexOptions extends LoadOptions {
   exactSearch: ExactSearch
-  files: IndexFiles
-  space: string
   /** Whether this process writes the file. */
   savesFiles(): boolean
   log: IndexLog
-  /** There are vectors to be added: see `hasWork`. */
+  /** Called when there are vectors to add: see `hasWork`. */
   onWork(): void
 }
 
-/** What changed while the rows were being read. */
-interface Look {
-  added: Set<number>
-  removed: Set<number>
-}
+/** Labels that were added and removed while the rows were being read. */
+type Changes = Record<'added' | 'removed', Set<number>>
 
-/** One project's index: a graph, the labels on their way into it, and the file it is saved in. */
+/** One project's index: a graph, the labels that wait to be added to it, and the file it is saved in. */
 export class ProjectIndex {
   readonly id: number
   readonly #options: ProjectIndexOptions
   readonly #saver: Background
   #current: Filling
-  /** The graph that takes the current one's place when it is complete. */
+  /** The graph that will replace the current one when it is complete. */
   #next: Filling | null = null
   #loading: Promise<void> | null = null
   #isLoaded = false
-  /** Until the graph has once held every row, the rows are searched. */
+  /** Until the graph has held every row once, search reads the rows. */
   #isComplete = false
   #rebuilding: Promise<void> | null = null
-  /** While hnswlib's own thread reads the graph, nothing is added to it. */
+  /** hnswlib's own thread is reading the graph: nothing may be added to it. */
   #isWriting = false
-  /** Looks at the rows that are going on. */
-  readonly #looks = new Set<Look>()
+  /** One for each read of the rows that is under way. */
+  readonly #concurrent = new Set<Changes>()
+  /** Counts what is still to be added as there. */
+  readonly #version = new FollowedVersion()
   /** The file may hold vectors whose rows are gone. */
   #hasUnsavedRemovals = false
   #changes = 0
   #savedChanges = 0
   #fileBytes = 0
-  /** The knowledge version of the rows that the index equals, counting what is still to be added; null until loaded. */
-  #equalVersion: number | null = null
-  /** Later versions whose changes are here, before those of a version in between. */
-  readonly #versionsAhead = new Set<number>()
 
   constructor(id: number, options: ProjectIndexOptions) {
     this.id = id
@@ -91,35 +81,35 @@ export class ProjectIndex {
     const version = await this.#followRows()
     await this.#settled()
     this.#isComplete = true
-    if (version !== null) this.#equals(version)
-    if (this.#isWorn()) this.#rebuildInBackground()
+    if (version !== null) this.#version.compared(version)
+    if (this.#isWorn()) this.#inBackground(this.#rebuild())
     return this.state
   }
 
-  /** Reconciles unless the index equals this version's rows, and scrubs when vectors are gone. */
+  /** Reconciles unless the index equals this version's rows, and erases vectors whose rows are gone. */
   async follow(version: number): Promise<void> {
-    if (this.#equalVersion !== null && this.#equalVersion >= version) return
+    if (this.#version.includes(version)) return
     await this.reconcile()
-    if (this.#hasUnsavedRemovals) await this.scrub()
+    if (this.#hasUnsavedRemovals) await this.eraseDeleted()
   }
 
   /** Resolves when search returns these labels. @param version see VectorIndex */
   async add(labels: readonly number[], version?: number): Promise<void> {
-    // Loading ends with a look at the rows, and until then they are what is searched.
-    if (!this.#isLoaded) return this.#reconcileInBackground()
-    for (const look of this.#looks) for (const label of labels) look.added.add(label)
+    // Until the index is loaded and compared with the rows, search reads the rows.
+    if (!this.#isLoaded) return this.#inBackground(this.reconcile())
+    for (const { added } of this.#concurrent) for (const label of labels) added.add(label)
     this.#enqueue(labels)
-    this.#hasChangesOf(version)
+    this.#version.changed(version)
     if (this.#isComplete) await this.#settled()
   }
 
   remove(labels: readonly number[], version?: number): void {
-    for (const look of this.#looks) for (const label of labels) look.removed.add(label)
+    for (const { removed } of this.#concurrent) for (const label of labels) removed.add(label)
     if (!this.#isLoaded) return
     this.#current.remove(labels)
     this.#next?.remove(labels)
     this.#removed()
-    this.#hasChangesOf(version)
+    this.#version.changed(version)
   }
 
   async search(query: Float32Array, limit: number, labels?: readonly number[]): Promise<VectorHit[]> {
@@ -143,19 +133,19 @@ export class ProjectIndex {
     const filling = this.#workable()
     if (!filling) return
     await filling.read((labels) => this.#options.rows.vectors(this.id, labels))
-    // A save that has begun meanwhile goes on with the work when it ends.
+    // When a save that has begun meanwhile ends, it calls `onWork`.
     if (this.#isWritten(filling)) return
     filling.add((label, reason) => this.#log('error', 'A vector cannot be indexed', { label, reason }))
     if (filling === this.#current) this.#changed()
   }
 
-  async scrub(): Promise<void> {
+  async eraseDeleted(): Promise<void> {
     if (!this.#options.savesFiles()) return
     await this.#load()
     try {
       await this.#saver.now()
     } catch {
-      // On a full disk, say: a file that cannot be replaced must go, and the rows have everything.
+      // A file that cannot be replaced, as on a full disk, is deleted: the rows have everything.
       await this.#options.files.remove(this.id)
       this.#fileBytes = 0
       this.#changed()
@@ -170,7 +160,7 @@ export class ProjectIndex {
     if (this.#isLoaded) {
       await this.#rebuild()
     } else {
-      // Nothing in memory yet: all there is to do is not to read the file.
+      // Nothing is in memory yet, so it is enough not to read the file.
       this.#isLoaded = true
       this.#changed()
       await this.reconcile()
@@ -207,38 +197,39 @@ export class ProjectIndex {
     if (this.#isLoaded) return
     if (problem !== null) {
       this.#log('warn', 'An index file is not used and is built anew from the rows', { problem })
-      // It may hold vectors that are to be erased, and nothing will be read from it.
+      // Nothing will be read from it, and it may hold vectors that must be erased.
       if (savesFiles()) await files.remove(this.id)
     }
     if (graph) this.#current = new Filling(hnswlib, graph)
     this.#fileBytes = saved?.bytes ?? 0
-    this.#equalVersion = saved?.knowledgeVersion ?? null
+    this.#version.loaded(saved?.knowledgeVersion ?? null)
     this.#isLoaded = true
     if (!graph) this.#changed()
   }
 
   /**
-   * Removes what has no row and enqueues what is not in the graph. What is added or removed while the rows are
-   * being read is not judged by them.
-   * @returns the knowledge version that the rows have at least
+   * Removes labels without a row and enqueues rows that the graph lacks. The rows that were read do not decide about
+   * labels that were added or removed meanwhile.
+   * @returns the version of the rows, or an earlier one; null when the project is gone
    */
   async #followRows(): Promise<number | null> {
     const { rows } = this.#options
     const version = await rows.knowledgeVersion(this.id)
-    const look = { added: new Set<number>(), removed: new Set<number>() }
-    this.#looks.add(look)
+    const changes = { added: new Set<number>(), removed: new Set<number>() }
+    this.#concurrent.add(changes)
     try {
-      return await this.#compare(version, look)
+      await this.#compare(version, changes)
+      return version
     } finally {
-      this.#looks.delete(look)
+      this.#concurrent.delete(changes)
     }
   }
 
-  async #compare(version: number | null, { added, removed }: Look): Promise<number | null> {
+  async #compare(version: number | null, { added, removed }: Changes): Promise<void> {
     const { rows } = this.#options
     const held = (this.#current.graph?.labels.size ?? 0) + this.#current.pending
-    if (version !== null && version === this.#equalVersion && (await rows.count(this.id)) === held)
-      return version
+    const isVersion = version !== null && version === this.#version.equal
+    if (isVersion && (await rows.count(this.id)) === held) return
     const inRows = new Set(await rows.labels(this.id))
     for (const label of added) inRows.add(label)
     for (const label of removed) inRows.delete(label)
@@ -246,28 +237,12 @@ export class ProjectIndex {
     if (this.#current.keepOnly(inRows)) this.#removed()
     const missing = [...inRows].filter((label) => !this.#current.has(label))
     if (missing.length > 0) this.#enqueue(missing)
-    return version
-  }
-
-  /** Index and rows are known to be equal at this version. */
-  #equals(version: number): void {
-    this.#equalVersion = Math.max(version, this.#equalVersion ?? 0)
-    for (const ahead of this.#versionsAhead)
-      if (ahead <= this.#equalVersion) this.#versionsAhead.delete(ahead)
-    while (this.#versionsAhead.delete(this.#equalVersion + 1)) this.#equalVersion++
-  }
-
-  /** The change that made this version is in the index; an earlier one may still be missing. */
-  #hasChangesOf(version: number | undefined): void {
-    if (version === undefined || this.#equalVersion === null) return
-    this.#versionsAhead.add(version)
-    this.#equals(this.#equalVersion)
   }
 
   #removed(): void {
     this.#hasUnsavedRemovals = true
     this.#changed()
-    if (this.#isWorn()) this.#rebuildInBackground()
+    if (this.#isWorn()) this.#inBackground(this.#rebuild())
   }
 
   #enqueue(labels: readonly number[]): void {
@@ -277,7 +252,7 @@ export class ProjectIndex {
     this.#options.onWork()
   }
 
-  /** Resolves when all that is enqueued is in the graph, also when another graph takes its place meanwhile. */
+  /** Resolves when everything enqueued is in the graph, even if another graph replaces it meanwhile. */
   async #settled(): Promise<void> {
     let filling: Filling
     do {
@@ -315,7 +290,7 @@ export class ProjectIndex {
     this.#next = next
     next.enqueue(await this.#options.rows.labels(this.id))
     this.#options.onWork()
-    // What was enqueued meanwhile may be in the old graph already, and a save that is running reads that one.
+    // Labels may be enqueued meanwhile, and a running save reads the old graph.
     while (next.pending > 0 || this.#saver.isRunning) {
       await next.settled()
       await this.#saver.idle()
@@ -353,41 +328,29 @@ export class ProjectIndex {
       await files.remove(this.id)
       this.#fileBytes = 0
     } else {
-      // A file that lacks some rows claims no version, so that the next start looks at every row.
+      // A file that lacks some rows claims no version, so that the next start compares every row.
       const knowledgeVersion = this.#current.pending === 0 ? version : 0
-      const header = {
-        generation: await rows.generation(),
-        space,
-        dimensions: graph.dimensions,
-        knowledgeVersion,
-      }
+      const generation = await rows.generation()
+      const header = { generation, space, dimensions: graph.dimensions, knowledgeVersion }
       this.#fileBytes = await files.save(this.id, header, {
-        write: (path) => this.#whileNothingIsAdded(() => graph.write(path)),
+        write: (path) => this.#writeGraph(graph, path),
         isLive: (label) => graph.labels.has(label),
       })
     }
   }
 
-  async #whileNothingIsAdded(write: () => Promise<void>): Promise<void> {
+  async #writeGraph(graph: Graph, path: string): Promise<void> {
     this.#isWriting = true
     try {
-      await write()
+      await graph.write(path)
     } finally {
       this.#isWriting = false
       this.#options.onWork()
     }
   }
 
-  #reconcileInBackground(): void {
-    this.reconcile().catch((error) =>
-      this.#log('error', 'An index could not be reconciled', { error: String(error) }),
-    )
-  }
-
-  #rebuildInBackground(): void {
-    this.#rebuild().catch((error) =>
-      this.#log('error', 'An index could not be rebuilt', { error: String(error) }),
-    )
+  #inBackground(work: Promise<unknown>): void {
+    work.catch((error) => this.#log('error', 'An index could not be built', { error: String(error) }))
   }
 
   #log(...[level, message, fields]: Parameters<IndexLog>): void {

@@ -61,7 +61,7 @@ export interface VectorIndex {
     labels?: readonly number[],
   ): Promise<VectorHit[]>
   /** Resolves when no byte of a vector whose row is gone is in the project's file. */
-  scrub(projectId: number): Promise<void>
+  eraseDeleted(projectId: number): Promise<void>
   /** Compares the file with the rows; changes nothing. */
   verify(projectId: number): Promise<IndexReport>
   /** Builds the index anew from the rows and saves it. */
@@ -109,95 +109,63 @@ export interface VectorIndexOptions {
   log?: IndexLog
 }
 
-/** Opens the thread that holds every project's index. Where the addon cannot be loaded, search is exact. */
+/**
+ * Starts a thread that holds every project's index, and again when it fails. Where the addon cannot be loaded, search is
+ * exact.
+ */
 export function openVectorIndex(options: VectorIndexOptions): VectorIndex {
-  return new IndexThread(options)
-}
-
-/** The index on a thread of its own, which is started again when it fails. */
-class IndexThread implements VectorIndex {
-  readonly #thread: Thread<VectorIndex, IndexWorkerData, IndexLogEntry>
-  readonly #log: IndexLog
-  /** What a thread that was started again has to hold. */
-  readonly #projects = new Set<number>()
-  #savesFiles: boolean
-
-  constructor({ log = () => undefined, savesFiles, exact = false, ...options }: VectorIndexOptions) {
-    this.#log = log
-    this.#savesFiles = savesFiles
-    this.#thread = new Thread<VectorIndex, IndexWorkerData, IndexLogEntry>({
-      script: new URL('./index-worker.ts', import.meta.url),
-      name: 'The vector index',
-      data: () => ({ ...options, exact, savesFiles: this.#savesFiles }),
-      waitingMax: requestsWaitingMax,
-      onClose: 'finish',
-      closeWithinMs,
-      onEvent: ({ level, message, fields }) => log(level, message, fields),
-      onFailure: (error, restartMs) =>
-        log('error', 'The vector index failed and is started again', { error: error.message, restartMs }),
-      onRestart: () => this.#reconcileAll(),
-    })
+  const { log = () => undefined, exact = false, ...data } = options
+  /** What a thread that was started again must hold. */
+  const projects = new Set<number>()
+  let { savesFiles } = options
+  const thread = new Thread<VectorIndex, IndexWorkerData, IndexLogEntry>({
+    script: new URL('./index-worker.ts', import.meta.url),
+    name: 'The vector index',
+    data: () => ({ readsAt: data.readsAt, folder: data.folder, space: data.space, exact, savesFiles }),
+    waitingMax: requestsWaitingMax,
+    onClose: 'finish',
+    closeWithinMs,
+    onEvent: ({ level, message, fields }) => log(level, message, fields),
+    onFailure: (error, restartMs) =>
+      log('error', 'The vector index failed and is started again', { error: error.message, restartMs }),
+    onRestart: () => {
+      for (const projectId of projects) {
+        thread
+          .ask('reconcile', projectId)
+          .catch((error) =>
+            log('error', 'A vector index could not be reconciled', { projectId, error: String(error) }),
+          )
+      }
+    },
+  })
+  const ask = <Name extends keyof VectorIndex>(name: Name) => {
+    return (...args: Parameters<VectorIndex[Name]>) => thread.ask(name, ...args)
   }
-
-  reconcile(projectId: number) {
-    this.#projects.add(projectId)
-    return this.#thread.ask('reconcile', projectId)
-  }
-
-  follow(projectId: number, version: number) {
-    this.#projects.add(projectId)
-    return this.#thread.ask('follow', projectId, version)
-  }
-
-  add(projectId: number, labels: readonly number[], version?: number) {
-    this.#projects.add(projectId)
-    return this.#thread.ask('add', projectId, labels, version)
-  }
-
-  remove(projectId: number, labels: readonly number[], version?: number) {
-    return this.#thread.ask('remove', projectId, labels, version)
-  }
-
-  search(projectId: number, query: Float32Array, limit: number, labels?: readonly number[]) {
-    return this.#thread.ask('search', projectId, query, limit, labels)
-  }
-
-  scrub(projectId: number) {
-    return this.#thread.ask('scrub', projectId)
-  }
-
-  verify(projectId: number) {
-    return this.#thread.ask('verify', projectId)
-  }
-
-  rebuild(projectId: number) {
-    this.#projects.add(projectId)
-    return this.#thread.ask('rebuild', projectId)
-  }
-
-  drop(projectId: number) {
-    this.#projects.delete(projectId)
-    return this.#thread.ask('drop', projectId)
-  }
-
-  states() {
-    return this.#thread.ask('states')
-  }
-
-  async takeFiles() {
-    await this.#thread.ask('takeFiles')
-    this.#savesFiles = true
-  }
-
-  close() {
-    return this.#thread.close()
-  }
-
-  #reconcileAll(): void {
-    for (const projectId of this.#projects) {
-      this.reconcile(projectId).catch((error) =>
-        this.#log('error', 'A vector index could not be reconciled', { projectId, error: String(error) }),
-      )
+  /** The same for methods after which the thread holds the project's index. */
+  const open = <Name extends 'reconcile' | 'follow' | 'add' | 'rebuild'>(name: Name) => {
+    return (...args: Parameters<VectorIndex[Name]>) => {
+      projects.add(args[0])
+      return thread.ask(name, ...args)
     }
+  }
+  return {
+    reconcile: open('reconcile'),
+    follow: open('follow'),
+    add: open('add'),
+    rebuild: open('rebuild'),
+    remove: ask('remove'),
+    search: ask('search'),
+    eraseDeleted: ask('eraseDeleted'),
+    verify: ask('verify'),
+    states: ask('states'),
+    async drop(projectId) {
+      projects.delete(projectId)
+      await thread.ask('drop', projectId)
+    },
+    async takeFiles() {
+      await thread.ask('takeFiles')
+      savesFiles = true
+    },
+    close: () => thread.close(),
   }
 }

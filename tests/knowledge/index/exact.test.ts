@@ -75,7 +75,7 @@ test('without the addon the whole index works on the rows, and says so', async (
     labelsWithoutRow: gone,
     recallAt10: null,
   })
-  await index.scrub(small.id)
+  await index.eraseDeleted(small.id)
   expect(existsSync(knowledge.file(small))).toBe(false)
   await index.rebuild(small.id)
   expect(await index.states()).toEqual([])

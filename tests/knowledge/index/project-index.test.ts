@@ -26,7 +26,7 @@ test('vectors that arrive while the graph is being written wait for its end', as
   const adding = index.add(await project.insertRandom(100))
   await arrival.asked
   const writing = graphs.holdNextWrite()
-  const saving = index.scrub()
+  const saving = index.eraseDeleted()
   await writing.begun
   arrival.release()
   await arrival.answered

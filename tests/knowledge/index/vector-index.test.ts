@@ -119,7 +119,7 @@ test('any order of changes, saves and rebuilds ends with what the rows say', asy
       const hits = await index.search(project.id, randomVector(random), 1_000)
       expect(labelsOf(hits).filter((label) => gone.includes(label))).toEqual([])
     } else if (choice < 0.9) {
-      running.push(index.scrub(project.id))
+      running.push(index.eraseDeleted(project.id))
     } else {
       running.push(index.rebuild(project.id))
     }
@@ -127,7 +127,7 @@ test('any order of changes, saves and rebuilds ends with what the rows say', asy
   await Promise.all(running)
   expect((await index.reconcile(project.id)).vectors).toBe(project.labels.length)
   await expectFound(index, project)
-  await index.scrub(project.id)
+  await index.eraseDeleted(project.id)
   expect(await index.verify(project.id)).toMatchObject({
     problem: null,
     labelsWithoutRow: [],
@@ -218,7 +218,7 @@ test('all vectors removed, and others added: only these are found', async () => 
   await project.delete(gone)
   await index.remove(project.id, gone)
   expect(await index.search(project.id, randomVector(seededRandom(1)), 5)).toEqual([])
-  await index.scrub(project.id)
+  await index.eraseDeleted(project.id)
   expect(existsSync(knowledge.file(project))).toBe(false)
   await index.add(project.id, await project.insertRandom(3))
   await expectFound(index, project)
@@ -275,7 +275,7 @@ test('vectors of another space, another length or no number are not indexed', as
 
 test('no byte of a removed vector is in the file when scrub resolves', async () => {
   const project = await indexedProject(300)
-  await index.scrub(project.id)
+  await index.eraseDeleted(project.id)
   const gone = project.labels.slice(20, 40)
   const bytes = gone.map((label) => bytesOf(project.vectors.get(label) ?? new Float32Array()))
   const before = readFileSync(knowledge.file(project))
@@ -283,7 +283,7 @@ test('no byte of a removed vector is in the file when scrub resolves', async () 
 
   await project.delete(gone)
   await index.remove(project.id, gone.slice(0, 10))
-  await index.scrub(project.id)
+  await index.eraseDeleted(project.id)
   const after = readFileSync(knowledge.file(project))
   for (const vector of bytes) {
     for (let start = 0; start + 8 <= vector.length; start += 4) {
@@ -298,13 +298,13 @@ test('no byte of a removed vector is in the file when scrub resolves', async () 
 
 test('scrub before reconcile leaves the index and removes what is gone', async () => {
   const project = await indexedProject(100)
-  await index.scrub(project.id)
+  await index.eraseDeleted(project.id)
   const [gone = 0] = project.labels
   const vector = bytesOf(project.vectors.get(gone) ?? new Float32Array())
   await project.delete([gone])
 
   const again = await reopened(project)
-  await again.scrub(project.id)
+  await again.eraseDeleted(project.id)
   const file = readFileSync(knowledge.file(project))
   expect(file.includes(vector)).toBe(false)
   expect(file.includes(bytesOf(project.vectors.get(project.labels[0] ?? 0) ?? new Float32Array()))).toBe(true)
@@ -334,7 +334,7 @@ test('a restart follows rows that changed meanwhile', async () => {
 
 test('a process that does not own the folder reads files and writes none', async () => {
   const project = await indexedProject(100)
-  await index.scrub(project.id)
+  await index.eraseDeleted(project.id)
   const written = readFileSync(knowledge.file(project))
   const follower = knowledge.openIndex({ savesFiles: false })
   expect((await follower.reconcile(project.id)).fileBytes).toBe(written.length)
@@ -342,7 +342,7 @@ test('a process that does not own the folder reads files and writes none', async
   expect((await follower.reconcile(project.id)).vectors).toBe(150)
   await expectFound(follower, project)
   await follower.rebuild(project.id)
-  await follower.scrub(project.id)
+  await follower.eraseDeleted(project.id)
   await follower.close()
   expect(readFileSync(knowledge.file(project)).equals(written)).toBe(true)
 })
@@ -364,7 +364,7 @@ test('close does not wait until every vector is in the index', async () => {
 
 test('drop takes the index from memory and disk', async () => {
   const project = await indexedProject(50)
-  await index.scrub(project.id)
+  await index.eraseDeleted(project.id)
   await project.deleteItself()
   await index.drop(project.id)
   expect(existsSync(knowledge.file(project))).toBe(false)
@@ -373,7 +373,7 @@ test('drop takes the index from memory and disk', async () => {
 
 test('verify tells apart what is sound, not saved yet, gone and damaged', async () => {
   const project = await indexedProject(300)
-  await index.scrub(project.id)
+  await index.eraseDeleted(project.id)
   expect(await index.verify(project.id)).toMatchObject({
     problem: null,
     fileVectors: 300,
@@ -444,7 +444,7 @@ test('a takeover of the files that fails can be tried again', async () => {
   rmSync(folder)
   await taking.takeFiles()
   expect(await taking.reconcile(project.id)).toMatchObject({ vectors: 10 })
-  await taking.scrub(project.id)
+  await taking.eraseDeleted(project.id)
   expect(readdirSync(folder)).toHaveLength(1)
   await taking.close()
 })

@@ -4,7 +4,7 @@ import { IconBook2, IconPlus, IconSearchOff, IconUpload } from '@tabler/icons-re
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
-import type { KnowledgeRow } from '../../../../knowledge/status.ts'
+import type { KnowledgeRow } from '../../../../knowledge/indexed-items.ts'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'

@@ -5,7 +5,7 @@ import {
   queryOptions,
 } from '@tanstack/react-query'
 import type { IndexStatus } from '../../../../knowledge/index-status.ts'
-import type { KnowledgeRow, KnowledgeRows } from '../../../../knowledge/status.ts'
+import type { KnowledgeRow, KnowledgeRows } from '../../../../knowledge/indexed-items.ts'
 import { api, unwrap } from '../../api.ts'
 
 /** How often a list that is still being indexed is read again. */

@@ -10,15 +10,15 @@ import { Background } from '../threads/background.ts'
 import type { Sweeper } from './sweeper.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
-/** One slice deletes about this many bytes: some 10 ms of the writer's time, then other writes have their turn. */
+/** A slice deletes about this many bytes, in about 10 ms of the writer's time. */
 const sliceBytes = 400_000
 const rowsPerSliceMax = 200
 const retryMs = 1_000
-/** Longer than it takes another process on the same database to notice that a project was deleted. */
+/** Longer than other processes on the same database take to notice that a project was deleted. */
 const delayMs = 1_000
 
-interface ProjectRemovalOptions {
-  /** Only the process that owns the folder removes what is in a project. */
+interface ProjectErasureOptions {
+  /** Only the process that owns the folder erases projects. */
   owner: { readonly isOwner: boolean }
   database: Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing' | 'emptyLog'>
   stores: Pick<ProjectStores, 'close'>
@@ -30,23 +30,23 @@ interface ProjectRemovalOptions {
   log: Pick<Log, 'error'>
 }
 
-/** Rows of one table that go a slice at a time. */
+/** Rows of one table, to be deleted in slices. */
 interface Contents {
   table: SQL
   key: SQL
-  /** Selects some of them as `key` and `bytes`. */
-  some: SQL
+  /** Selects them as `key` and `bytes`. */
+  rows: SQL
 }
 
 /**
- * Takes deleted projects out of every file. A project is unreachable from the commit that deletes it; its rows go in
- * slices that leave half of the writer's time to others, and what an interruption leaves is done by the next run.
+ * Erases deleted projects from every file. A project is unreachable from the commit that deletes it. Its rows are deleted
+ * in slices, which leave half of the writer's time to others. After an interruption, the next run does the rest.
  */
-export class ProjectRemoval {
-  readonly #options: ProjectRemovalOptions
+export class ProjectErasure {
+  readonly #options: ProjectErasureOptions
   readonly #background: Background
 
-  constructor(options: ProjectRemovalOptions) {
+  constructor(options: ProjectErasureOptions) {
     this.#options = options
     this.#background = new Background({
       work: async (signal) => {
@@ -56,34 +56,32 @@ export class ProjectRemoval {
       delayMs,
       retryMs,
       onFailure: (error) =>
-        options.log.error({ error }, 'Removing a deleted project failed; it is tried again'),
+        options.log.error({ error }, 'Erasing a deleted project failed and will be tried again'),
     })
   }
 
-  /** Call it when this process has deleted a project: nobody gets to its data any more. */
-  begin(projectId: number): void {
-    this.#options.stores.close(projectId)
-    this.schedule()
-  }
-
-  /** Call it when a project may have been deleted. */
-  schedule(): void {
+  /**
+   * Call it when a project may have been deleted.
+   * @param projectId a project that this process itself has deleted: requests under way lose access to its data
+   */
+  schedule(projectId?: number): void {
+    if (projectId !== undefined) this.#options.stores.close(projectId)
     if (this.#options.owner.isOwner) this.#background.soon()
   }
 
-  /** Finishes every removal that is open now. */
+  /** Erases every project that was deleted before the call. */
   finish(): Promise<void> {
     return this.#background.now()
   }
 
-  /** Stops after the slice that is under way; the rest is done after the next start. */
+  /** Stops after the slice that is under way. The next start does the rest. */
   async close(): Promise<void> {
     await this.#background.close()
   }
 
   async #finishOpen(signal: AbortSignal): Promise<void> {
     const open = await this.#readOpen()
-    for (const projectId of open) await this.#remove(projectId, signal)
+    for (const projectId of open) await this.#deleteProject(projectId, signal)
     if (open.length === 0) return
     const { database, sweeper } = this.#options
     if (database.isLocal) {
@@ -101,24 +99,24 @@ export class ProjectRemoval {
     return rows.map(({ projectId }) => projectId)
   }
 
-  async #remove(projectId: number, signal: AbortSignal): Promise<void> {
-    const { stores, erasure, index } = this.#options
+  async #deleteProject(projectId: number, signal: AbortSignal): Promise<void> {
+    const { database, stores, erasure, index } = this.#options
     stores.close(projectId)
     // An erasure that is under way may still write to the project.
     await erasure.idle()
     for (const contents of contentsOf(projectId)) await this.#empty(contents, signal)
-    await this.#removeProject(projectId)
+    // Cascades to whatever was written since, which is little.
+    await database.freeing.delete(projects).where(eq(projects.id, projectId))
     // After the project, so that a late write finds no project rather than a broken keyword index.
     for (const table of [chunkWords(projectId), callWords(projectId)]) await this.#dropWords(table, signal)
     await index.drop(projectId)
   }
 
-  /** Deletes the rows in slices, and leaves half of the writer's time to others. */
-  async #empty({ table, key, some }: Contents, signal: AbortSignal): Promise<void> {
+  async #empty({ table, key, rows: selected }: Contents, signal: AbortSignal): Promise<void> {
     const { read, freeing: write } = this.#options.database
     for (;;) {
       signal.throwIfAborted()
-      const rows = await read.all<{ key: number; bytes: number }>(sql`${some} limit ${rowsPerSliceMax}`)
+      const rows = await read.all<{ key: number; bytes: number }>(sql`${selected} limit ${rowsPerSliceMax}`)
       const [keys] = inSlices(
         rows.map(({ key, bytes }) => [key, bytes] as const),
         sliceBytes,
@@ -132,12 +130,7 @@ export class ProjectRemoval {
     }
   }
 
-  /** With whatever was written to it since it was emptied: that is little, and refers to it. */
-  async #removeProject(projectId: number): Promise<void> {
-    await this.#options.database.freeing.delete(projects).where(eq(projects.id, projectId))
-  }
-
-  /** Dropped at once it would take a second for a large project. */
+  /** Empties the table first: dropping a large one takes a second. */
   async #dropWords(table: SQL, signal: AbortSignal): Promise<void> {
     const { read, freeing: write } = this.#options.database
     const isThere = sql`select 1 from sqlite_master where type = 'table' and name = ${sql`'${table}'`}`
@@ -153,12 +146,12 @@ export class ProjectRemoval {
   }
 }
 
-/** What belongs to a project, in the order in which it can go: documents and metadata go with their calls. */
+/** A project's rows, in the order in which they can be deleted. Documents and metadata are deleted with their calls. */
 function contentsOf(projectId: number): Contents[] {
   const rows = (table: string, key: string, bytes: string): Contents => ({
     table: sql.raw(table),
     key: sql.raw(key),
-    some: sql`select ${sql.raw(key)} as key, ${sql.raw(bytes)} as bytes from ${sql.raw(table)}
+    rows: sql`select ${sql.raw(key)} as key, ${sql.raw(bytes)} as bytes from ${sql.raw(table)}
       where project_id = ${projectId}`,
   })
   return [
@@ -173,8 +166,8 @@ function contentsOf(projectId: number): Contents[] {
 }
 
 /**
- * FTS5's own tables that grow with the text, but for the two records without which FTS5 does not open a table, even to
- * drop it: 1, the averages, and 10, the structure. https://www.sqlite.org/fts5.html#fts5_data_structures
+ * Rows of FTS5's own tables that grow with the text. Records 1 (averages) and 10 (structure) stay: without them FTS5 does
+ * not open a table, even to drop it. https://www.sqlite.org/fts5.html#fts5_data_structures
  */
 function wordsOf(table: SQL): Contents[] {
   const [data, sizes] = [sql`${table}_data`, sql`${table}_docsize`]
@@ -183,8 +176,8 @@ function wordsOf(table: SQL): Contents[] {
     {
       table: data,
       key,
-      some: sql`select id as key, octet_length(block) as bytes from ${data} where id > 10`,
+      rows: sql`select id as key, octet_length(block) as bytes from ${data} where id > 10`,
     },
-    { table: sizes, key, some: sql`select id as key, 0 as bytes from ${sizes}` },
+    { table: sizes, key, rows: sql`select id as key, 0 as bytes from ${sizes}` },
   ]
 }

@@ -10,7 +10,7 @@ import { chunks, members, people } from '../../src/db/schema.ts'
 import type { Store } from '../../src/db/store.ts'
 import { callWords } from '../../src/db/word-tables.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
-import { ProjectRemoval } from '../../src/erasure/project-removal.ts'
+import { ProjectErasure } from '../../src/erasure/project-erasure.ts'
 import type { Project } from '../../src/projects/projects.ts'
 import { asCommand } from '../support/command.ts'
 import { failureOf } from '../support/failure.ts'
@@ -63,7 +63,7 @@ describe('a deleted project', () => {
   test('leaves no row, no table and no file', async () => {
     const project = await service.mintProject()
     await fill(project)
-    await service.services.index.scrub(project.projectId)
+    await service.services.index.eraseDeleted(project.projectId)
     const file = join(service.dataDir, 'indexes', `${project.projectId}.hnsw`)
     expect(existsSync(file)).toBe(true)
     expect(await rowsOf(project.projectId)).not.toEqual([])
@@ -79,8 +79,8 @@ describe('a deleted project', () => {
     const [gone, kept] = [await service.mintProject(), await service.mintProject()]
     const traces = await fill(gone)
     const keptTraces = await fill(kept)
-    await service.services.index.scrub(gone.projectId)
-    await service.services.index.scrub(kept.projectId)
+    await service.services.index.eraseDeleted(gone.projectId)
+    await service.services.index.eraseDeleted(kept.projectId)
     // One of its items is being erased when the project goes.
     const [first] = await (await gone.fetch('/v1/knowledge')).json()
     await gone.fetch(`/v1/knowledge/${first.id}`, { method: 'DELETE' })
@@ -198,7 +198,7 @@ describe('a deleted project', () => {
 })
 
 describe('kill -9', () => {
-  test('during a removal: the project stays gone, and nothing is left after the next start', async () => {
+  test('during the erasure: the project stays gone, and nothing is left after the next start', async () => {
     let running = await spawnService()
     const { dataDir } = running
     const read = (key: string) => {
@@ -232,7 +232,7 @@ describe('kill -9', () => {
   }, 120_000)
 })
 
-describe('a removal', () => {
+describe('erasing a deleted project', () => {
   test('that ends before any of its writes is finished by the next run, also on a new connection', async () => {
     let interruptions = 0
     for (let writesMax = 0; ; writesMax++) {
@@ -242,12 +242,12 @@ describe('a removal', () => {
       const { projectId } = await fillDatabase(database)
       await projectsOf(database).remove(projectId)
       const cut = { ...database, freeing: withPowerCut(database.freeing, writesMax) }
-      const failure = await removalOf(cut)
+      const failure = await erasureOf(cut)
         .finish()
         .catch((error) => error)
       await database.close()
       database = await openDatabase(file)
-      await removalOf(database).finish()
+      await erasureOf(database).finish()
       expect(await rowsOf(projectId, database)).toEqual([])
       expect(await database.read.all(sql`select 1 from project_erasures where done_at is null`)).toEqual([])
       await database.close()
@@ -269,13 +269,13 @@ describe('a removal', () => {
       tries++
       return false
     }
-    const closed = removalOf({ ...database, emptyLog })
+    const closed = erasureOf({ ...database, emptyLog })
     closed.schedule()
     await until(async () => tries > 0)
     await closed.close()
     const selectOpen = sql`select project_id as projectId from project_erasures where done_at is null`
     expect(await database.read.all<unknown>(selectOpen)).toEqual([{ projectId }])
-    await removalOf(database).finish()
+    await erasureOf(database).finish()
     expect(await database.read.all(selectOpen)).toEqual([])
     await database.close()
     remove()
@@ -287,7 +287,7 @@ describe('a removal', () => {
     const { projectId } = await fillDatabase(database, 900)
     await projectsOf(database).remove(projectId)
     let done = false
-    const removal = removalOf(database)
+    const erasing = erasureOf(database)
       .finish()
       .finally(() => {
         done = true
@@ -300,7 +300,7 @@ describe('a removal', () => {
       counts.add(row?.n ?? 0)
       await Bun.sleep(1)
     }
-    await removal
+    await erasing
     expect(await rowsOf(projectId, database)).toEqual([])
     expect(counts.size).toBeGreaterThan(3)
     await database.close()
@@ -323,10 +323,10 @@ function withPowerCut(write: WriteDatabase, writesMax: number): WriteDatabase {
   })
 }
 
-type RemovalDatabase = Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing' | 'emptyLog'>
+type ErasedDatabase = Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing' | 'emptyLog'>
 
-function removalOf(database: RemovalDatabase): ProjectRemoval {
-  return new ProjectRemoval({
+function erasureOf(database: ErasedDatabase): ProjectErasure {
+  return new ProjectErasure({
     owner: { isOwner: true },
     database,
     stores: { close: () => undefined },

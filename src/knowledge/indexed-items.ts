@@ -42,17 +42,17 @@ export interface StoredChunk {
 }
 
 interface ItemsRequest extends ItemPageRequest {
-  /** A part of the name, whatever the case of its ASCII letters; empty or absent for all items. */
+  /** Part of the name, without regard to the case of ASCII letters; empty or absent for all items. */
   name?: string | undefined
 }
 
-interface KnowledgeStatusOptions {
+interface IndexedItemsOptions {
   store: StoreOf
   /** Milliseconds since 1970. */
   now: () => number
 }
 
-/** Raw, since Drizzle leaves the table out of a column's name in a subquery. */
+/** Raw SQL, since Drizzle omits the table from column names in a subquery. */
 const chunkCount = sql<number>`(select count(*) from chunks where chunks.item_seq = knowledge_items.seq)`
 
 const rowColumns = {
@@ -65,11 +65,11 @@ const rowColumns = {
   chunks: chunkCount.as('chunks'),
 }
 
-/** What people see of a project's knowledge: how it is stored, and how far it is indexed. */
-export class KnowledgeStatus {
-  readonly #options: KnowledgeStatusOptions
+/** Items and chunks as the console shows them: with how far each is indexed. */
+export class IndexedItems {
+  readonly #options: IndexedItemsOptions
 
-  constructor(options: KnowledgeStatusOptions) {
+  constructor(options: IndexedItemsOptions) {
     this.#options = options
   }
 
@@ -81,7 +81,7 @@ export class KnowledgeStatus {
     const read = this.#read(projectId)
     const { createdAt, id } = placeOf(cursor)
     const isListed = and(eq(knowledgeItems.projectId, projectId), name ? isNamed(name) : undefined)
-    // One row more tells whether there is a next page.
+    // One more row shows whether there is a next page.
     const rows = await read
       .select(rowColumns)
       .from(knowledgeItems)
@@ -113,7 +113,7 @@ export class KnowledgeStatus {
     return { ...item, status: statusOf(seq, row.chunks), createdAt: new Date(createdAt).toISOString() }
   }
 
-  /** The item's chunks as search finds them, in their order. */
+  /** The item's chunks in order. */
   async chunks(projectId: number, id: string): Promise<{ data: StoredChunk[] }> {
     const rows = await this.#read(projectId)
       .select({
@@ -131,7 +131,7 @@ export class KnowledgeStatus {
     return { data: rows.flatMap(toStoredChunk) }
   }
 
-  /** The status of each of these items by its `seq`: two queries, however many there are. */
+  /** A function that gives each item's status by its `seq`; two queries for any number of items. */
   async #statuses(
     projectId: number,
     items: readonly { seq: number }[],
@@ -162,7 +162,7 @@ function isItem(projectId: number, id: string) {
   return and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.id, id))
 }
 
-/** The plus keeps SQLite from going through all that is pending in the project. */
+/** The unary plus keeps SQLite from scanning everything that is pending in the project. */
 async function readPending(
   read: ReadDatabase,
   items: readonly { seq: number }[],
@@ -193,7 +193,7 @@ interface ChunkColumns {
   isEmbedded: number
 }
 
-/** Nothing for the row of an item without chunks. */
+/** Empty for the row of an item without chunks. */
 function toStoredChunk({ position, heading, text, overlapChars, isEmbedded }: ChunkColumns): StoredChunk[] {
   if (position === null || text === null) return []
   return [

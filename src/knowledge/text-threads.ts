@@ -3,28 +3,28 @@ import { Thread } from '../threads/thread.ts'
 import { type ChunkRows, toChunkRows } from './chunking/chunk-rows.ts'
 import type { TextApi } from './text-worker.ts'
 
-/** A shorter text is cut up where it is: that takes less time than sending it. */
+/** A shorter text is chunked on the main thread, which takes less time than sending it. */
 const inlineCharsMax = 8_192
-/** Texts waiting to be cut up; beyond it one is refused at once instead of growing memory. */
+/** Further long texts are refused, so that memory stays bounded. */
 const textsWaitingMax = 64
 const embeddingNiceness = 5
 
 /**
- * Cutting up a document of 150 KB takes 8 ms and embedding its chunks 25 ms, in which no request would be
- * answered: threads do both. Somebody waits for the first, and nobody has to for the second, so each has its own.
+ * Chunks and embeds long texts on threads of their own: for 150 KB that takes 8 ms and 25 ms, in which the main thread
+ * would answer no request. Embedding has a thread of lower priority, since requests wait for chunks only.
  */
-export class TextWork {
-  readonly #cutting = openThread('The cutting of texts', 0)
+export class TextThreads {
+  readonly #chunking = openThread('The chunker', 0)
   readonly #embedding = openThread('The built-in embedder', embeddingNiceness)
   #textsWaiting = 0
 
-  /** See chunk-rows.ts. @throws unavailable when too many long texts wait already */
+  /** @throws unavailable when too many long texts are waiting */
   async toChunkRows(text: string): Promise<ChunkRows> {
     if (text.length <= inlineCharsMax) return toChunkRows(text)
     if (this.isFull) throw tooManyTexts()
     this.#textsWaiting++
     try {
-      return await this.#cutting.ask('toChunkRows', text)
+      return await this.#chunking.ask('toChunkRows', text)
     } finally {
       this.#textsWaiting--
     }
@@ -35,22 +35,22 @@ export class TextWork {
     return this.#textsWaiting >= textsWaitingMax
   }
 
-  /** Whether a request's body may hold a text that has to wait for the others. */
+  /** Whether a request's body may hold a text that has to wait for a thread. */
   isLong(bodyBytes: number): boolean {
     return bodyBytes > inlineCharsMax
   }
 
-  /** What the built-in embedder makes of documents. */
+  /** Embeds documents with the built-in embedder. */
   embed(texts: readonly string[]): Promise<Float32Array[]> {
     return this.#embedding.ask('embed', texts)
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#cutting.close(), this.#embedding.close()])
+    await Promise.all([this.#chunking.close(), this.#embedding.close()])
   }
 }
 
-/** @param niceness 0 is normal, 19 lets every other thread go before this one */
+/** @param niceness the thread's priority: 0 is normal, 19 the lowest */
 function openThread(name: string, niceness: number): Thread<TextApi, { niceness: number }> {
   return new Thread({
     script: new URL('./text-worker.ts', import.meta.url),
@@ -61,7 +61,7 @@ function openThread(name: string, niceness: number): Thread<TextApi, { niceness:
 
 export function tooManyTexts(): AppError {
   return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Too many long texts are waiting to be cut up; nothing was stored.',
+    detail: 'Too many long texts are waiting to be split into chunks. Nothing was stored.',
     retryAfterSeconds: 1,
   })
 }
