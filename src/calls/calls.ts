@@ -98,7 +98,7 @@ export class Calls {
     const idHash = this.#options.recordHash(projectId, 'call', id)
     const isThisCall = and(eq(calls.projectId, projectId), eq(calls.id, id))
     const seq = write.select({ seq: calls.seq }).from(calls).where(isThisCall)
-    const results = await write.batch([
+    const [, , , deleted] = await write.batch([
       write
         .update(projects)
         .set({ changeSeq: sql`${projects.changeSeq} + 1` })
@@ -112,7 +112,7 @@ export class Calls {
       write.delete(calls).where(isThisCall).returning({ seq: calls.seq }),
       write.run(this.#options.audit.entry({ by, projectId, action: 'call_deleted', target: idHash })),
     ])
-    if (results[3].length === 0) throw callNotFound()
+    if (deleted.length === 0) throw callNotFound()
     this.#options.erasure.schedule(projectId)
     return { id, deleted: true }
   }

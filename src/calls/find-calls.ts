@@ -3,7 +3,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { callWords } from '../db/word-tables.ts'
 import { type CallSearch, writePageEnd } from './call-query.ts'
 import { type CallRow, readRows } from './call-rows.ts'
-import { headText } from './head-text.ts'
+import { headText } from './call-head.ts'
 import type { WordQuery } from './word-query.ts'
 
 /** Calls that filters leave are counted up to here. */

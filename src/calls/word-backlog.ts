@@ -140,7 +140,7 @@ export class WordBacklog {
       cross join calls_without_words as behind on behind.seq = value ->> 0
       cross join calls on calls.seq = behind.seq and calls.change_seq = value ->> 1`
     const { write } = this.#options
-    const results = await write.batch([
+    const [, indexed] = await write.batch([
       write.run(sql`
         insert or replace into ${callWords(projectId)} (rowid, words)
         select calls.seq, value ->> 2 from ${unchanged} order by calls.seq`),
@@ -148,6 +148,6 @@ export class WordBacklog {
         sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged}) returning seq`,
       ),
     ])
-    return results[1].map(({ seq }) => seq)
+    return indexed.map(({ seq }) => seq)
   }
 }
