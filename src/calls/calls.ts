@@ -1,14 +1,13 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import type { AuditTrail, By } from '../console/audit.ts'
-import type { CallFilters } from '../console/schemas.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { callDocuments, calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import { type CallFacets, readFacets } from './call-facets.ts'
-import { readCallSearch } from './call-query.ts'
+import { type CallQuery, readCallQuery } from './call-query.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { exportCalls } from './export.ts'
 import { type CallRows, findCalls } from './find-calls.ts'
@@ -63,12 +62,12 @@ export class Calls {
     return readPage(this.#options.store(projectId).read, projectId, page)
   }
 
-  /** A page of the calls that the filters leave. @throws invalid_request for a filter that cannot be read. */
-  async find(projectId: number, filters: CallFilters): Promise<CallRows> {
-    return await findCalls(this.#options.store(projectId).readAside, projectId, readCallSearch(filters))
+  /** A page of the calls that match a query. @throws invalid_request for a value that cannot be read */
+  async find(projectId: number, query: CallQuery): Promise<CallRows> {
+    return await findCalls(this.#options.store(projectId).readAside, projectId, readCallQuery(query))
   }
 
-  /** What the calls can be filtered by. */
+  /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
     return readFacets(this.#options.store(projectId).readAside, projectId)
   }
