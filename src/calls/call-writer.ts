@@ -3,10 +3,9 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
-import { toHead, writtenColumns } from './call-head.ts'
+import { type StoredCall, toHead, writtenColumns } from './call-head.ts'
 import { CallWords } from './call-words.ts'
 import { isLong } from './document.ts'
-import type { StoredCall } from './merge.ts'
 import type { Call, Turn } from './schemas.ts'
 
 /**

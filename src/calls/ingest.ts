@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { RecordHash } from '../db/record-hash.ts'
 import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { Turns } from '../db/turns.ts'
 import { AppError, invalidRequest } from '../errors.ts'
+import type { StoredCall } from './call-head.ts'
 import { CallWriter, type PendingWrite } from './call-writer.ts'
 import { type Admit, isLong } from './document.ts'
-import { checkChange, mergeCall, type StoredCall } from './merge.ts'
+import { checkChange, mergeCall } from './merge.ts'
 import { type CallChange, callIdPattern } from './schemas.ts'
 import { readDeletedCalls, readLongCalls, readStoredCalls } from './stored-calls.ts'
 
@@ -187,8 +189,8 @@ function resultOf(merge: () => IngestedCall): Result {
   }
 }
 
-function isSame(a: StoredCall, b: StoredCall): boolean {
-  return a.occurredAt === b.occurredAt && a.metadata === b.metadata && a.document === b.document
+function isSame({ call: _, ...a }: StoredCall, { call: __, ...b }: StoredCall): boolean {
+  return isDeepStrictEqual(a, b)
 }
 
 /** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */

@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import { callDocuments, callMetadata, calls } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
+import { type StoredCall, unservedColumns } from './call-head.ts'
 import { readAtOnceCharsMax } from './document.ts'
-import type { StoredCall } from './merge.ts'
 
 /** A call as it was read, and the number of its last change. */
 export interface ReadCall {
@@ -19,16 +20,17 @@ const queries = preparedQueries((db) => ({
     .prepare(),
   byIds: db
     .select({
-      id: sql<string>`calls.id`,
-      changeSeq: sql<number>`calls.change_seq`,
-      occurredAt: sql<number | null>`calls.occurred_at`,
-      document: sql<string>`document`,
-      metadata: sql<string | null>`metadata`,
+      ...unservedColumns,
+      id: calls.id,
+      changeSeq: calls.changeSeq,
+      document: callDocuments.document,
+      metadata: callMetadata.metadata,
     })
-    .from(sql`json_each(${sql.placeholder('ids')}) wanted
-      cross join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value
-      join call_documents on call_documents.seq = calls.seq
-      left join call_metadata on call_metadata.seq = calls.seq`)
+    .from(sql`json_each(${sql.placeholder('ids')}) wanted`)
+    .crossJoin(calls)
+    .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
+    .leftJoin(callMetadata, eq(callMetadata.seq, calls.seq))
+    .where(and(eq(calls.projectId, sql.placeholder('projectId')), sql`${calls.id} = wanted.value`))
     .prepare(),
   deletedHashes: db
     .select({ hash: sql<string>`erasures.id_hash` })
