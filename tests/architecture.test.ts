@@ -226,11 +226,16 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
-  test('the page imports nothing of the service but types, and nothing that browsers lack; nobody imports the page', () => {
+  test('the page imports nothing of the service but types and the list of filters, and nothing that browsers lack; nobody imports the page', () => {
+    const shared = 'src/calls/filters.ts'
+    expect(source.find(({ path }) => path === shared)?.imports).toEqual([])
     expect(
       breaches(
         page,
-        (target) => (/^(src|scripts|tests)\//.test(target) ? !isOfPage(target) : isOfServers(target)),
+        (target) =>
+          /^(src|scripts|tests)\//.test(target)
+            ? !isOfPage(target) && target !== shared
+            : isOfServers(target),
         'runtimeImports',
       ),
     ).toEqual([])

@@ -1,25 +1,26 @@
-import { sql } from 'drizzle-orm'
+import { isNotNull, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import { calls } from '../db/schema.ts'
+import { callFilters, type ValueFilter } from './filters.ts'
 
 const valuesMax = 50
 
-/** What filters can choose from, the most frequent first. */
-export interface CallFacets {
-  evaluations: { value: string; calls: number }[]
-  endedReasons: { value: string; calls: number }[]
-}
+/** The values that calls can be filtered by, the most frequent first. */
+export type CallFacets = { [Name in ValueFilter['name']]?: { value: string; calls: number }[] }
 
-/** What calls can be filtered by: the values that there are, each counted in an index that has them in order. */
+/** Each filter's values are counted in an index that has them in order. */
 export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
-  const read = async (column: 'evaluation' | 'ended_reason') => {
-    const value = sql.raw(column)
-    return await db
-      .select({ value: sql<string>`${value}`, calls: sql<number>`count(*) as calls` })
-      .from(sql`calls`)
-      .where(sql`project_id = ${projectId} and ${value} is not null`)
-      .groupBy(value)
-      .orderBy(sql`calls desc`, value)
+  const facets: CallFacets = {}
+  for (const filter of callFilters) {
+    if (filter.kind !== 'value') continue
+    const column = calls[filter.column]
+    facets[filter.name] = await db
+      .select({ value: sql<string>`${column}`, calls: sql<number>`count(*) as calls` })
+      .from(calls)
+      .where(sql`${calls.projectId} = ${projectId} and ${isNotNull(column)}`)
+      .groupBy(column)
+      .orderBy(sql`calls desc`, column)
       .limit(valuesMax)
   }
-  return { evaluations: await read('evaluation'), endedReasons: await read('ended_reason') }
+  return facets
 }

@@ -1,5 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import { callDocuments, calls } from '../db/schema.ts'
+import { listedColumns } from './call-head.ts'
 import { readSummary } from './document.ts'
 import type { Call } from './schemas.ts'
 import { findMatch, type TextMatch } from './text-match.ts'
@@ -10,35 +12,20 @@ const matchedCharsMax = 500_000
 /** So much of a document holds what is before the summary, and enough of that, however it is escaped. */
 const documentStartChars = 2_400
 
-export interface CallRow {
-  id: string
+type Listed = { [Column in keyof typeof listedColumns]: (typeof calls.$inferSelect)[Column] }
+
+/** What a list shows of a call. */
+export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   createdAt: string
   updatedAt: string
-  status: 'live' | 'completed'
-  duration: number
-  callerNumber: string | null
-  calledNumber: string | null
-  evaluation: string | null
-  isEngaged: boolean
-  endedReason: string | null
   /** At most 300 characters. */
   summary: string | null
-  /** Where the text searched for is; null without one. */
+  /** Where the text that was searched for is; null when none was. */
   match: TextMatch | null
 }
 
-interface HeadRow {
+interface HeadRow extends Listed {
   seq: number
-  id: string
-  createdAt: number
-  updatedAt: number
-  status: CallRow['status']
-  duration: number
-  callerNumber: string | null
-  calledNumber: string | null
-  evaluation: string | null
-  isEngaged: number
-  endedReason: string | null
   chars: number
   documentStart: string
 }
@@ -82,21 +69,15 @@ async function readHeads(
 ): Promise<Map<number, HeadRow>> {
   const rows: HeadRow[] = await db
     .select({
-      seq: sql<number>`calls.seq`,
-      id: sql<string>`calls.id`,
-      createdAt: sql<number>`created_at`,
-      updatedAt: sql<number>`updated_at`,
-      status: sql<CallRow['status']>`status`,
-      duration: sql<number>`duration`,
-      callerNumber: sql<string | null>`caller_number`,
-      calledNumber: sql<string | null>`called_number`,
-      evaluation: sql<string | null>`evaluation`,
-      isEngaged: sql<number>`is_engaged`,
-      endedReason: sql<string | null>`ended_reason`,
-      chars: sql<number>`document_chars`,
-      documentStart: sql<string>`substr(document, 1, ${sql.raw(String(documentStartChars))})`,
+      ...listedColumns,
+      seq: calls.seq,
+      chars: calls.documentChars,
+      documentStart: sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`,
     })
-    .from(fromSeqs(projectId, seqs))
+    .from(eachOf(seqs))
+    .crossJoin(calls)
+    .crossJoin(callDocuments)
+    .where(isOneOfThem(projectId))
   return new Map(rows.map((row) => [row.seq, row]))
 }
 
@@ -106,14 +87,20 @@ async function readDocuments(
   seqs: readonly number[],
 ): Promise<Map<number, string>> {
   const rows = await db
-    .select({ seq: sql<number>`calls.seq`, document: sql<string>`document` })
-    .from(fromSeqs(projectId, seqs))
+    .select({ seq: calls.seq, document: callDocuments.document })
+    .from(eachOf(seqs))
+    .crossJoin(calls)
+    .crossJoin(callDocuments)
+    .where(isOneOfThem(projectId))
   return new Map(rows.map(({ seq, document }) => [seq, document]))
 }
 
-function fromSeqs(projectId: number, seqs: readonly number[]): SQL {
-  return sql`json_each(${JSON.stringify(seqs)}) cross join calls on calls.seq = value and calls.project_id = ${projectId}
-    cross join call_documents on call_documents.seq = calls.seq`
+function eachOf(seqs: readonly number[]): SQL {
+  return sql`json_each(${JSON.stringify(seqs)})`
+}
+
+function isOneOfThem(projectId: number): SQL | undefined {
+  return and(sql`${calls.seq} = value`, eq(calls.projectId, projectId), eq(callDocuments.seq, calls.seq))
 }
 
 function parseCall(document: string): Call {
@@ -126,7 +113,6 @@ function toRow(head: HeadRow, match: CallRow['match']): CallRow {
     ...shown,
     createdAt: new Date(head.createdAt).toISOString(),
     updatedAt: new Date(head.updatedAt).toISOString(),
-    isEngaged: head.isEngaged === 1,
     summary: readSummary(documentStart),
     match,
   }

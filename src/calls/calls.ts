@@ -1,6 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { CallFilters } from '../console/schemas.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { callDocuments, calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
@@ -8,7 +7,7 @@ import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { type CallFacets, readFacets } from './call-facets.ts'
-import { readCallSearch } from './call-query.ts'
+import { type CallQuery, readCallQuery } from './call-query.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { exportCalls } from './export.ts'
 import { type CallRows, findCalls } from './find-calls.ts'
@@ -63,12 +62,12 @@ export class Calls {
     return readPage(this.#options.store(projectId).read, projectId, page)
   }
 
-  /** A page of the calls that the filters leave. @throws invalid_request for a filter that cannot be read. */
-  async find(projectId: number, filters: CallFilters): Promise<CallRows> {
-    return await findCalls(this.#options.store(projectId).readAside, projectId, readCallSearch(filters))
+  /** A page of the calls that match a query. @throws invalid_request for a value that cannot be read */
+  async find(projectId: number, query: CallQuery): Promise<CallRows> {
+    return await findCalls(this.#options.store(projectId).readAside, projectId, readCallQuery(query))
   }
 
-  /** What the calls can be filtered by. */
+  /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
     return readFacets(this.#options.store(projectId).readAside, projectId)
   }
@@ -98,7 +97,7 @@ export class Calls {
     const idHash = this.#options.recordHash(projectId, 'call', id)
     const isThisCall = and(eq(calls.projectId, projectId), eq(calls.id, id))
     const seq = write.select({ seq: calls.seq }).from(calls).where(isThisCall)
-    const results = await write.batch([
+    const [, , , deleted] = await write.batch([
       write
         .update(projects)
         .set({ changeSeq: sql`${projects.changeSeq} + 1` })
@@ -112,7 +111,7 @@ export class Calls {
       write.delete(calls).where(isThisCall).returning({ seq: calls.seq }),
       write.run(this.#options.audit.entry({ by, projectId, action: 'call_deleted', target: idHash })),
     ])
-    if (results[3].length === 0) throw callNotFound()
+    if (deleted.length === 0) throw callNotFound()
     this.#options.erasure.schedule(projectId)
     return { id, deleted: true }
   }

@@ -3,6 +3,10 @@ import type { Call } from './schemas.ts'
 /** A longer document is read only once there is room for it. */
 export const readAtOnceCharsMax = 262_144
 
+export function isLong(document: string): boolean {
+  return document.length > readAtOnceCharsMax
+}
+
 /** Told how many characters are about to be read. @throws unavailable when there is no room for them */
 export type Admit = (chars: number) => void
 

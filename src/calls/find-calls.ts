@@ -3,7 +3,6 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { callWords } from '../db/word-tables.ts'
 import { type CallSearch, writePageEnd } from './call-query.ts'
 import { type CallRow, readRows } from './call-rows.ts'
-import { headText } from './head-text.ts'
 import type { WordQuery } from './word-query.ts'
 
 /** Calls that filters leave are counted up to here. */
@@ -58,7 +57,7 @@ async function findPlaces(
   if (words === null) return { places: [], total: 0 }
   if (words) return withTotal(await findByWords(db, projectId, search, words))
   const found = await read(db, newest(projectId, search, placesCounted(search)), search)
-  if (filtersOf(search).length > 0) return withTotal(found)
+  if (search.conditions.length > 0) return withTotal(found)
   return { places: found.places, total: await readCallCount(db, projectId) }
 }
 
@@ -151,28 +150,8 @@ async function readCallCount(db: ReadDatabase, projectId: number): Promise<numbe
 }
 
 function conditionOf(projectId: number, search: CallSearch): SQL {
-  const conditions = [sql`calls.project_id = ${projectId}`, ...filtersOf(search)]
+  const conditions = [sql`calls.project_id = ${projectId}`, ...search.conditions]
   const { after } = search
   if (after) conditions.push(sql`(calls.created_at, calls.id) < (${after.createdAt}, ${after.id})`)
   return sql.join(conditions, sql` and `)
-}
-
-function filtersOf(search: CallSearch): SQL[] {
-  const { status, evaluation, isEvaluated, isEngaged, endedReason, from, to, digits } = search
-  const filters: SQL[] = []
-  if (status !== undefined) filters.push(sql`calls.status = ${status}`)
-  if (evaluation !== undefined) filters.push(sql`calls.evaluation = ${headText(evaluation)}`)
-  if (isEvaluated !== undefined) filters.push(sql`(calls.evaluation is not null) = ${isEvaluated ? 1 : 0}`)
-  if (isEngaged !== undefined) filters.push(sql`calls.is_engaged = ${isEngaged ? 1 : 0}`)
-  if (endedReason !== undefined) filters.push(sql`calls.ended_reason = ${headText(endedReason)}`)
-  if (from !== undefined) filters.push(sql`calls.created_at >= ${from}`)
-  if (to !== undefined) filters.push(sql`calls.created_at < ${to}`)
-  if (digits !== undefined) {
-    const ends = ['caller_digits', 'called_digits'].flatMap((column) => [
-      sql`substr(${sql.raw(column)}, 1, ${digits.length}) = ${digits}`,
-      sql`substr(${sql.raw(column)}, ${-digits.length}) = ${digits}`,
-    ])
-    filters.push(sql`(${sql.join(ends, sql` or `)})`)
-  }
-  return filters
 }

@@ -1,41 +1,21 @@
 import { setImmediate } from 'node:timers/promises'
-import { sql } from 'drizzle-orm'
+import { isDeepStrictEqual } from 'node:util'
 import { KeyedMutex } from '../db/keyed-mutex.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { calls, erasures, projects } from '../db/schema.ts'
 import { inSlices } from '../db/slices.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
-import { callWords } from '../db/word-tables.ts'
+import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
-import { CallWords } from './call-words.ts'
-import { type Admit, readAtOnceCharsMax } from './document.ts'
-import { headText } from './head-text.ts'
-import { checkChange, mergeCall, type StoredCall } from './merge.ts'
-import { type Call, type CallChange, callIdPattern, type Turn } from './schemas.ts'
+import type { StoredCall } from './call-head.ts'
+import { CallWriter, type PendingWrite } from './call-writer.ts'
+import { type Admit, isLong } from './document.ts'
+import { checkChange, mergeCall } from './merge.ts'
+import { type CallChange, callIdPattern } from './schemas.ts'
+import { readDeletedCalls, readLongCalls, readStoredCalls } from './stored-calls.ts'
 
-/** Rounds of reading, merging and writing before we say that other processes change the call too fast. */
+/** Attempts to read, merge and write before the answer is that other processes change the call too fast. */
 const attemptsMax = 20
-/**
- * The words of a longer call are left to the backlog: cutting them takes long, and a conversation that grows turn by
- * turn would be indexed as a whole at each of them.
- */
-const wordsAtOnceCharsMax = 65_536
-/** Of the stored documents that one transaction merges into. */
+/** Characters of stored documents that one transaction merges into. */
 const charsPerWriteMax = 8_388_608
-
-/** The head's values that a change may set, in the order of their columns. */
-const headFacts = [
-  'updatedAt',
-  'occurredAt',
-  'status',
-  'evaluation',
-  'isEngaged',
-  'duration',
-  'callerNumber',
-  'calledNumber',
-  'endedReason',
-  'chars',
-]
 
 interface IngestOptions {
   store: StoreOf
@@ -56,59 +36,18 @@ export interface IngestedCall {
   isNew: boolean
 }
 
-interface StoredRow {
-  id: string
-  change_seq: number
-  occurred_at: number | null
-  document: string
-  metadata: string | null
-}
-
-/** A call as it was read, as it shall become, and which requests made it so. */
-interface PendingWrite {
-  id: string
-  seenChangeSeq: number | null
-  before: StoredCall | null
-  after: StoredCall
-}
-
-const queries = preparedQueries((db) => ({
-  longByIds: db
-    .select({ id: sql<string>`calls.id`, chars: sql<number>`document_chars` })
-    .from(sql`json_each(${sql.placeholder('ids')}) wanted
-      cross join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value`)
-    .where(sql`document_chars > ${sql.raw(`${readAtOnceCharsMax}`)}`)
-    .prepare(),
-  byIds: db
-    .select({
-      id: sql<string>`calls.id`,
-      change_seq: sql<number>`calls.change_seq`,
-      occurred_at: sql<number | null>`calls.occurred_at`,
-      document: sql<string>`document`,
-      metadata: sql<string | null>`metadata`,
-    })
-    .from(sql`json_each(${sql.placeholder('ids')}) wanted
-      cross join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value
-      join call_documents on call_documents.seq = calls.seq
-      left join call_metadata on call_metadata.seq = calls.seq`)
-    .prepare(),
-  deletedHashes: db
-    .select({ hash: sql<string>`erasures.id_hash` })
-    .from(sql`json_each(${sql.placeholder('hashes')}) wanted cross join erasures
-      on erasures.project_id = ${sql.placeholder('projectId')} and erasures.kind = 'call'
-      and erasures.id_hash = wanted.value`)
-    .prepare(),
-}))
+type Result = IngestedCall | AppError
 
 /** How platforms and imports bring calls in: create or merge, one or many at a time. */
 export class Ingest {
   readonly #options: IngestOptions
+  readonly #writer: CallWriter
   readonly #mutex = new KeyedMutex()
   readonly #longMutex = new KeyedMutex()
-  readonly #words = new CallWords()
 
   constructor(options: IngestOptions) {
     this.#options = options
+    this.#writer = new CallWriter(options)
   }
 
   /** Creates the call or merges the change into it; committed when it returns. */
@@ -120,7 +59,7 @@ export class Ingest {
   ): Promise<IngestedCall> {
     const inputs = [{ id, change }]
     const chars = (await this.#readLong(projectId, inputs)).get(id) ?? 0
-    // Before its turn: else any number could wait for theirs.
+    // Before its turn, so that the number of requests that wait for theirs is bounded.
     if (chars > 0) admit(chars)
     const [result] = await this.#mutex.run(namesOf(projectId, inputs), () =>
       this.#putSome(projectId, inputs, chars > 0, admit),
@@ -131,8 +70,8 @@ export class Ingest {
   }
 
   /**
-   * The same for many calls, in one transaction of a constant number of statements unless they are long. What is
-   * wrong with one of them is its own answer and does not keep the others out.
+   * The same for many calls, in one transaction of a constant number of statements unless they are long. A call that
+   * cannot be written has its error as its result, and the others are written.
    */
   putAll(projectId: number, inputs: readonly Input[]): Promise<(Pick<IngestedCall, 'isNew'> | AppError)[]> {
     return this.#mutex.run(namesOf(projectId, inputs), async () => {
@@ -151,74 +90,65 @@ export class Ingest {
   }
 
   /** Long calls are merged one at a time, and other requests are answered in between. */
-  async #putSome(projectId: number, inputs: readonly Input[], areLong: boolean, admit: Admit) {
-    if (!areLong) return await this.#putInTurn(projectId, inputs, admit)
+  async #putSome(
+    projectId: number,
+    inputs: readonly Input[],
+    areLong: boolean,
+    admit: Admit,
+  ): Promise<Result[]> {
+    if (!areLong) return await this.#mergeAndWrite(projectId, inputs, admit)
     return await this.#longMutex.run(longCalls, async () => {
       await setImmediate()
-      return await this.#putInTurn(projectId, inputs, admit)
+      return await this.#mergeAndWrite(projectId, inputs, admit)
     })
   }
 
-  async #putInTurn(
-    projectId: number,
-    inputs: readonly Input[],
-    admit: Admit,
-  ): Promise<(IngestedCall | AppError)[]> {
-    const results: (IngestedCall | AppError)[] = new Array(inputs.length)
+  /** Merges and writes again what another process has changed in between. */
+  async #mergeAndWrite(projectId: number, inputs: readonly Input[], admit: Admit): Promise<Result[]> {
+    const results: Result[] = new Array(inputs.length)
     let open = inputs.map((input, position) => ({ ...input, position }))
     for (let attempt = 0; open.length > 0; attempt++) {
       if (attempt === attemptsMax) throw tooContended()
-      const { writes, made } = await this.#merge(projectId, open, results, admit)
-      const written = await this.#write(projectId, writes)
-      open = open.filter(({ id, position }) => {
-        const result = made.get(position)
-        if (!result) return false
-        const write = writes.get(id)
-        if (write && !written.has(id)) return true
-        results[position] = result
-        return false
+      const { merged, writes } = await this.#merge(projectId, open, admit)
+      const written = await this.#writer.write(projectId, [...writes.values()])
+      open = open.filter(({ id, position }, at) => {
+        const result = merged[at]
+        if (!result) throw new Error('Each input is merged')
+        const isLost = !(result instanceof AppError) && writes.has(id) && !written.has(id)
+        if (!isLost) results[position] = result
+        return isLost
       })
     }
     return results
   }
 
-  /** Several changes of one call in one go build on each other, in their order. */
-  async #merge(
-    projectId: number,
-    inputs: readonly (Input & { position: number })[],
-    results: (IngestedCall | AppError)[],
-    admit: Admit,
-  ) {
+  /** Several changes of one call build on each other, in their order. */
+  async #merge(projectId: number, inputs: readonly Input[], admit: Admit) {
+    const { read } = this.#options.store(projectId)
     const [stored, deleted] = await Promise.all([
-      this.#readStored(projectId, inputs),
+      readStoredCalls(read, projectId, idsOf(inputs)),
       this.#readDeleted(projectId, inputs),
     ])
     const writes = new Map<string, PendingWrite>()
-    const made = new Map<number, IngestedCall>()
-    for (const { id, change, position } of inputs) {
-      try {
-        checkId(id)
-        if (deleted.has(id)) {
-          // What is wrong with a request is wrong whatever is stored.
-          checkChange(id, change)
-          throw callWasDeleted()
-        }
-        const row = stored.get(id)
-        const before = writes.get(id)?.after ?? row?.stored ?? null
-        const after = mergeCall(before, id, change, this.#options.now())
-        if (!before || !isSame(before, after)) {
-          this.#checkSize(after.document)
-          // One that was long before was admitted by that.
-          if (isLong(after) && !(before && isLong(before))) admit(after.document.length)
-          writes.set(id, { id, seenChangeSeq: row?.changeSeq ?? null, before: row?.stored ?? null, after })
-        }
-        made.set(position, { document: after.document, isNew: !before })
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error
-        results[position] = error
+    const mergeOne = ({ id, change }: Input): IngestedCall => {
+      checkId(id)
+      if (deleted.has(id)) {
+        // What is wrong with a request is wrong whatever is stored.
+        checkChange(id, change)
+        throw callWasDeleted()
       }
+      const { stored: first = null, changeSeq = null } = stored.get(id) ?? {}
+      const before = writes.get(id)?.after ?? first
+      const after = mergeCall(before, id, change, this.#options.now())
+      if (!before || !isSame(before, after)) {
+        this.#checkSize(after.document)
+        // A call that was long before has been admitted already.
+        if (isLong(after.document) && !(before && isLong(before.document))) admit(after.document.length)
+        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after })
+      }
+      return { document: after.document, isNew: !before }
     }
-    return { writes, made }
+    return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes }
   }
 
   #checkSize(document: string): void {
@@ -226,181 +156,41 @@ export class Ingest {
     if (Buffer.byteLength(document) > callBytesMax) throw callTooLarge(callBytesMax)
   }
 
-  /** Characters of those that are too long to be read at once. */
-  async #readLong(projectId: number, inputs: readonly Input[]): Promise<Map<string, number>> {
-    const ids = toIds(inputs)
-    const rows = await queries(this.#options.store(projectId).read).longByIds.all({ projectId, ids })
-    return new Map(rows.map(({ id, chars }) => [id, chars]))
-  }
-
-  async #readStored(projectId: number, inputs: readonly Input[]) {
-    const ids = toIds(inputs)
-    const rows: StoredRow[] = await queries(this.#options.store(projectId).read).byIds.all({ projectId, ids })
-    return new Map(
-      rows.map((row) => [
-        row.id,
-        {
-          changeSeq: row.change_seq,
-          stored: {
-            call: JSON.parse(row.document),
-            document: row.document,
-            occurredAt: row.occurred_at,
-            metadata: row.metadata,
-          },
-        },
-      ]),
-    )
+  #readLong(projectId: number, inputs: readonly Input[]): Promise<Map<string, number>> {
+    return readLongCalls(this.#options.store(projectId).read, projectId, idsOf(inputs))
   }
 
   async #readDeleted(projectId: number, inputs: readonly Input[]): Promise<Set<string>> {
-    const idByHash = new Map(inputs.map(({ id }) => [this.#options.recordHash(projectId, 'call', id), id]))
-    const hashes = JSON.stringify([...idByHash.keys()])
-    const rows = await queries(this.#options.store(projectId).read).deletedHashes.all({ projectId, hashes })
-    return new Set(rows.flatMap(({ hash }) => idByHash.get(hash) ?? []))
-  }
-
-  /**
-   * Writes what was merged if nothing changed since it was read, and tells which ids it wrote. A row counts
-   * as written by this batch when it bears the change number that the batch has just drawn.
-   */
-  async #write(projectId: number, writes: Map<string, PendingWrite>): Promise<Set<string>> {
-    if (writes.size === 0) return new Set()
-    const all = [...writes.values()]
-    const heads = all.map((write) => this.#toHead(projectId, write))
-    const created = JSON.stringify(heads.filter(({ seen }) => seen === null))
-    const changed = JSON.stringify(heads.filter(({ seen }) => seen !== null))
-    const long = all.filter(({ after }) => isLong(after))
-    const documents = JSON.stringify(
-      all.filter(({ after }) => !isLong(after)).map(({ id, after }) => [id, after.document]),
-    )
-    const metadata = JSON.stringify(
-      all
-        .filter(({ before, after }) => after.metadata !== (before?.metadata ?? null))
-        .map(({ id, after }) => [id, after.metadata]),
-    )
-    const reworded = all.filter(hasOtherWords)
-    const isForBacklog = ({ after }: PendingWrite) => charsSaid(after.call) > wordsAtOnceCharsMax
-    const words = JSON.stringify(
-      reworded
-        .filter((write) => !isForBacklog(write))
-        .map(({ id, after }) => [id, this.#words.of(after.call)]),
-    )
-    const backlog = JSON.stringify(reworded.filter(isForBacklog).map(({ id }) => id))
-    const { write } = this.#options.store(projectId)
-    const drawn = sql`(select change_seq from ${projects} where id = ${projectId})`
-    // `cross join` keeps the order: left to itself SQLite goes through all the project's calls for each row.
-    const written = (id: string) =>
-      sql`cross join calls on calls.project_id = ${projectId} and calls.id = ${sql.raw(id)} and calls.change_seq = ${drawn}`
-    const field = (name: string) => sql.raw(`value ->> '${name}'`)
-    const facts = sql.join(headFacts.map(field), sql`, `)
-    const results = await write.batch([
-      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
-      write.run(sql`
-        insert into ${calls} (project_id, id, created_at, updated_at, occurred_at, status, evaluation, is_engaged,
-          duration, caller_number, called_number, ended_reason, document_chars, change_seq)
-        select ${projectId}, ${field('id')}, ${field('createdAt')}, ${facts}, ${drawn}
-        from json_each(${created})
-        where not exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
-          and id_hash = ${field('hash')})
-        on conflict do nothing`),
-      // An upsert by seq, since `update … from` goes through all the project's calls.
-      write.run(sql`
-        insert into ${calls} (seq, project_id, id, created_at, updated_at, occurred_at, status, evaluation,
-          is_engaged, duration, caller_number, called_number, ended_reason, document_chars, change_seq)
-        select seen.seq, seen.project_id, seen.id, seen.created_at, ${facts}, ${drawn}
-        from json_each(${changed}) cross join calls as seen on seen.project_id = ${projectId}
-          and seen.id = ${field('id')} and seen.change_seq = ${field('seen')}
-        where true on conflict (seq) do update set updated_at = excluded.updated_at,
-          occurred_at = excluded.occurred_at, status = excluded.status, evaluation = excluded.evaluation,
-          is_engaged = excluded.is_engaged, duration = excluded.duration, caller_number = excluded.caller_number,
-          called_number = excluded.called_number, ended_reason = excluded.ended_reason,
-          document_chars = excluded.document_chars, change_seq = excluded.change_seq`),
-      write.run(sql`
-        insert into call_documents (seq, document)
-        select calls.seq, value ->> 1 from json_each(${documents}) ${written('value ->> 0')}
-        where true on conflict (seq) do update set document = excluded.document`),
-      write.run(sql`
-        delete from call_metadata where seq in (
-          select calls.seq from json_each(${metadata}) ${written('value ->> 0')})`),
-      write.run(sql`
-        insert into call_metadata (seq, metadata)
-        select calls.seq, value ->> 1 from json_each(${metadata}) ${written('value ->> 0')}
-        where value ->> 1 is not null`),
-      // In the order of their numbers, or each row would become a segment of its own.
-      write.run(sql`
-        insert or replace into ${callWords(projectId)} (rowid, words)
-        select calls.seq, value ->> 1 from json_each(${words}) ${written('value ->> 0')} order by calls.seq`),
-      write.run(sql`
-        insert or ignore into calls_without_words (seq)
-        select calls.seq from json_each(${backlog}) ${written('value')}`),
-      write.all<{ id: string }>(sql`
-        select calls.id as id from json_each(${JSON.stringify(all.map(({ id }) => id))}) ${written('value')}`),
-      // Each by a statement of its own: within JSON it would be parsed again and again.
-      ...long.map(({ id, after }) =>
-        write.run(sql`
-          insert into call_documents (seq, document)
-          select seq, ${after.document} from calls
-          where project_id = ${projectId} and id = ${id} and change_seq = ${drawn}
-          on conflict (seq) do update set document = excluded.document`),
-      ),
-    ])
-    return new Set(results[8].map(({ id }) => id))
-  }
-
-  #toHead(projectId: number, { id, seenChangeSeq, after }: PendingWrite) {
-    const { call, document, occurredAt } = after
-    return {
-      id,
-      seen: seenChangeSeq,
-      hash: this.#options.recordHash(projectId, 'call', id),
-      createdAt: Date.parse(call.createdAt),
-      updatedAt: Date.parse(call.updatedAt),
-      occurredAt,
-      status: call.status,
-      evaluation: headText(call.evaluation),
-      isEngaged: call.isEngaged ? 1 : 0,
-      duration: call.duration,
-      callerNumber: headText(call.callerNumber),
-      calledNumber: headText(call.calledNumber),
-      endedReason: headText(call.endedReason),
-      chars: document.length,
-    }
+    const { store, recordHash } = this.#options
+    const idByHash = new Map(inputs.map(({ id }) => [recordHash(projectId, 'call', id), id]))
+    const hashes = await readDeletedCalls(store(projectId).read, projectId, idByHash.keys())
+    return new Set(hashes.flatMap((hash) => idByHash.get(hash) ?? []))
   }
 }
 
 const longCalls = new Set(['long calls'])
 const admitAll = () => undefined
 
-function isLong({ document }: StoredCall): boolean {
-  return document.length > readAtOnceCharsMax
-}
-
 function namesOf(projectId: number, inputs: readonly Input[]): Set<string> {
   return new Set(inputs.map(({ id }) => `${projectId} ${id}`))
 }
 
-function toIds(inputs: readonly Input[]): string {
-  return JSON.stringify([...new Set(inputs.map(({ id }) => id))])
+function idsOf(inputs: readonly Input[]): string[] {
+  return inputs.map(({ id }) => id)
 }
 
-function isSame(a: StoredCall, b: StoredCall): boolean {
-  return a.occurredAt === b.occurredAt && a.metadata === b.metadata && a.document === b.document
+/** An error that a client is answered with is a result like any other. */
+function resultOf(merge: () => IngestedCall): Result {
+  try {
+    return merge()
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
 }
 
-/** A call that says nothing needs no words, unless it said something before. */
-function hasOtherWords({ before, after }: PendingWrite): boolean {
-  const [was, is] = [before?.call ?? silent, after.call]
-  return was.summary !== is.summary || !isSameTranscript(was.transcript, is.transcript)
-}
-
-const silent = { summary: null, transcript: [] }
-
-function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
-  return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)
-}
-
-function charsSaid({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): number {
-  return transcript.reduce((sum, { content }) => sum + content.length, summary?.length ?? 0)
+function isSame({ call: _, ...a }: StoredCall, { call: __, ...b }: StoredCall): boolean {
+  return isDeepStrictEqual(a, b)
 }
 
 /** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */

@@ -1,18 +1,8 @@
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import type { StoredCall } from './call-head.ts'
 import { toDocument, withUpdatedAt } from './document.ts'
 import { readInstant } from './instant.ts'
 import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
-
-/** A call and what belongs to it but is not served. */
-export interface StoredCall {
-  call: Call
-  /** The call as it is served. */
-  document: string
-  /** Milliseconds since 1970 of the newest event merged; null when none was named. */
-  occurredAt: number | null
-  /** JSON text, or null. */
-  metadata: string | null
-}
 
 const mergedFields = [
   'duration',

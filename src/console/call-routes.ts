@@ -9,10 +9,9 @@ import type { Outbox } from '../http/outbox.ts'
 import { byPerson } from '../identity.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
-import { CallFilters, Period } from './schemas.ts'
+import { Period } from './schemas.ts'
 
 const detail = { hide: true }
-const filters = { query: bodyOf(CallFilters), detail }
 const period = { query: bodyOf(Period), detail }
 
 interface CallRoutesOptions {
@@ -26,7 +25,7 @@ interface CallRoutesOptions {
 export function consoleCallRoutes({ calls, overview, knowledge, outbox }: CallRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project' })
     .use(consoleContext())
-    .get('/calls', ({ member, query }) => calls.find(member.projectId, query), filters)
+    .get('/calls', ({ member, query }) => calls.find(member.projectId, query), { detail })
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId), { detail })
     .get(
       '/calls/:id',
@@ -34,9 +33,7 @@ export function consoleCallRoutes({ calls, overview, knowledge, outbox }: CallRo
         const { document } = await outbox.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
         return answerOf(document)
       },
-      {
-        detail,
-      },
+      { detail },
     )
     .delete(
       '/calls/:id',

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
 
@@ -49,28 +49,6 @@ export const NewInvitation = Type.Object({ role: Role })
 export const NewRole = Type.Object({ role: Role })
 
 const filter = Type.Optional(Type.String({ maxLength: 500 }))
-
-/** Filters of the list of calls; an empty one is none. */
-export const CallFilters = Type.Object({
-  status: filter,
-  /** A value as ingested. */
-  evaluation: filter,
-  /** `true` or `false`: whether there is a value at all. */
-  evaluated: filter,
-  /** `true` or `false`. */
-  engaged: filter,
-  endedReason: filter,
-  /** ISO 8601 instants: from (included), to (not included). */
-  from: filter,
-  to: filter,
-  /** Digits of a caller's or called number, from its start or its end. */
-  number: filter,
-  /** Words of the transcript or the summary. */
-  text: filter,
-  cursor: filter,
-  limit: filter,
-})
-export type CallFilters = Static<typeof CallFilters>
 
 export const Period = Type.Object({ from: Text(40), to: Text(40) })
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { CallQuery } from '../../src/calls/call-query.ts'
 import type { CallRow } from '../../src/calls/call-rows.ts'
 import type { CallRows } from '../../src/calls/find-calls.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
-import type { CallFilters } from '../../src/console/schemas.ts'
 import { AppError } from '../../src/errors.ts'
 import { foldText, wordsOf } from '../../src/text/words.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -25,16 +25,16 @@ async function projectWith(inputs: Input[]): Promise<number> {
   return projectId
 }
 
-function find(projectId: number, filters: CallFilters): Promise<CallRows> {
+function find(projectId: number, filters: CallQuery): Promise<CallRows> {
   return service.services.calls.find(projectId, filters)
 }
 
-async function idsOf(projectId: number, filters: CallFilters): Promise<string[]> {
+async function idsOf(projectId: number, filters: CallQuery): Promise<string[]> {
   return (await find(projectId, filters)).data.map(({ id }) => id)
 }
 
 /** All pages, one after the other. */
-async function walk(projectId: number, filters: CallFilters): Promise<CallRow[]> {
+async function walk(projectId: number, filters: CallQuery): Promise<CallRow[]> {
   const rows: CallRow[] = []
   let cursor: string | undefined
   do {
@@ -49,7 +49,7 @@ function at(minute: number): string {
   return new Date(Date.UTC(2026, 0, 5) + minute * 60_000).toISOString()
 }
 
-async function problemsOf(filters: CallFilters): Promise<string[]> {
+async function problemsOf(filters: CallQuery): Promise<string[]> {
   const error = await find(1, filters).catch((error) => error)
   expect(error).toBeInstanceOf(AppError)
   expect(error.code).toBe('invalid_request')
@@ -201,7 +201,7 @@ describe('filters', () => {
       endedReason: 'y'.repeat(300),
     },
   ]
-  const cases: [CallFilters, string[]][] = [
+  const cases: [CallQuery, string[]][] = [
     [{ status: 'live' }, ['live']],
     [{ status: 'completed' }, ['long', 'rubric', 'bad', 'good']],
     [{ evaluation: 'success' }, ['good']],
@@ -277,6 +277,10 @@ describe('filters', () => {
         limit: '0',
       }),
     ).toEqual(['status', 'engaged', 'from', 'to', 'number', 'cursor', 'limit'])
+    expect(await problemsOf({ evaluation: 'x'.repeat(501), text: 'x'.repeat(501) })).toEqual([
+      'evaluation',
+      'text',
+    ])
     for (const limit of ['201', '-1', '1.5', '1e2', ' 5', '0x10']) {
       expect(await problemsOf({ limit })).toEqual(['limit'])
     }
@@ -298,7 +302,7 @@ describe('the total', () => {
         ...said(n < 1_000 ? 'early bird' : n < 2_599 ? 'late bird' : 'last bird'),
       })),
     )
-    const totalOf = async (filters: CallFilters) => (await find(projectId, filters)).total
+    const totalOf = async (filters: CallQuery) => (await find(projectId, filters)).total
     expect(await totalOf({})).toBe(2_600)
     expect(await totalOf({ evaluation: 'success' })).toBe(1_000)
     expect(await totalOf({ evaluation: 'fail' })).toBeNull()
@@ -614,12 +618,12 @@ describe('the facets', () => {
     ])
     await projectWith([{ id: 'other', evaluation: 'other', endedReason: 'other' }])
     expect(await service.services.calls.facets(projectId)).toEqual({
-      evaluations: [
+      evaluation: [
         { value: 'fail', calls: 5 },
         { value: 'success', calls: 3 },
         { value: 'none of ours', calls: 1 },
       ],
-      endedReasons: [
+      endedReason: [
         { value: 'x', calls: 3 },
         { value: 'y', calls: 1 },
       ],
@@ -630,9 +634,9 @@ describe('the facets', () => {
     const projectId = await projectWith(
       Array.from({ length: 120 }, (_, n) => ({ id: `${n}`, endedReason: `reason ${n % 60}` })),
     )
-    const { evaluations, endedReasons } = await service.services.calls.facets(projectId)
-    expect(evaluations).toEqual([])
-    expect(endedReasons).toHaveLength(50)
+    const { evaluation, endedReason } = await service.services.calls.facets(projectId)
+    expect(evaluation).toEqual([])
+    expect(endedReason).toHaveLength(50)
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { mergeCall, type StoredCall } from '../../src/calls/merge.ts'
+import type { StoredCall } from '../../src/calls/call-head.ts'
+import { mergeCall } from '../../src/calls/merge.ts'
 import type { Call, CallChange, Turn } from '../../src/calls/schemas.ts'
 import { AppError, type FieldError } from '../../src/errors.ts'
 

@@ -1,6 +1,4 @@
 import { expect, test } from 'bun:test'
-import type { CallRow } from '../../../src/calls/call-rows.ts'
-import type { CallRows } from '../../../src/calls/find-calls.ts'
 import { rowsOf, totalLabel, withNewestPage, withoutCall } from '../../../src/console/ui/views/calls/pages.ts'
 
 test('a new call comes on top, and what it pushed to the second page is not lost', () => {
@@ -26,7 +24,7 @@ test('when more calls are new than a page holds, the list starts anew instead of
 })
 
 test('calls of one moment keep their order by id', () => {
-  const same = (id: string): CallRow => ({ ...row(0), id, createdAt: '2026-01-01T00:00:00.000Z' })
+  const same = (id: string): Row => ({ ...row(0), id, createdAt: '2026-01-01T00:00:00.000Z' })
   const before = { ...page([], 'after a'), data: [same('c'), same('b'), same('a')] }
   const refreshed = withNewestPage([before], { ...page([], 'after b'), data: [same('c'), same('b')] })
   expect(idsOf(refreshed)).toEqual(['c', 'b', 'a'])
@@ -49,28 +47,21 @@ test('a count says when it stopped counting', () => {
   expect(totalLabel({ total: null, totalMax: 10_000 })).toBe('10,000+ calls')
 })
 
-function page(numbers: number[], nextCursor: string | null): CallRows {
+function page(numbers: number[], nextCursor: string | null) {
   return { data: numbers.map(row), nextCursor, total: 10, totalMax: 10_000 }
 }
 
-function row(number: number): CallRow {
-  const time = new Date(Date.UTC(2026, 0, 1, 0, number)).toISOString()
-  return {
-    id: String(number),
-    createdAt: time,
-    updatedAt: time,
-    status: 'completed',
-    duration: 1,
-    callerNumber: null,
-    calledNumber: null,
-    evaluation: null,
-    isEngaged: false,
-    endedReason: null,
-    summary: null,
-    match: null,
-  }
+interface Row {
+  id: string
+  createdAt: string
+  summary: string | null
 }
 
-function idsOf(pages: CallRows[]): string[] {
+function row(number: number): Row {
+  const createdAt = new Date(Date.UTC(2026, 0, 1, 0, number)).toISOString()
+  return { id: String(number), createdAt, summary: null }
+}
+
+function idsOf(pages: { data: { id: string }[] }[]): string[] {
   return pages.flatMap(({ data }) => data.map(({ id }) => id))
 }

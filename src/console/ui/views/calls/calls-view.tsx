@@ -9,7 +9,7 @@ import { useProject } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
 import { CallList, type CallListHandle } from './call-list.tsx'
 import { useCallList } from './call-queries.ts'
-import { type ChosenFilters, isFiltered, readFilters } from './chosen-filters.ts'
+import { type FilterChange, isFiltered, readFilters } from './chosen-filters.ts'
 import { NoCalls, NoHits } from './no-calls.tsx'
 import { OpenCallsContext } from './open-calls.ts'
 import { readOpenTab } from './open-tab.ts'
@@ -33,7 +33,7 @@ export function CallsView() {
   const navigate = useNavigate()
   const isBeside = () => (layout.current?.clientWidth ?? 0) >= besideFromPx
 
-  const filter = (change: ChosenFilters, isPause = false) => {
+  const filter = (change: FilterChange, isPause = false) => {
     const next = readFilters({ ...filters, ...change })
     // Typing on is one step: going back leads to before it.
     const replace = isPause && filters.text !== undefined && next.text !== undefined

@@ -1,34 +1,21 @@
-import { textParam, wordParam } from '../../search-params.ts'
+import { type CallFilter, callFilters, type FilterName } from '../../../../calls/filters.ts'
+import { textParam } from '../../search-params.ts'
 
 /** What the list of calls is narrowed to, as the address holds it. */
-export interface ChosenFilters {
-  status?: 'live' | 'completed'
-  /** As ingested. */
-  evaluation?: string
-  evaluated?: 'true' | 'false'
-  engaged?: 'true' | 'false'
-  endedReason?: string
-  /** Instants, so that a shared link means the same calls in every time zone: from included, to not. */
-  from?: string
-  to?: string
-  number?: string
-  text?: string
+export type ChosenFilters = {
+  [Filter in CallFilter as Filter['name']]?: Filter extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : string
 }
 
-/** Reads the address; whatever it cannot mean is left out. */
+/** Filters to set, and with undefined to clear. */
+export type FilterChange = { [Name in FilterName]?: string | undefined }
+
+/** Reads the address and leaves out what makes no sense. */
 export function readFilters(search: Record<string, unknown>): ChosenFilters {
-  return withoutEmpty({
-    status: wordParam(search.status, ['live', 'completed'] as const),
-    evaluation: text(search.evaluation),
-    evaluated: wordParam(search.evaluated, ['true', 'false'] as const),
-    engaged: wordParam(search.engaged, ['true', 'false'] as const),
-    endedReason: text(search.endedReason),
-    from: instant(search.from),
-    to: instant(search.to),
-    // Without a digit it is no number.
-    number: /\d/.test(text(search.number) ?? '') ? text(search.number) : undefined,
-    text: text(search.text),
-  })
+  return withoutEmpty(
+    Object.fromEntries(callFilters.map((filter) => [filter.name, readFilter(filter, search[filter.name])])),
+  )
 }
 
 export function isFiltered(filters: ChosenFilters): boolean {
@@ -46,12 +33,16 @@ function withoutEmpty<T extends object>(values: T): T {
   ) as T
 }
 
-/** What is blank asks for nothing. */
-function text(value: unknown): string | undefined {
-  return textParam(value)?.trim() ? textParam(value) : undefined
+function readFilter(filter: CallFilter, value: unknown): string | undefined {
+  const text = textParam(value)
+  if (!text?.trim()) return undefined
+  if ('choices' in filter) return filter.choices.find((choice) => choice === text)
+  if (filter.kind === 'digits') return /\d/.test(text) ? text : undefined
+  return filter.kind === 'since' || filter.kind === 'before' ? toInstant(text) : text
 }
 
-function instant(value: unknown): string | undefined {
-  const date = typeof value === 'string' ? new Date(value) : null
-  return date && !Number.isNaN(date.getTime()) ? date.toISOString() : undefined
+/** In UTC, so that a shared link means the same calls in every time zone. */
+function toInstant(text: string): string | undefined {
+  const date = new Date(text)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }

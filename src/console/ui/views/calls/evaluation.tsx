@@ -1,5 +1,6 @@
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { valueLabel } from './filter-labels.ts'
 
 /** What a rubric said of a call, in its own words. */
 export function Evaluation({ value }: { value: string | null }) {
@@ -14,23 +15,18 @@ export function Evaluation({ value }: { value: string | null }) {
   if (value === 'success') {
     return (
       <StatusBadge tone="success" icon={<IconCheck size={12} stroke={2.5} />}>
-        {evaluationLabel(value)}
+        {valueLabel('evaluation', value)}
       </StatusBadge>
     )
   }
   if (value === 'fail') {
     return (
       <StatusBadge tone="danger" icon={<IconX size={12} stroke={2.5} />}>
-        {evaluationLabel(value)}
+        {valueLabel('evaluation', value)}
       </StatusBadge>
     )
   }
   return <StatusBadge tone="neutral">{value}</StatusBadge>
-}
-
-/** The two usual words with a capital, every other verbatim. */
-export function evaluationLabel(value: string): string {
-  return { success: 'Success', fail: 'Fail' }[value] ?? value
 }
 
 /** That a call goes on right now. */

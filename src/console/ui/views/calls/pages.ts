@@ -1,11 +1,18 @@
-import type { CallRow } from '../../../../calls/call-rows.ts'
 import type { CallRows } from '../../../../calls/find-calls.ts'
+
+/** What sorts a call in the list. */
+interface Place {
+  id: string
+  createdAt: string
+}
+
+type Page<Row> = Omit<CallRows, 'data'> & { data: Row[] }
 
 /**
  * The pages of a list whose first page was asked for anew: new calls come on top, known ones are as they are now,
  * and what has gone from the part that was asked for goes. Cursors stay good: they name a place, not a page.
  */
-export function withNewestPage(pages: CallRows[], newest: CallRows): CallRows[] {
+export function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const [first, ...rest] = pages
   const last = newest.data.at(-1)
   if (!first || !last || newest.nextCursor === null) return [newest]
@@ -17,7 +24,7 @@ export function withNewestPage(pages: CallRows[], newest: CallRows): CallRows[] 
 }
 
 /** The pages without one call, which was deleted. */
-export function withoutCall(pages: CallRows[], id: string): CallRows[] {
+export function withoutCall<Row extends Place>(pages: Page<Row>[], id: string): Page<Row>[] {
   const isThere = pages.some((page) => page.data.some((row) => row.id === id))
   if (!isThere) return pages
   return pages.map((page) => ({
@@ -28,7 +35,7 @@ export function withoutCall(pages: CallRows[], id: string): CallRows[] {
 }
 
 /** Every call of the pages, once: one that moved between two requests can be in two pages. */
-export function rowsOf(pages: CallRows[]): CallRow[] {
+export function rowsOf<Row extends Place>(pages: Page<Row>[]): Row[] {
   return [...new Map(pages.flatMap((page) => page.data).map((row) => [row.id, row])).values()]
 }
 
@@ -39,7 +46,7 @@ export function totalLabel({ total, totalMax }: Pick<CallRows, 'total' | 'totalM
 }
 
 /** Newest first, as the list is sorted: by time, then by id. */
-function isAfter(row: CallRow, other: CallRow): boolean {
+function isAfter(row: Place, other: Place): boolean {
   if (row.createdAt !== other.createdAt) return row.createdAt < other.createdAt
   return row.id < other.id
 }

@@ -1,0 +1,63 @@
+import { getTableColumns } from 'drizzle-orm'
+import { calls } from '../db/schema.ts'
+import type { Call } from './schemas.ts'
+
+/** Characters of a text that the head row keeps; the document holds all of it. */
+const headTextCharsMax = 200
+
+const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
+  getTableColumns(calls)
+const { occurredAt, documentChars, ...shown } = written
+const {
+  updatedAt,
+  status,
+  evaluation,
+  isEngaged,
+  duration,
+  callerNumber,
+  calledNumber,
+  endedReason,
+  ...beside
+} = shown
+
+/** The columns that every write of a call sets: all but those that stay as created and those the database computes. */
+export const writtenColumns = written
+/** The columns that a list shows. */
+export const listedColumns = { id, createdAt, ...shown }
+/** The columns that no document has. */
+export const unservedColumns = { occurredAt, ...beside }
+
+/** A call and what belongs to it but is not served. */
+export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof unservedColumns> {
+  call: Call
+  /** The call as it is served. */
+  document: string
+  /** JSON text, or null. */
+  metadata: string | null
+}
+
+/** What a write sets `writtenColumns` to. */
+export function toHead({
+  call,
+  document,
+  metadata: _,
+  ...unserved
+}: StoredCall): Record<keyof typeof written, string | number | null> {
+  return {
+    ...unserved,
+    updatedAt: Date.parse(call.updatedAt),
+    status: call.status,
+    evaluation: headText(call.evaluation),
+    isEngaged: call.isEngaged ? 1 : 0,
+    duration: call.duration,
+    callerNumber: headText(call.callerNumber),
+    calledNumber: headText(call.calledNumber),
+    endedReason: headText(call.endedReason),
+    documentChars: document.length,
+  }
+}
+
+/** As much of a text as the head row keeps, and filters compare. */
+export function headText(text: string | null): string | null {
+  return text === null ? null : text.slice(0, headTextCharsMax).toWellFormed()
+}

@@ -1,0 +1,165 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { RecordHash } from '../db/record-hash.ts'
+import { calls, erasures, projects } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+import { callWords } from '../db/word-tables.ts'
+import { type StoredCall, toHead, writtenColumns } from './call-head.ts'
+import { CallWords } from './call-words.ts'
+import { isLong } from './document.ts'
+import type { Call, Turn } from './schemas.ts'
+
+/**
+ * The words of a longer call are left to the backlog: cutting them takes long, and a conversation that grows turn by
+ * turn would be indexed as a whole at each of them.
+ */
+const wordsAtOnceCharsMax = 65_536
+
+/** A call to write, unless it has changed since it was read. */
+export interface PendingWrite {
+  id: string
+  /** The number of the last change that was seen; null for a new call. */
+  seenChangeSeq: number | null
+  before: StoredCall | null
+  after: StoredCall
+}
+
+interface CallWriterOptions {
+  store: StoreOf
+  recordHash: RecordHash
+}
+
+/** Writes calls with their documents, metadata and words, many in one transaction. */
+export class CallWriter {
+  readonly #options: CallWriterOptions
+  readonly #words = new CallWords()
+
+  constructor(options: CallWriterOptions) {
+    this.#options = options
+  }
+
+  /** @returns the ids that were written; the others have changed since they were read, or were deleted */
+  async write(projectId: number, writes: readonly PendingWrite[]): Promise<Set<string>> {
+    if (writes.length === 0) return new Set()
+    const { write } = this.#options.store(projectId)
+    const [, created, changed] = await write.batch([
+      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
+      write.all<{ id: string }>(this.#createHeads(projectId, writes)),
+      write.all<{ id: string }>(changeHeads(projectId, writes)),
+      ...writeDocuments(projectId, writes).map((statement) => write.run(statement)),
+      ...writeMetadata(projectId, writes).map((statement) => write.run(statement)),
+      ...this.#writeWords(projectId, writes).map((statement) => write.run(statement)),
+    ])
+    return new Set([...created, ...changed].map(({ id }) => id))
+  }
+
+  #createHeads(projectId: number, writes: readonly PendingWrite[]): SQL {
+    const heads = writes
+      .filter(({ seenChangeSeq }) => seenChangeSeq === null)
+      .map(({ id, after }) => ({
+        ...toHead(after),
+        id,
+        createdAt: Date.parse(after.call.createdAt),
+        hash: this.#options.recordHash(projectId, 'call', id),
+      }))
+    return sql`
+      insert into ${calls} (project_id, id, created_at, change_seq, ${names})
+      select ${projectId}, value ->> 'id', value ->> 'createdAt', ${drawn(projectId)}, ${values}
+      from json_each(${JSON.stringify(heads)})
+      where not exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
+        and id_hash = value ->> 'hash')
+      on conflict do nothing returning id`
+  }
+
+  #writeWords(projectId: number, writes: readonly PendingWrite[]): SQL[] {
+    const reworded = writes.filter(hasOtherWords)
+    const isForBacklog = ({ after }: PendingWrite) => charsSaid(after.call) > wordsAtOnceCharsMax
+    const words = reworded
+      .filter((write) => !isForBacklog(write))
+      .map(({ id, after }) => [id, this.#words.of(after.call)])
+    const backlog = reworded.filter(isForBacklog).map(({ id }) => [id])
+    return [
+      // In the order of their numbers, or each row would become a segment of its own.
+      sql`insert or replace into ${callWords(projectId)} (rowid, words)
+        select calls.seq, value ->> 1 from ${written(projectId, words)} order by calls.seq`,
+      sql`insert or ignore into calls_without_words (seq) select calls.seq from ${written(projectId, backlog)}`,
+    ]
+  }
+}
+
+const columns = Object.entries(writtenColumns)
+const names = sql.raw(columns.map(([, { name }]) => name).join(', '))
+const values = sql.raw(columns.map(([key]) => `value ->> '${key}'`).join(', '))
+const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${name}`).join(', '))
+
+/** An upsert by seq, since `update … from` goes through all the project's calls. */
+function changeHeads(projectId: number, writes: readonly PendingWrite[]): SQL {
+  const heads = writes
+    .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
+    .map(({ id, seenChangeSeq, after }) => ({ ...toHead(after), id, seen: seenChangeSeq }))
+  return sql`
+    insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
+    select seen.seq, seen.project_id, seen.id, seen.created_at, ${drawn(projectId)}, ${values}
+    from json_each(${JSON.stringify(heads)}) cross join calls as seen on seen.project_id = ${projectId}
+      and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
+    where true on conflict (seq) do update set ${replaced}, change_seq = excluded.change_seq returning id`
+}
+
+function writeDocuments(projectId: number, writes: readonly PendingWrite[]): SQL[] {
+  const [long, short] = [
+    writes.filter(({ after }) => isLong(after.document)),
+    writes.filter(({ after }) => !isLong(after.document)),
+  ]
+  const documents = short.map(({ id, after }) => [id, after.document])
+  return [
+    sql`insert into call_documents (seq, document)
+      select calls.seq, value ->> 1 from ${written(projectId, documents)}
+      where true on conflict (seq) do update set document = excluded.document`,
+    // Each by a statement of its own: within JSON it would be parsed again and again.
+    ...long.map(
+      ({ id, after }) => sql`insert into call_documents (seq, document)
+        select calls.seq, ${after.document} from ${written(projectId, [[id]])}
+        where true on conflict (seq) do update set document = excluded.document`,
+    ),
+  ]
+}
+
+function writeMetadata(projectId: number, writes: readonly PendingWrite[]): SQL[] {
+  const rows = writes
+    .filter(({ before, after }) => after.metadata !== (before?.metadata ?? null))
+    .map(({ id, after }) => [id, after.metadata])
+  return [
+    sql`delete from call_metadata where seq in (select calls.seq from ${written(projectId, rows)})`,
+    sql`insert into call_metadata (seq, metadata)
+      select calls.seq, value ->> 1 from ${written(projectId, rows)} where value ->> 1 is not null`,
+  ]
+}
+
+/** The number of this batch's change. */
+function drawn(projectId: number): SQL {
+  return sql`(select change_seq from ${projects} where id = ${projectId})`
+}
+
+/**
+ * Rows that begin with a call's id, each joined with its call if this batch wrote it: only then does the call bear
+ * the batch's change number. `cross join` keeps SQLite from going through all the project's calls for each row.
+ */
+function written(projectId: number, rows: readonly (readonly (string | null)[])[]): SQL {
+  return sql`json_each(${JSON.stringify(rows)}) cross join calls on calls.project_id = ${projectId}
+    and calls.id = value ->> 0 and calls.change_seq = ${drawn(projectId)}`
+}
+
+/** A call that says nothing needs no words, unless it said something before. */
+function hasOtherWords({ before, after }: PendingWrite): boolean {
+  const [was, is] = [before?.call ?? silent, after.call]
+  return was.summary !== is.summary || !isSameTranscript(was.transcript, is.transcript)
+}
+
+const silent = { summary: null, transcript: [] }
+
+function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
+  return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)
+}
+
+function charsSaid({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): number {
+  return transcript.reduce((sum, { content }) => sum + content.length, summary?.length ?? 0)
+}
