@@ -2,11 +2,12 @@ import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
 import { byPerson } from '../identity.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
+import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import type { KnowledgeStatus } from '../knowledge/status.ts'
 import { bodyOf } from '../validation.ts'
 import { pageLimitOf } from './page-request.ts'
-import { ExplainRequest, ItemsRequest, NewItem, PreviewRequest } from './schemas.ts'
+import { ItemsRequest } from './schemas.ts'
 
 const detail = { hide: true }
 
@@ -43,7 +44,7 @@ export function consoleKnowledgeRoutes({ knowledge, knowledgeStatus, search }: K
     })
     .post('/search', ({ member, body }) => search.explain(member.projectId, body), {
       parse: 'json',
-      body: bodyOf(ExplainRequest),
+      body: bodyOf(SearchRequest),
       detail,
     })
     .get('/:id', ({ member, params }) => knowledgeStatus.get(member.projectId, params.id), { detail })
