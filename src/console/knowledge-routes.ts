@@ -3,10 +3,11 @@ import { consoleContext } from '../http/console-context.ts'
 import { byPerson } from '../identity.ts'
 import type { IndexedItems } from '../knowledge/indexed-items.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
+import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import { bodyOf } from '../validation.ts'
 import { pageLimitOf } from './page-request.ts'
-import { ExplainRequest, ItemsRequest, NewItem, PreviewRequest } from './schemas.ts'
+import { ItemsRequest } from './schemas.ts'
 
 const detail = { hide: true }
 
@@ -42,7 +43,7 @@ export function consoleKnowledgeRoutes({ knowledge, indexedItems, search }: Know
     })
     .post('/search', ({ member, body }) => search.explain(member.projectId, body), {
       parse: 'json',
-      body: bodyOf(ExplainRequest),
+      body: bodyOf(SearchRequest),
       detail,
     })
     .get('/:id', ({ member, params }) => indexedItems.get(member.projectId, params.id), { detail })

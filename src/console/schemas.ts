@@ -56,33 +56,3 @@ export const PageRequest = Type.Object({ cursor: filter, limit: filter })
 
 /** A page of knowledge items; `name` is part of an item's name. */
 export const ItemsRequest = Type.Object({ name: filter, cursor: filter, limit: filter })
-
-export const ExplainRequest = Type.Object({
-  query: Type.String({
-    minLength: 1,
-    maxLength: 2_000,
-    pattern: '\\S',
-    'x-message': 'must not be blank',
-  }),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
-  itemIds: Type.Optional(Type.Array(Type.String(), { maxItems: 10_000 })),
-  mode: Type.Optional(
-    Type.Unsafe<'hybrid' | 'vector' | 'keyword'>({ type: 'string', enum: ['hybrid', 'vector', 'keyword'] }),
-  ),
-  timeoutMs: Type.Optional(Type.Integer({ minimum: 10, maximum: 10_000 })),
-})
-
-/** `Knowledge.store` validates the item in full. */
-export const NewItem = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    pattern: '\\S',
-    'x-message': 'must not be blank',
-    format: 'name',
-  }),
-  text: Type.String({ minLength: 1, pattern: '\\S', 'x-message': 'must not be blank' }),
-  description: Type.Optional(Type.String({ maxLength: 2_000 })),
-})
-
-export const PreviewRequest = Type.Object({ text: NewItem.properties.text })

@@ -20,7 +20,7 @@ const writes: Record<
 > = {
   'invites an owner': ({ projectId }, by) =>
     service.services.console.invitations.create(projectId, 'owner', 'http://x', by),
-  'withdraws an invitation': ({ projectId }, by, open) =>
+  'revokes an invitation': ({ projectId }, by, open) =>
     service.services.console.invitations.revoke(projectId, open, by),
   'makes a key': ({ projectId }, by) =>
     service.services.keys.create(

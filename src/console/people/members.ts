@@ -81,7 +81,7 @@ export class Members {
           update ${members} set role = ${role} where ${isThisMember} and role <> ${role}
             and (${role} = 'owner' or ${hasOtherOwner(projectId, personId)})`),
         write.run(audit.entry({ by, projectId, action: 'role_changed', target })),
-        this.#withdrawInvitations(projectId, personId),
+        this.#revokeInvitations(projectId, personId),
       ]),
     )
     if (changed.rowsAffected > 0 || (await this.#roleOf(projectId, personId)) === role)
@@ -99,7 +99,7 @@ export class Members {
           delete from ${members} where project_id = ${projectId} and person_id = ${personId}
             and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`),
         write.run(audit.entry({ by, projectId, action: 'person_removed', target: personLabelSql(personId) })),
-        this.#withdrawInvitations(projectId, personId),
+        this.#revokeInvitations(projectId, personId),
       ]),
     )
     if (removed.rowsAffected > 0) return { id: personId, removed: true }
@@ -108,7 +108,7 @@ export class Members {
   }
 
   /** A former owner must not become an owner again through an invitation they created earlier. */
-  #withdrawInvitations(projectId: number, personId: string) {
+  #revokeInvitations(projectId: number, personId: string) {
     return this.#options.write.run(sql`
       delete from ${invitations} where project_id = ${projectId} and created_by = ${personId}
         and not exists (select 1 from ${members}

@@ -1,16 +1,16 @@
 import { treaty } from '@elysiajs/eden/treaty2'
 import type { ConsoleApi } from '../api-routes.ts'
 
-/** The longest that an answer is waited for: nothing spins without an end. */
+/** The longest wait for an answer, so that nothing spins for ever. */
 const answerWithinMs = 60_000
 
-/** The console's own interface, typed by its routes: a changed route is a type error here. */
+/** A client of the console's API, typed by its routes: changing a route is a type error here. */
 export const api = treaty<ConsoleApi>(location.origin, {
   onRequest: [refuseDots, endInTime],
   parseDate: false,
 }).console.api
 
-/** What went wrong, in the service's own words, or in ours when it did not answer. */
+/** An error from the service, or one made here when it did not answer. */
 export class ApiProblem extends Error {
   /** HTTP status; 0 when there was no answer. */
   readonly status: number
@@ -18,9 +18,9 @@ export class ApiProblem extends Error {
   readonly title: string
   readonly detail: string
   readonly requestId: string | null
-  /** What is wrong with which field, by dotted path. */
+  /** A message for each bad field; `field` is a dotted path. */
   readonly fields: { field: string; message: string }[]
-  /** Seconds after which trying again makes sense; null when the service names none. */
+  /** When to try again; null when the service does not say. */
   readonly retryAfterSeconds: number | null
 
   constructor(facts: {
@@ -50,11 +50,11 @@ interface Answered<Answer> {
   response?: Response | undefined
 }
 
-/** The data of an answer. Throws `ApiProblem` for every other answer, and for none. */
+/** The data of a successful answer. @throws ApiProblem for any other answer, or none */
 export async function unwrap<Answer>(asked: Promise<Answered<Answer>>): Promise<Answer> {
   const { data, error, response } = await asked
   if (error) throw toProblem(error, response)
-  // Not null without an error, unless the route says so, and then that is the answer.
+  // Without an error, null is what the route answered.
   return data as Answer
 }
 
@@ -79,22 +79,22 @@ function noAnswer(): ApiProblem {
   return new ApiProblem({
     status: 0,
     code: 'no_answer',
-    title: 'Callbook does not answer',
+    title: 'Callbook is not responding',
     detail: 'The request did not reach the service. Check the connection and try again.',
   })
 }
 
 /**
- * A part of a path may be `..`, which is a good id of a call and which a browser resolves before it sends: the
- * request would be another one.
+ * `..` is a valid call id, but a browser resolves it in a path before sending, so the request would go to another
+ * address.
  */
 function refuseDots(path: string): void {
   if (!path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part))) return
   throw new ApiProblem({
     status: 0,
     code: 'bad_path',
-    title: 'This cannot be opened here',
-    detail: 'A browser cannot ask for an id of dots alone. The API can.',
+    title: 'This call cannot be opened here',
+    detail: 'A browser cannot request an id made only of dots. Use the API instead.',
   })
 }
 

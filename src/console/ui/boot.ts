@@ -1,4 +1,4 @@
-// Runs before the first paint: whoever chose light or dark never sees the other for a moment.
+// Runs before the first paint, so that the wrong colour scheme never flashes.
 
 const chosen = read() ?? 'auto'
 const prefersDark = window.matchMedia('(prefers-color-scheme: dark)').matches
@@ -10,7 +10,7 @@ function read(): string | null {
     const value = window.localStorage.getItem('callbook-color-scheme')
     return value === 'light' || value === 'dark' ? value : null
   } catch {
-    // A browser that keeps nothing for this page: it follows the system.
+    // The browser blocks storage: follow the system.
     return null
   }
 }

@@ -1,12 +1,12 @@
 const key = 'callbook-last-project'
 
-/** The project that was open last in this browser, which the next visit opens. */
+/** The project last open in this browser, which the next visit opens. */
 export const lastProject = {
   read(): string | null {
     try {
       return localStorage.getItem(key)
     } catch {
-      // A browser that keeps nothing for this page: the first project is opened.
+      // The browser blocks storage: open the first project.
       return null
     }
   },

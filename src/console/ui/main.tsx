@@ -10,14 +10,14 @@ import { createQueryClient } from './query-client.ts'
 import { createConsoleRouter, preloadPage } from './router.tsx'
 import { colorSchemeManager, cssVariables, theme } from './theme.ts'
 
-/** Of the page's security policy: what style elements need. Only scripts can read it there. */
+/** The nonce that the page's security policy asks of style elements. Only scripts can read it. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''
 setNonce(nonce)
 
 const queryClient = createQueryClient(() => {
   if (router.state.location.pathname === '/sign-in') return
   const from = ownPath(router.state.location.href)
-  // A load of the page, not a step in it: what was shown to the person who was signed in leaves the memory.
+  // Reloads the page, so that nothing shown to the previous person stays in memory.
   location.assign(`/console/sign-in${from ? `?${new URLSearchParams({ from })}` : ''}`)
 })
 const router = createConsoleRouter(queryClient)

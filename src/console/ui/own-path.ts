@@ -1,6 +1,6 @@
 /**
- * A path of this page, from what an address names as the place to go to; null for any other place, so that no
- * link to the sign-in page leads elsewhere.
+ * Checks the path to return to after sign-in. Null for any place outside the console, so that a link to the sign-in
+ * page cannot redirect elsewhere.
  *
  * @param from such as `/p/prj_1/calls?status=live`: below `/console`
  */

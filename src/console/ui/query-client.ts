@@ -5,7 +5,7 @@ const freshForMs = 15_000
 const retriesMax = 2
 
 /**
- * Asks again what may have failed by chance alone, never what the service has judged.
+ * Retries failures that may be temporary, never an answer of the service.
  *
  * @param onSignedOut called when an answer says that the session has ended
  */
@@ -18,7 +18,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
     mutationCache: new MutationCache({ onError: judge }),
     defaultOptions: {
       queries: {
-        // A machine without internet still reaches a service of its own.
+        // A machine without internet can still reach a local service.
         networkMode: 'always',
         staleTime: freshForMs,
         retry: (failures, error) => failures < retriesMax && mayPass(error),

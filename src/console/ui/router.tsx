@@ -97,12 +97,12 @@ const overviewRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
 })
 
-/** The list stays while a call is open beside it, so the call's route is inside the list's. */
+/** The call's route is inside the list's, since the list stays while a call is open beside it. */
 const callsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/calls',
   validateSearch: readFilters,
-  // The first page is asked for while the view's code is still on its way.
+  // Requests the first page while the view's code is still loading.
   loader: ({ context: { queryClient }, params, location }) => {
     void queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))
   },
@@ -163,7 +163,7 @@ const settingsStartRoute = createRoute({
 const keysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/keys',
-  /** `create` opens the dialog, for links that mean it. */
+  /** `create` opens the dialog, for links to it. */
   validateSearch: ({ create }: Record<string, unknown>): { create?: 'key' } =>
     create === 'key' ? { create } : {},
   component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
@@ -218,7 +218,7 @@ const routeTree = rootRoute.addChildren([
   ]),
 ])
 
-/** Every page, by path. A view's code is loaded when it is first shown, or pointed at. */
+/** Every page, by path. A view's code is loaded when it is first shown, or when a link to it is hovered. */
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,
@@ -227,7 +227,7 @@ export function createConsoleRouter(queryClient: QueryClient) {
     parseSearch,
     stringifySearch,
     scrollRestoration: true,
-    // Lists that scroll by themselves start at their top like a page, and are restored like one.
+    // Scrolling lists start at the top and are restored as pages are.
     scrollToTopSelectors: ['#calls-list'],
     defaultPreload: 'intent',
     defaultErrorComponent: PageProblem,
@@ -237,7 +237,7 @@ export function createConsoleRouter(queryClient: QueryClient) {
 
 type ConsoleRouter = ReturnType<typeof createConsoleRouter>
 
-/** Asks for what the page at the address needs, all of it at once, before anything is rendered. */
+/** Requests everything that the page at the address needs, at once, before anything is rendered. */
 export function preloadPage(router: ConsoleRouter): void {
   void router.options.context.queryClient.prefetchQuery(sessionQuery)
   const [matchedRoutes] = router.getMatchedRoutes(router.latestLocation.pathname)

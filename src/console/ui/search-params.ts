@@ -1,9 +1,9 @@
-/** `?status=live&text=moved` as plain texts; a route's `validateSearch` makes of them what they mean. */
+/** `?status=live&text=moved` as plain strings; a route's `validateSearch` interprets them. */
 export function parseSearch(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search))
 }
 
-/** The other way; what is empty, undefined or null is left out. */
+/** The reverse; empty, undefined and null values are left out. */
 export function stringifySearch(search: Record<string, unknown>): string {
   const kept = Object.entries(search).flatMap(([name, value]): [string, string][] =>
     value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
@@ -12,17 +12,17 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text && `?${text}`
 }
 
-/** A text of the address, of at most 500 characters; undefined for any other. */
+/** A parameter of at most 500 characters; undefined for any other value. */
 export function textParam(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= 500 ? value : undefined
 }
 
-/** One of some words; undefined for any other. */
+/** One of the given words; undefined for any other value. */
 export function wordParam<Word extends string>(value: unknown, words: readonly Word[]): Word | undefined {
   return words.find((word) => word === value)
 }
 
-/** A whole number within limits; undefined for any other. */
+/** A whole number within limits; undefined for any other value. */
 export function wholeParam(value: unknown, { min, max }: { min: number; max: number }): number | undefined {
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   return typeof number === 'number' && number >= min && number <= max ? number : undefined

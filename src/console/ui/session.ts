@@ -6,21 +6,21 @@ import { api, unwrap } from './api.ts'
 
 const freshForMs = 60_000
 
-/** Who is signed in, and to what. */
+/** The signed-in person and their projects. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: ({ signal }) => unwrap(api.session.get({ fetch: { signal } })),
   staleTime: freshForMs,
 })
 
-/** The person who is signed in. Only for what the shell encloses. */
+/** The signed-in person. Only for use inside the shell. */
 export function usePerson(): Person {
   const { person } = useSuspenseQuery(sessionQuery).data
   if (!person) throw new Error('Nobody is signed in')
   return person
 }
 
-/** Whether the person who is signed in owns the console. */
+/** Whether the signed-in person owns the console. */
 export function useOwnsConsole(): boolean {
   return useSuspenseQuery(sessionQuery).data.ownsConsole
 }
@@ -29,7 +29,7 @@ export function useProjects(): ProjectOfPerson[] {
   return useSuspenseQuery(sessionQuery).data.projects
 }
 
-/** The project of the address, and what the person is in it. Only for what the shell encloses. */
+/** The project in the address, with the person's role in it. Only for use inside the shell. */
 export function useProject(): ProjectOfPerson {
   const { project: id } = useParams({ from: '/p/$project' })
   const project = useProjects().find((candidate) => candidate.id === id)

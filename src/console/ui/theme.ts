@@ -5,9 +5,9 @@ import {
   type MantineColorsTuple,
 } from '@mantine/core'
 
-// Contrast of every text colour on its ground is at least 4.5 to 1, in light and in dark.
+// Every text colour has a contrast of at least 4.5:1 on its background, in light and in dark.
 
-/** From the lightest; the seventh is what buttons are filled with. */
+/** Lightest first; buttons are filled with the seventh. */
 const accent: MantineColorsTuple = [
   '#f4f4fe',
   '#e9e9fd',
@@ -62,7 +62,7 @@ const dark: MantineColorsTuple = [
 
 export const colorSchemeManager = localStorageColorSchemeManager({ key: 'callbook-color-scheme' })
 
-/** Each system's own; the last names are for Linux, whose `system-ui` may be a font of another width. */
+/** System fonts; the last ones are for Linux, where `system-ui` may have another width. */
 const systemFont =
   '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, system-ui, sans-serif'
 const systemMono =
@@ -108,7 +108,7 @@ export const theme = createTheme({
       },
     },
     Menu: {
-      // The placeholder is a child that no menu may have.
+      // The placeholder element is not allowed inside an ARIA menu.
       defaultProps: { transitionProps: { duration: 80 }, shadow: 'sm', withInitialFocusPlaceholder: false },
     },
     Popover: { defaultProps: { transitionProps: { duration: 80 }, shadow: 'sm' } },
@@ -119,7 +119,7 @@ export const theme = createTheme({
   },
 })
 
-/** The variables that styles.css and the views use; `--cb-` for those that are ours. */
+/** CSS variables that styles.css and the views use; ours begin with `--cb-`. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -2,7 +2,7 @@ import { CopyButton } from './copy-button.tsx'
 
 interface CodeBlockProps {
   code: string
-  /** What the copy button copies, such as `Copy command`. */
+  /** The label of the copy button, such as `Copy command`. */
   label?: string
   /** Long lines are broken instead of scrolled. */
   wrap?: boolean

@@ -8,20 +8,20 @@ interface ConfirmDialogProps {
   onClose: () => void
   /** A question, such as `Delete this call?` */
   title: string
-  /** What goes, and whether it can be undone. */
+  /** What will be lost, and whether it can be undone. */
   children: ReactNode
-  /** What has to be typed; without it one click is enough. */
+  /** A word to type; without one, a click is enough. */
   word?: string
   /** The verb of the button, such as `Delete call`. */
   confirmLabel: string
-  /** Does it. The dialog waits for it, closes when it is done and shows what it throws. */
+  /** The dialog awaits this, closes on success and shows any error. */
   onConfirm: () => Promise<unknown>
 }
 
-/** Asks before something that cannot be undone. Without a `key`: a new dialog cannot give the focus back. */
+/** Asks before something that cannot be undone. Give it no `key`: a remounted dialog cannot return the focus. */
 export function ConfirmDialog({ opened, onClose, title, ...content }: ConfirmDialogProps) {
   const asked = useRef(title)
-  // While it closes, whom it was about may be forgotten already.
+  // The caller may already have cleared its subject while the dialog closes.
   if (opened) asked.current = title
   return (
     <Modal opened={opened} onClose={onClose} title={asked.current} size={440}>

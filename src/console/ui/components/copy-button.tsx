@@ -6,13 +6,13 @@ const saidForMs = 1_500
 
 interface CopyButtonProps {
   value: string | (() => string)
-  /** What is copied, such as `Copy call id`. */
+  /** Such as `Copy call id`. */
   label: string
-  /** With the label beside the icon. */
+  /** Shows the label beside the icon. */
   withText?: boolean
 }
 
-/** Copies a text and says that it did. */
+/** Copies a text and shows whether that worked. */
 export function CopyButton({ value, label, withText = false }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<'none' | 'copied' | 'failed'>('none')
   useEffect(() => {
@@ -23,7 +23,9 @@ export function CopyButton({ value, label, withText = false }: CopyButtonProps) 
   const copy = async () => {
     setOutcome((await copyText(typeof value === 'function' ? value() : value)) ? 'copied' : 'failed')
   }
-  const said = { none: label, copied: 'Copied', failed: 'Not copied: select the text and copy it' }[outcome]
+  const said = { none: label, copied: 'Copied', failed: 'Could not copy: select the text and copy it' }[
+    outcome
+  ]
   const icon = outcome === 'copied' ? <IconCheck size={14} /> : <IconCopy size={14} />
   const live = (
     <span role="status" className="cb-hidden">
@@ -52,7 +54,7 @@ export function CopyButton({ value, label, withText = false }: CopyButtonProps) 
   )
 }
 
-/** Whether the clipboard has the text now. Browsers give it to pages on https and on this machine only. */
+/** Whether the text was copied. Browsers offer the clipboard API only on https and localhost. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -62,7 +64,7 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** The older way, for a service that is reached over plain http. */
+/** The older way, for a service on plain http. */
 function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea')
   area.value = text
@@ -70,7 +72,7 @@ function copyBySelection(text: string): boolean {
   area.style.position = 'fixed'
   area.style.opacity = '0'
   const focused = document.activeElement
-  // Inside the dialog, if one is open: it would take the focus back from what is outside.
+  // Inside the open dialog, if any: it would take the focus back from an element outside.
   const place = focused?.closest('[role="dialog"]') ?? document.body
   place.append(area)
   area.select()

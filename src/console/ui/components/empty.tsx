@@ -9,7 +9,7 @@ interface EmptyProps {
   action?: ReactNode
 }
 
-/** Stands where nothing is yet and teaches what will be there. */
+/** Takes the place of missing content and says how to get some. */
 export function Empty({ icon, title, children, action }: EmptyProps) {
   return (
     <div className="cb-empty">

@@ -1,7 +1,7 @@
 import { ApiProblem } from '../api.ts'
 import { sentenceOf } from './field-sentence.ts'
 
-/** What is wrong with each field in a sentence, by the last part of its path: `email` of `newPerson.email`. */
+/** A sentence for each bad field, by the last part of its path: `email` of `newPerson.email`. */
 export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof ApiProblem)) return {}
   return Object.fromEntries(
@@ -9,7 +9,7 @@ export function fieldErrors(error: unknown): Record<string, string> {
   )
 }
 
-/** Whether one of the named fields is at fault, so that it bears the error and nothing else has to. */
+/** Whether one of these fields shows the error, so that nothing else needs to. */
 export function isAboutFields(error: unknown, names: readonly string[]): boolean {
   return Object.keys(fieldErrors(error)).some((name) => names.includes(name))
 }

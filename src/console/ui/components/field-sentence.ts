@@ -1,4 +1,4 @@
-/** What fields are called on pages; the service's messages are sentences without their subject. */
+/** The names of fields on pages; the service's messages are sentences without a subject. */
 const subjects: Record<string, string> = {
   id: 'It',
   name: 'The name',
@@ -8,10 +8,10 @@ const subjects: Record<string, string> = {
   newPassword: 'The new password',
   expiresAt: 'The day',
   allowedIps: 'An allowed address',
-  confirm: 'What was typed',
+  confirm: 'The text you typed',
 }
 
-/** A message with its subject, which is found in the field's path; the path itself when no page has a name for it. */
+/** A message with its subject: the field's name, or its path when it has none. */
 export function sentenceOf(field: string, message: string): string {
   const subject = field
     .split('.')

@@ -12,7 +12,7 @@ export function asDuration(seconds: number): string {
   return `${Math.floor(minutes / minutesPerHour)}:${two(minutes % minutesPerHour)}:${rest}`
 }
 
-/** `12,345`, as the reader writes numbers. */
+/** `12,345`, in the reader's locale. */
 export function asCount(value: number): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 }).format(value)
 }

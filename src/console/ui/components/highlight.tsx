@@ -4,7 +4,7 @@ interface HighlightProps {
   ranges: readonly (readonly [number, number])[]
 }
 
-/** A text with the words found in it marked. */
+/** A text with its matches marked. */
 export function Highlight({ text, ranges }: HighlightProps) {
   return (
     <>

@@ -10,11 +10,11 @@ const steps = [
 interface InstantProps {
   /** ISO 8601. */
   at: string
-  /** `relative` is `5 min. ago` for a week and the day after that; `absolute` is day and time. */
+  /** `relative` is `5 min. ago` for up to a week, then the day; `absolute` is day and time. */
   as?: 'relative' | 'absolute' | 'day'
 }
 
-/** A time as the reader's place writes it, with the exact instant on hover. */
+/** A time in the reader's locale, with the exact instant on hover. */
 export function Instant({ at, as = 'relative' }: InstantProps) {
   const now = useNow()
   const date = new Date(at)
@@ -31,7 +31,7 @@ function asRelative(date: Date, now: number): string {
   const distance = Math.abs(seconds)
   const step = steps.find(({ below }) => distance < below)
   if (!step) return asDay(date, now)
-  // What was just now needs no count that is old before it is read.
+  // A count of seconds would be out of date before it is read.
   if (step.unit === 'second') return seconds > 0 ? 'in a moment' : 'just now'
   return new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' }).format(
     Math.trunc(seconds / step.seconds),

@@ -7,36 +7,36 @@ const skeletonRows = 8
 export interface Column<Row> {
   key: string
   header: ReactNode
-  /** Of the cell; keep it to one line unless the row may grow. */
+  /** The cell's content; keep it to one line unless the row may grow. */
   render: (row: Row) => ReactNode
-  /** CSS width, such as `120px` or `30%`; without one the column takes what is left. */
+  /** CSS width, such as `120px` or `30%`; without one the column takes the remaining space. */
   width?: string
   align?: 'left' | 'right'
-  /** The least width of the table, in px, at which the column is shown; narrower it is left out. */
+  /** The column is hidden while the table is narrower than this, in px. */
   from?: 480 | 640 | 800 | 960
 }
 
 interface ListTableProps<Row> {
-  /** What the table holds, for those who do not see it. */
+  /** Accessible name of the table. */
   label: string
   columns: readonly Column<Row>[]
-  /** Undefined while the first page loads: skeleton rows stand there. */
+  /** Undefined while the first page loads; skeleton rows are shown. */
   rows: readonly Row[] | undefined
   rowKey: (row: Row) => string
-  /** What the rows are of an earlier question and are about to change: they stay, paler. */
+  /** Whether the rows belong to the previous query; they stay, dimmed, until the next ones arrive. */
   isStale?: boolean
-  /** Opens a row by click, and by Enter on the row that `j` and `k` move to. */
+  /** Called on a click, and on Enter for the row chosen with `j` and `k`. */
   onOpen?: (row: Row) => void
   selectedKey?: string | null
-  /** Shown under a row, across all columns, such as a line of a transcript; null for none. */
+  /** Content under a row, across all columns, such as a line of a transcript; null for none. */
   renderBelow?: (row: Row) => ReactNode
-  /** Instead of the table when there is no row. */
+  /** Shown in place of the table when there are no rows. */
   empty?: ReactNode
-  /** How many skeleton rows; as many as a page usually has. */
+  /** The number of skeleton rows: as many as a page usually has. */
   expectedRows?: number
 }
 
-/** A dense table. `j` and `k` go down and up, Enter opens. */
+/** A dense table. `j` and `k` move down and up, Enter opens. */
 export function ListTable<Row>(props: ListTableProps<Row>) {
   const { label, columns, rows, isStale = false, empty, expectedRows = skeletonRows } = props
   const body = useRef<HTMLTableSectionElement>(null)
@@ -126,7 +126,7 @@ function SkeletonRow<Row>({ columns }: { columns: readonly Column<Row>[] }) {
   )
 }
 
-/** A click on a link or a button in a row, or one that ends a selection of text, does not open the row. */
+/** Not on a link or button in the row, and not when the click ends a text selection. */
 function isOnControl(target: EventTarget): boolean {
   if (window.getSelection()?.toString()) return true
   return target instanceof Element && target.closest('a, button, input, [role="menu"]') !== null

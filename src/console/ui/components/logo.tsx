@@ -1,4 +1,4 @@
-/** The sign of Callbook: a voice in a book's cover. */
+/** The logo: a sound wave on a book cover. */
 export function Logo({ size = 24 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" role="img" aria-label="Callbook" className="cb-logo">

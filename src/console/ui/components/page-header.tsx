@@ -10,7 +10,7 @@ interface PageHeaderProps {
   action?: ReactNode
 }
 
-/** The title of a page, also the tab's, and its action at the right. */
+/** The title of a page and of its tab, and the page's action on the right. */
 export function PageHeader({ title, description, action }: PageHeaderProps) {
   useDocumentTitle(`${title} · Callbook`)
   return (

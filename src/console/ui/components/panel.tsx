@@ -2,12 +2,12 @@ import type { ReactNode } from 'react'
 
 interface PanelProps {
   title?: ReactNode
-  /** At the right of the title. */
+  /** On the right of the title. */
   aside?: ReactNode
   children: ReactNode
 }
 
-/** A bordered part of a page with a title of its own. */
+/** A bordered section of a page with its own title. */
 export function Panel({ title, aside, children }: PanelProps) {
   return (
     <section className="cb-panel">

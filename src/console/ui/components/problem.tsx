@@ -5,17 +5,17 @@ import { CopyButton } from './copy-button.tsx'
 import { sentenceOf } from './field-sentence.ts'
 import { Mono } from './mono.tsx'
 
-/** Not signed in, not there, too often: whoever runs the service has nothing to look up. */
+/** Not signed in, not found, too many requests: there is nothing for the operator to look up. */
 const everydayStatuses = [401, 404, 429]
 
 interface ProblemProps {
   error: unknown
-  /** What did not work, such as `The calls could not be loaded`. */
+  /** What failed, such as `The calls could not be loaded`. */
   title?: string
   onRetry?: () => void
 }
 
-/** What happened, what to do about it, and the request's id for whoever runs the service. */
+/** What happened, what to do about it, and the request id for the operator. */
 export function Problem({ error, title, onRetry }: ProblemProps) {
   const { detail, requestId, heading } = tellingOf(error)
   return (
@@ -57,7 +57,7 @@ function tellingOf(error: unknown) {
   }
   return {
     heading: 'Something went wrong on this page',
-    detail: 'Reload it. If it happens again, tell whoever runs Callbook what you did before.',
+    detail: 'Reload it. If it happens again, tell whoever runs Callbook what you were doing.',
     requestId: null,
   }
 }

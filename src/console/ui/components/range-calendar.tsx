@@ -4,12 +4,12 @@ import { useState } from 'react'
 
 interface RangeCalendarProps {
   days: [Date | null, Date | null]
-  /** Called when both ends are chosen; both included, at midnight here. */
+  /** Called when both days are chosen: both inclusive, at local midnight. */
   onChoose: (first: Date, last: Date) => void
   maxDate?: Date
 }
 
-/** A calendar on which two days are chosen. Loaded when it is first opened. */
+/** A calendar for choosing two days. Loaded when it is first opened. */
 export default function RangeCalendar({ days, onChoose, maxDate }: RangeCalendarProps) {
   const asDay = (date: Date | null) => (date ? dayjs(date).format('YYYY-MM-DD') : null)
   const [range, setRange] = useState<[string | null, string | null]>([asDay(days[0]), asDay(days[1])])

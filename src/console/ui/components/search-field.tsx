@@ -5,16 +5,16 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 const typingPauseMs = 250
 
 interface SearchFieldProps {
-  /** What is searched, also the placeholder. */
+  /** Also the placeholder. */
   label: string
-  /** What the address asks for. */
+  /** The text in the address. */
   text: string
   onSearch: (text: string) => void
 }
 
 /**
- * The field that `/` moves to; a page has one at most. It asks when typing pauses; what the address says otherwise,
- * as after going back, replaces what is typed.
+ * The search field of a page, which `/` focuses. It searches when typing pauses. When the address changes by itself,
+ * as after going back, its text replaces what was typed.
  */
 export function SearchField({ label, text, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(text)

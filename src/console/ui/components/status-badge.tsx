@@ -6,11 +6,11 @@ interface StatusBadgeProps {
   tone: Tone
   /** An icon of 12 px; a dot without one. */
   icon?: ReactNode
-  /** The word: colour alone says nothing. */
+  /** A word: colour alone is not enough. */
   children: ReactNode
 }
 
-/** A state in a word with an icon. */
+/** A state as a word with an icon. */
 export function StatusBadge({ tone, icon, children }: StatusBadgeProps) {
   return (
     <span className="cb-badge" data-tone={tone}>

@@ -1,4 +1,4 @@
-/** Whether a key belongs to a field or a dialog, so that no shortcut may take it. */
+/** Whether a key press belongs to a field or a dialog, so that no shortcut takes it. */
 export function isTyping({ target }: Event): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target.closest('[role="dialog"], [role="menu"], [role="listbox"]'))

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
-/** Gives an element the focus when it appears, and again whenever `on` changes to something. */
+/** Focuses an element when it appears, and again whenever `on` changes to a truthy value. */
 export function useFocus<Target extends HTMLElement>(on?: unknown): RefObject<Target | null> {
   const target = useRef<Target>(null)
   useEffect(() => {

@@ -22,15 +22,15 @@ import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
 const iconSize = 16
-/** As the ids of calls are. */
+/** The form of a call id. */
 const callId = /^[A-Za-z0-9._:-]{1,128}$/
 
 interface CommandPaletteProps {
-  /** How often it was asked for; each time it opens. */
+  /** Opens the palette whenever it changes. */
   asked: number
 }
 
-/** Goes to a page, a call or a project, and does what has no place on every page. */
+/** Goes to a page, a call or a project, and offers actions that have no button on every page. */
 export function CommandPalette({ asked }: CommandPaletteProps) {
   const [query, setQuery] = useState('')
   const groups = [usePageActions(), useProjectActions(), useOtherActions(), useCallActions(query.trim())]
@@ -50,14 +50,14 @@ export function CommandPalette({ asked }: CommandPaletteProps) {
       maxHeight={420}
       searchProps={{
         leftSection: <IconSearch size={iconSize} aria-hidden />,
-        placeholder: 'Go to a page or a project, find a call by its id or its words',
+        placeholder: 'Go to a page or project, or find a call by id or words',
         'aria-label': 'Search commands',
       }}
     />
   )
 }
 
-/** What was typed may be a call's id, or words of one; as `keywords` the filter finds it whatever it is. */
+/** The query may be a call's id or words of a call; passed as `keywords`, so that the filter always keeps it. */
 function useCallActions(query: string): SpotlightActionGroupData {
   const navigate = useNavigate()
   const { id: project } = useProject()
@@ -76,7 +76,7 @@ function useCallActions(query: string): SpotlightActionGroupData {
     onClick: () => void navigate({ to: '/p/$project/calls', params: { project }, search: { text: query } }),
   }
   const isWord = /[\p{L}\p{N}]/u.test(query)
-  // A word is more often meant as a word; what has a digit in it may be an id.
+  // Text with a digit may be an id; a plain word is more likely to be searched for.
   const isId = callId.test(query) && /\d/.test(query)
   return { group: 'Calls', actions: [...(isId ? [open] : []), ...(isWord ? [search] : [])] }
 }
@@ -144,7 +144,7 @@ function useOtherActions(): SpotlightActionGroupData {
   }
   const system = {
     id: 'theme-system',
-    label: 'Theme: as the system',
+    label: 'Theme: same as system',
     leftSection: <IconArrowRight size={iconSize} />,
     onClick: () => setColorScheme('auto'),
   }

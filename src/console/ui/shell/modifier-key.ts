@@ -1,4 +1,4 @@
-/** What the key of shortcuts is called on this machine. */
+/** The name of the shortcut key on this machine. */
 export function modifierKey(): string {
   return /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'
 }

@@ -12,13 +12,13 @@ const iconSize = 18
 const iconStroke = 1.6
 
 interface NavigationProps {
-  /** Icons alone, with their words as hints. */
+  /** Shows only icons, with tooltips. */
   isNarrow: boolean
-  /** Called when a link was followed. */
+  /** Called when a link is followed. */
   onFollow?: () => void
 }
 
-/** The left side: the project, its pages, the settings and the person. */
+/** The sidebar: the project, its pages, the settings and the person. */
 export function Navigation({ isNarrow, onFollow }: NavigationProps) {
   return (
     <nav aria-label="Main" className="cb-nav" data-narrow={isNarrow || undefined}>

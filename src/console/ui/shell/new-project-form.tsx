@@ -9,11 +9,11 @@ import { sessionQuery } from '../session.ts'
 
 interface NewProjectFormProps {
   onMade?: () => void
-  /** Shows a button that gives up. */
+  /** Shows a Cancel button. */
   onCancel?: () => void
 }
 
-/** Makes a project and goes to it. */
+/** Creates a project and opens it. */
 export function NewProjectForm({ onMade, onCancel }: NewProjectFormProps) {
   const [name, setName] = useState('')
   const queryClient = useQueryClient()
@@ -34,7 +34,7 @@ export function NewProjectForm({ onMade, onCancel }: NewProjectFormProps) {
     <form onSubmit={submit} className="cb-stack">
       <TextInput
         label="Name"
-        description="One project for each company or product whose calls and knowledge belong together."
+        description="Use one project for each company or product: its calls and knowledge belong together."
         placeholder="Lakeside Dental"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}

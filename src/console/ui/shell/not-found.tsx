@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Empty } from '../components/empty.tsx'
 
-/** An address of the console that leads nowhere. */
+/** For an unknown address under /console. */
 export function NotFound() {
   return (
     <main className="cb-alone">
@@ -14,7 +14,7 @@ export function NotFound() {
           </Button>
         }
       >
-        The address is wrong, or what was here is gone, or it is not yours to see.
+        The address is wrong, the page no longer exists, or you do not have access to it.
       </Empty>
     </main>
   )

@@ -3,7 +3,7 @@ import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { Empty } from '../components/empty.tsx'
 import { Problem } from '../components/problem.tsx'
 
-/** Instead of a page that failed as a whole. */
+/** Shown in place of a page that failed as a whole. */
 export function PageProblem({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   if (isMissingPart(error)) {
@@ -13,7 +13,7 @@ export function PageProblem({ error, reset }: ErrorComponentProps) {
           title="This page could not be loaded"
           action={<Button onClick={() => location.reload()}>Reload</Button>}
         >
-          Callbook was updated meanwhile, or does not answer.
+          Callbook has been updated since you opened it, or is not responding.
         </Empty>
       </div>
     )
@@ -29,7 +29,7 @@ export function PageProblem({ error, reset }: ErrorComponentProps) {
   )
 }
 
-/** A part of the program that could not be fetched; browsers each have their own sentence for it. */
+/** Whether a script could not be fetched; each browser words this differently. */
 function isMissingPart(error: unknown): boolean {
   return error instanceof TypeError && /dynamically imported module|module script/i.test(error.message)
 }

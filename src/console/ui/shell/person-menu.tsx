@@ -19,7 +19,7 @@ import { signOut } from './sign-out.ts'
 const themes = [
   { scheme: 'light', label: 'Light', icon: IconSun },
   { scheme: 'dark', label: 'Dark', icon: IconMoon },
-  { scheme: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+  { scheme: 'auto', label: 'Same as system', icon: IconDeviceDesktop },
 ] as const
 
 interface PersonMenuProps {
@@ -27,7 +27,7 @@ interface PersonMenuProps {
   onFollow: (() => void) | undefined
 }
 
-/** Who is signed in, and what belongs to them. */
+/** The signed-in person's menu. */
 export function PersonMenu({ isNarrow, onFollow }: PersonMenuProps) {
   const { name, email } = usePerson()
   const { id: project } = useProject()
@@ -92,6 +92,6 @@ function sayNotSignedOut(): void {
   notifications.show({
     color: 'red',
     title: 'You are still signed in',
-    message: 'Callbook did not answer. Try again.',
+    message: 'Callbook is not responding. Try again.',
   })
 }

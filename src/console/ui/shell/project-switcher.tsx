@@ -10,7 +10,7 @@ interface ProjectSwitcherProps {
   onFollow: (() => void) | undefined
 }
 
-/** The project that is open; a click shows the others. */
+/** The current project; a click lists the others. */
 export function ProjectSwitcher({ isNarrow, onFollow }: ProjectSwitcherProps) {
   const project = useProject()
   const projects = useProjects()

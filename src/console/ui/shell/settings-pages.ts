@@ -1,4 +1,4 @@
-/** The pages of Settings; some are for owners. */
+/** The pages of Settings; some are for owners only. */
 export const settingsPages = [
   { to: '/p/$project/settings/keys', label: 'API Keys', ownersOnly: true },
   { to: '/p/$project/settings/people', label: 'People', ownersOnly: true },

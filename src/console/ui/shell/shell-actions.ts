@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react'
 
-/** What is asked for from more than one place of the frame. */
+/** Actions that several parts of the shell offer. */
 export interface ShellActions {
   openPalette: () => void
   openShortcuts: () => void

@@ -16,11 +16,11 @@ const CommandPalette = lazy(async () => ({
   default: (await import('./command-palette.tsx')).CommandPalette,
 }))
 
-/** What stands around every page of a project. */
+/** The frame around every page of a project. */
 export function Shell() {
   const { project } = useParams({ from: '/p/$project' })
   const isMember = useProjects().some(({ id }) => id === project)
-  // Another project's pages start anew: nothing of the one before is left in them.
+  // Remounts the pages for another project, so that no state of the previous one is left.
   return isMember ? <Frame key={project} /> : <NotFound />
 }
 

@@ -6,10 +6,10 @@ const groups = [
   {
     title: 'Everywhere',
     rows: [
-      { keys: [modifierKey(), 'K'], does: 'Search, or go anywhere' },
-      { keys: ['/'], does: "Move to the page's search" },
-      { keys: ['?'], does: 'Show these keys' },
-      { keys: ['Esc'], does: 'Close what is open' },
+      { keys: [modifierKey(), 'K'], does: 'Search, or go to any page' },
+      { keys: ['/'], does: "Focus the page's search field" },
+      { keys: ['?'], does: 'Show these shortcuts' },
+      { keys: ['Esc'], does: 'Close the open dialog or panel' },
     ],
   },
   {
@@ -23,13 +23,13 @@ const groups = [
     title: 'In a table',
     rows: [
       { keys: ['J'], does: 'Next row' },
-      { keys: ['K'], does: 'Row before' },
+      { keys: ['K'], does: 'Previous row' },
       { keys: ['Enter'], does: 'Open the row' },
     ],
   },
 ]
 
-/** The keys that do something. */
+/** The list of shortcuts. */
 export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
     <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size={400}>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** Says the title of a page that was gone to, since no load of a document does. */
+/** Announces the title after navigation to screen readers, since no document is loaded. */
 export function TitleAnnouncer() {
   const [title, setTitle] = useState('')
   useEffect(() => {

@@ -7,7 +7,7 @@ import type { ShellActions } from './shell-actions.ts'
 
 const secondKeyWithinMs = 1_000
 
-/** The keys of the frame: `g` and a page's letter, `/`, `?`, and the palette's. */
+/** The shell's shortcuts: `g` and a page's letter, `/`, `?`, and that of the palette. */
 export function useShortcuts(actions: ShellActions): void {
   const navigate = useNavigate()
   const { id: project } = useProject()

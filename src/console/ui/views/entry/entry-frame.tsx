@@ -7,11 +7,11 @@ interface EntryFrameProps {
   /** A sentence or two. */
   text?: ReactNode
   children: ReactNode
-  /** Below the form, for those whom it does not serve. */
+  /** Below the form, for people who cannot use it. */
   footer?: ReactNode
 }
 
-/** What stands around a form of somebody who is not signed in yet. */
+/** The frame of a form shown before sign-in. */
 export function EntryFrame({ title, text, children, footer }: EntryFrameProps) {
   useDocumentTitle(`${title} · Callbook`)
   return (

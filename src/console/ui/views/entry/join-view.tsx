@@ -13,12 +13,12 @@ import { SignInForm } from './sign-in-form.tsx'
 import { useEntry } from './use-entry.ts'
 import { useLink } from './use-link.ts'
 
-/** What an invitation's link leads to: one joins with an account, or makes one. */
+/** The page of an invitation: join with an existing account or a new one. */
 export function JoinView() {
   const { token, answer, error, retry } = useLink('invitation')
   const session = useQuery(sessionQuery)
   if (answer?.kind !== 'invitation' || !session.data) {
-    const advice = 'An invitation works once, and for a few days. Ask for another.'
+    const advice = 'An invitation works once, and expires after a few days. Ask for a new one.'
     return (
       <LinkFrame
         title="Join a project"
@@ -43,7 +43,7 @@ function Invited({ token, invitation: { projectName, role, invitedBy }, person }
   const enter = useEntry()
   const accept = async (newPerson?: { name: string; email: string; password: string }) =>
     enter(await unwrap(api.links.invitation.post({ token, ...(newPerson ? { newPerson } : {}) })))
-  const text = `${invitedBy ?? 'An owner'} invites you as ${role === 'owner' ? 'an owner' : 'a member'}.`
+  const text = `${invitedBy ?? 'An owner'} invited you as ${role === 'owner' ? 'an owner' : 'a member'}.`
   const other = (to: typeof as, label: string) => (
     <Anchor component="button" type="button" onClick={() => setAs(to)}>
       {label}
@@ -51,8 +51,8 @@ function Invited({ token, invitation: { projectName, role, invitedBy }, person }
   )
   const footer = {
     person: other('account', 'Use another account'),
-    account: other('new', 'I have no account yet'),
-    new: other('account', 'I have an account'),
+    account: other('new', 'I do not have an account yet'),
+    new: other('account', 'I already have an account'),
   }[as]
   return (
     <EntryFrame title={`Join ${projectName}`} text={text} footer={footer}>

@@ -6,17 +6,17 @@ import { Problem } from '../../components/problem.tsx'
 import { EntryFrame } from './entry-frame.tsx'
 
 interface LinkFrameProps {
-  /** While it is not known whether the link is good, and when it is not. */
+  /** While the link is being checked, and when it does not work. */
   title: string
   error: Error | null
   onRetry: () => void
   /** How many fields the form will have. */
   fields: number
-  /** What to do when the link is dead. */
+  /** What to do when the link does not work. */
   advice: ReactNode
 }
 
-/** Stands for the form of a one-time link until the link is known to be good. */
+/** Takes the place of a one-time link's form until the link has been checked. */
 export function LinkFrame({ title, error, onRetry, fields, advice }: LinkFrameProps) {
   const isDead = error instanceof ApiProblem && error.status >= 400 && error.status < 429
   const footer = (

@@ -10,13 +10,13 @@ interface NewPasswordProps {
   error?: string | undefined
 }
 
-/** A password that is chosen now. What counts is its length: anything else a password manager or a phrase gives. */
+/** A field for a new password. Only its length is checked. */
 export function NewPassword({ label = 'Password', value, onChange, error }: NewPasswordProps) {
   const missing = passwordCharsMin - value.length
   const rule =
     value !== '' && missing > 0
       ? `${missing} more ${missing === 1 ? 'character' : 'characters'}`
-      : `At least ${passwordCharsMin} characters. A few words in a row are good.`
+      : `At least ${passwordCharsMin} characters. A few words in a row work well.`
   return (
     <PasswordInput
       label={label}

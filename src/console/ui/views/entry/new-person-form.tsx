@@ -13,14 +13,14 @@ export interface NewPerson {
 }
 
 interface NewPersonFormProps {
-  /** The verb of the button. */
+  /** The button's label. */
   label: string
   onSubmit: (person: NewPerson) => Promise<unknown>
 }
 
 const names = ['name', 'email', 'password']
 
-/** Name, e-mail address and password of somebody who has no account yet. */
+/** Creates an account: name, e-mail address and password. */
 export function NewPersonForm({ label, onSubmit }: NewPersonFormProps) {
   const [person, setPerson] = useState<NewPerson>({ name: '', email: '', password: '' })
   const { mutate, isPending, error } = useMutation({

@@ -12,15 +12,16 @@ import { useLink } from './use-link.ts'
 
 const title = 'Choose a new password'
 
-/** What a link for a new password leads to. */
+/** The page of a link for a new password. */
 export function ResetView() {
   const { token, answer, error, retry } = useLink('password')
   if (answer?.kind !== 'password') {
-    const advice = 'Such a link works once, and not for long. Whoever runs Callbook can make another.'
+    const advice =
+      'A password link works once, and expires after a day. Whoever runs Callbook can create a new one.'
     return <LinkFrame title={title} error={error} onRetry={retry} fields={2} advice={advice} />
   }
   return (
-    <EntryFrame title={title} text="Every other session of this account ends.">
+    <EntryFrame title={title} text="This signs you out everywhere else.">
       <ResetForm token={token} email={answer.email} />
     </EntryFrame>
   )
@@ -38,7 +39,7 @@ function ResetForm({ token, email }: { token: string; email: string }) {
   }
   return (
     <form onSubmit={submit} className="cb-stack">
-      {/* Shown, and there for password managers, which keep a password by it. */}
+      {/* Also for password managers, which store the password under it. */}
       <TextInput label="E-mail address" type="email" autoComplete="username" value={email} readOnly />
       <NewPassword
         label="New password"

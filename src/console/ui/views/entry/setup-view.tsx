@@ -7,7 +7,7 @@ import { useLink } from './use-link.ts'
 
 const title = 'Set up Callbook'
 
-/** What the first start's link leads to: the first owner makes their account. */
+/** The page of the set-up link: the first owner creates their account. */
 export function SetupView() {
   const { token, answer, error, retry } = useLink('setup')
   const enter = useEntry()
@@ -18,7 +18,7 @@ export function SetupView() {
   return (
     <EntryFrame
       title={title}
-      text="Create the account that owns this console. It owns every project that nobody owns, and invites everybody else."
+      text="Create the account that owns this console. It gets every project without an owner, and can invite other people."
     >
       <NewPersonForm
         label="Create account"

@@ -11,7 +11,7 @@ interface SignInFormProps {
   onSignedIn: (session: SessionAnswer) => unknown
 }
 
-/** E-mail address and password of somebody who has an account. */
+/** Signs in with e-mail address and password. */
 export function SignInForm({ label = 'Sign in', onSignedIn }: SignInFormProps) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')

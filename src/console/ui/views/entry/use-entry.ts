@@ -5,17 +5,17 @@ import { ownPath } from '../../own-path.ts'
 import { sessionQuery } from '../../session.ts'
 import { linkKey } from './use-link.ts'
 
-/** Goes on as the person who has just been signed in: to where they were, or to their projects. */
+/** Continues after sign-in: to where the person was, or to their projects. */
 export function useEntry(): (session: SessionAnswer, from?: string) => void {
   const queryClient = useQueryClient()
   const router = useRouter()
   const navigate = useNavigate()
   return (session, from) => {
-    // Nothing that was asked as nobody, or as somebody else, is true now. A link that was just used is not asked again.
+    // Cached answers belong to nobody or somebody else. The link just used is kept, so that it is not checked again.
     queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== linkKey })
     queryClient.setQueryData(sessionQuery.queryKey, session)
     const path = ownPath(from)
-    // Replaced, so that no step back leads to a link with a token in it.
+    // Replaces the address, so that going back does not lead to a link with a token.
     if (path) router.history.replace(`/console${path}`)
     else void navigate({ to: '/', replace: true })
   }

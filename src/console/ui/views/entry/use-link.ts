@@ -4,30 +4,30 @@ import { useState } from 'react'
 import type { LinkAnswer } from '../../../people/links.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 
-/** First part of the key of what a link opens. */
+/** The first part of the query key. */
 export const linkKey = 'link'
 
 interface OpenedLink {
-  /** Of the address' fragment, which no log of any server sees. */
+  /** From the address's fragment, which is never sent to a server. */
   token: string
-  /** What the link opens; null until it is known. */
+  /** Null until the link has been checked. */
   answer: LinkAnswer | null
   error: Error | null
   retry: () => void
 }
 
-/** The one-time link that led to this page. It is asked what it is for, which does not use it up. */
+/** The one-time link that led to this page. Checking it does not use it up. */
 export function useLink(kind: LinkAnswer['kind']): OpenedLink {
   const hash = useLocation({ select: (location) => location.hash })
-  // Kept: the address loses it when the link has been used.
+  // Kept in state: the address loses it when the link has been used.
   const [token] = useState(() => decoded(hash))
   const { data, error, refetch } = useQuery({
     queryKey: [linkKey, token],
     queryFn: async () => {
-      if (!token) throw wrongLink('The address lacks its last part, from # on. Open the whole link.')
+      if (!token) throw wrongLink('The end of the link, from # on, is missing. Open the complete link.')
       const answer = await unwrap(api.links.check.post({ token }))
       if (answer.kind !== kind)
-        throw wrongLink('The link is for something else. Open it as it was given to you.')
+        throw wrongLink('This link belongs to another page. Open it exactly as you received it.')
       return answer
     },
     staleTime: Number.POSITIVE_INFINITY,
@@ -40,7 +40,7 @@ function decoded(hash: string): string {
   try {
     return decodeURIComponent(hash.replace(/^#/, ''))
   } catch {
-    // Not encoded as addresses are: no link of ours.
+    // Badly encoded: not one of our links.
     return ''
   }
 }

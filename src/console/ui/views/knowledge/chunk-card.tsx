@@ -8,11 +8,11 @@ interface ChunkCardProps {
   text: string
   characters: number
   overlapCharacters: number
-  /** Said beside its position, such as that it waits for its vector. */
+  /** Shown beside the position, such as that the chunk has no vector yet. */
   note?: ReactNode
 }
 
-/** A chunk as it is searched and answered with; what repeats the chunk before is dimmed. */
+/** A chunk as search returns it; text repeated from the previous chunk is dimmed. */
 export function ChunkCard({ position, heading, text, characters, overlapCharacters, note }: ChunkCardProps) {
   const points = [...text]
   const overlap = points.slice(0, overlapCharacters).join('')
@@ -32,7 +32,7 @@ export function ChunkCard({ position, heading, text, characters, overlapCharacte
       </Group>
       <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {overlap && (
-          <Text span inherit c="dimmed" title="Repeats the end of the chunk before">
+          <Text span inherit c="dimmed" title="Repeats the end of the previous chunk">
             {overlap}
           </Text>
         )}

@@ -1,4 +1,4 @@
-/** A document that a person gives, before it is an item. */
+/** A document that is about to become an item. */
 export interface Document {
   name: string
   text: string
@@ -7,8 +7,8 @@ export interface Document {
 const namePointsMax = 200
 
 /**
- * A file as a document: named by its first heading, else by the file's name.
- * @throws an Error whose message is fit to be shown
+ * Reads a file as a document, named by its first heading or else by the file name.
+ * @throws an Error whose message can be shown
  */
 export async function readDocument(file: File): Promise<Document> {
   if (!/\.(md|markdown|txt)$/i.test(file.name)) throw new Error('Only .md and .txt files can be read.')
@@ -17,7 +17,7 @@ export async function readDocument(file: File): Promise<Document> {
   return { name: nameOf(file.name, text), text }
 }
 
-/** The first heading of a Markdown text, else the file's name without its ending. */
+/** The first heading of a Markdown text, or else the file name without its extension. */
 export function nameOf(fileName: string, text: string): string {
   const heading = /^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$/m.exec(withoutFences(text))?.[1]
   const name = heading?.trim() || fileName.replace(/\.[^.]+$/, '') || fileName
@@ -28,7 +28,7 @@ function decode(bytes: ArrayBuffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    // The only failure of a fatal decoder: the bytes are no UTF-8.
+    // A fatal decoder throws only for invalid UTF-8.
     throw new Error('The file is not UTF-8 text.')
   }
 }

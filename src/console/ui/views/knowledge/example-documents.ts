@@ -1,6 +1,6 @@
 import type { Document } from './documents.ts'
 
-/** Three documents of a made-up shop, to see retrieval at work before there is knowledge of one's own. */
+/** Three documents of a made-up shop, to try retrieval with. */
 export const exampleDocuments: readonly Document[] = [
   {
     name: 'Refunds and returns',

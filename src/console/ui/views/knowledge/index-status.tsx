@@ -9,7 +9,7 @@ interface IndexStatusProps {
   chunks: number
 }
 
-/** How far an item is found by vector: ready, under way, or waiting for what and until when. */
+/** How far an item is indexed: ready, in progress, or waiting, with the reason and the next attempt. */
 export function IndexStatus({ status, chunks }: IndexStatusProps) {
   if (status.state === 'ready') {
     return (
@@ -35,10 +35,10 @@ export function IndexStatus({ status, chunks }: IndexStatusProps) {
         {status.reason}{' '}
         {status.nextTryAt ? (
           <>
-            Next try <Instant at={status.nextTryAt} />.
+            Next attempt <Instant at={status.nextTryAt} />.
           </>
         ) : (
-          'It is tried again at once.'
+          'The next attempt is due now.'
         )}
       </Text>
     </>

@@ -1,6 +1,6 @@
-/** What the address says of this page, judged: what makes no sense is left out. */
+/** The page's parameters in the address; invalid ones are left out. */
 export interface ItemSearch {
-  /** The text, when there is none. */
+  /** Defaults to the text. */
   tab?: 'chunks' | 'ask' | undefined
 }
 

@@ -20,7 +20,7 @@ import { chunksQuery, itemQuery } from './queries.ts'
 const route = getRouteApi('/p/$project/knowledge/$item')
 const Markdown = lazy(() => import('./markdown.tsx'))
 
-/** One item: its text, its chunks as stored, and a question to try against it. */
+/** One item: its text, its stored chunks, and a form to ask it a question. */
 export function ItemView() {
   const { project, item: id } = route.useParams()
   const { tab } = route.useSearch()
@@ -33,7 +33,7 @@ export function ItemView() {
     await unwrap(api.projects({ project }).knowledge({ id }).delete())
     queryClient.removeQueries({ queryKey: ['knowledge', project, 'item', id] })
     await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
-    notifications.show({ message: 'The item is deleted, with every chunk and vector.' })
+    notifications.show({ message: 'Item deleted, with all its chunks and vectors.' })
     await navigate({ to: '/p/$project/knowledge', params: { project } })
   }
 
@@ -83,7 +83,7 @@ export function ItemView() {
         <Tabs.List mb="md">
           <Tabs.Tab value="text">Text</Tabs.Tab>
           <Tabs.Tab value="chunks">Chunks{chunks.data && ` ${asCount(chunks.data.data.length)}`}</Tabs.Tab>
-          <Tabs.Tab value="ask">Try a question</Tabs.Tab>
+          <Tabs.Tab value="ask">Ask a question</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="text">
           {item.data ? <ItemText text={item.data.text} /> : <Skeleton height={320} />}
@@ -99,7 +99,7 @@ export function ItemView() {
                 note={
                   !chunk.isEmbedded && (
                     <Badge color="yellow" variant="light" size="sm" radius="sm" tt="none">
-                      found by words only
+                      not embedded yet
                     </Badge>
                   )
                 }
@@ -120,8 +120,8 @@ export function ItemView() {
           confirmLabel="Delete item"
           onConfirm={remove}
         >
-          Its text, all its chunks and their vectors go for good. Agents stop finding it at once. This cannot
-          be undone.
+          This erases its text, its chunks and their vectors. Agents stop finding it at once. This cannot be
+          undone.
         </ConfirmDialog>
       )}
     </Stack>

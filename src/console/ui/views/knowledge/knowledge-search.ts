@@ -1,8 +1,8 @@
 import { textParam } from '../../search-params.ts'
 
-/** What the address says of the list of items. */
+/** The parameters of the list of items. */
 export interface KnowledgeSearch {
-  /** A part of the items' names. */
+  /** Part of an item's name. */
   name?: string | undefined
 }
 

@@ -21,7 +21,7 @@ import { useUploads } from './use-uploads.ts'
 
 const route = getRouteApi('/p/$project/knowledge')
 
-/** What the agents know: the list of items, and where files are dropped. */
+/** The list of items, where files can also be dropped. */
 export function KnowledgeView() {
   const { project } = route.useParams()
   const navigate = useNavigate()
@@ -32,7 +32,7 @@ export function KnowledgeView() {
   const rows = rowsOf(items.data)
   const total = items.data?.pages[0]?.total ?? 0
   const find = (next: string) => {
-    // Typing on is one step: going back leads to before it.
+    // While typing continues, it stays one history entry.
     const replace = name !== undefined && next !== ''
     void navigate({
       to: '/p/$project/knowledge',
@@ -101,19 +101,19 @@ export function KnowledgeView() {
             name !== undefined ? (
               <Empty
                 icon={<IconSearchOff size={24} />}
-                title="No item has this in its name"
+                title="No item name contains this"
                 action={
                   <Button variant="default" onClick={() => find('')}>
                     Show all items
                   </Button>
                 }
               >
-                To find what is in the texts, ask in the playground.
+                To search the texts, use the playground.
               </Empty>
             ) : (
               <Empty
                 icon={<IconBook2 size={24} />}
-                title="Nothing known yet"
+                title="No knowledge yet"
                 action={
                   <Button variant="default" onClick={() => void addDocuments(exampleDocuments)}>
                     Load three example documents
@@ -121,7 +121,7 @@ export function KnowledgeView() {
                 }
               >
                 Agents answer from what you write here: policies, opening hours, prices. Write an item, drop
-                .md or .txt files anywhere on this page, or begin with examples of a made-up shop.
+                .md or .txt files anywhere on this page, or start with examples from a made-up shop.
               </Empty>
             )
           }

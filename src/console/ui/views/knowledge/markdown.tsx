@@ -7,7 +7,7 @@ interface MarkdownProps {
   text: string
 }
 
-/** A text rendered as Markdown. It is anybody's text: HTML in it is shown, not run, and what is left is purified. */
+/** A text rendered as Markdown. The text is not trusted: HTML in it is escaped, and the result is sanitized. */
 export default function Markdown({ text }: MarkdownProps) {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -20,7 +20,7 @@ export default function Markdown({ text }: MarkdownProps) {
   )
 }
 
-// Nothing that loads from elsewhere, sends anything or looks like the console itself.
+// No elements that load from elsewhere, send anything or imitate the console.
 const purified = {
   RETURN_DOM_FRAGMENT: true as const,
   FORBID_TAGS: ['img', 'video', 'audio', 'form', 'input', 'button', 'style', 'iframe'],
@@ -38,7 +38,7 @@ function toHtml(text: string): string {
   return markdown.render(withFencedFrontMatter(text))
 }
 
-/** YAML at the beginning, between two lines of dashes, would be read as a heading. */
+/** YAML front matter between two lines of dashes, which would be read as a heading. */
 function withFencedFrontMatter(text: string): string {
   return text.replace(/^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/, '```yaml\n$1\n```\n\n')
 }

@@ -15,7 +15,7 @@ import { PreviewPanel } from './preview-panel.tsx'
 
 const route = getRouteApi('/p/$project/knowledge/new')
 
-/** Writing an item, with its chunks beside it before it is saved. */
+/** An editor for a new item, with a preview of its chunks. */
 export function NewItemView() {
   const { project } = route.useParams()
   const navigate = useNavigate()
@@ -23,8 +23,8 @@ export function NewItemView() {
   const form = useForm({
     initialValues: { name: '', description: '', text: '' },
     validate: {
-      name: (name) => (name.trim() === '' ? 'Give it a name' : null),
-      text: (text) => (text.trim() === '' ? 'Write something, or drop a file' : null),
+      name: (name) => (name.trim() === '' ? 'Enter a name' : null),
+      text: (text) => (text.trim() === '' ? 'Enter a text, or drop a file' : null),
     },
   })
   const save = useMutation({
@@ -46,7 +46,7 @@ export function NewItemView() {
     },
   })
   useBlocker({
-    shouldBlockFn: () => form.isDirty() && !window.confirm('Leave without saving what you wrote?'),
+    shouldBlockFn: () => form.isDirty() && !window.confirm('Leave without saving?'),
     enableBeforeUnload: () => form.isDirty(),
   })
   const openDocument = async ([file]: File[]) => {
@@ -98,13 +98,13 @@ export function NewItemView() {
               />
               <TextInput
                 label="Description"
-                description="For people; agents do not see it."
+                description="For people. Agents do not see it."
                 {...form.getInputProps('description')}
               />
               <Textarea
                 label="Text"
                 required
-                description="Markdown. Headings say what a passage is about."
+                description="Markdown. Headings tell agents what a passage is about."
                 autosize
                 minRows={18}
                 maxRows={40}

@@ -16,7 +16,7 @@ interface PreviewPanelProps {
   text: string
 }
 
-/** The chunks that the text would become, as it is being written. */
+/** A live preview of the chunks that the text would become. */
 export function PreviewPanel({ project, text }: PreviewPanelProps) {
   const [settled] = useDebouncedValue(text, pauseMs)
   const preview = useQuery(previewQuery(project, settled))
@@ -36,7 +36,7 @@ export function PreviewPanel({ project, text }: PreviewPanelProps) {
       {preview.error && <Problem error={preview.error} onRetry={() => void preview.refetch()} />}
       {settled.trim() === '' && (
         <Text c="dimmed" size="sm">
-          Chunks are what agents find and are given. They appear here as you write; headings keep them apart.
+          Agents search and receive chunks. They appear here as you write, split at headings.
         </Text>
       )}
       {settled.trim() !== '' && preview.isPending && <Skeleton height={96} />}
@@ -49,8 +49,8 @@ export function PreviewPanel({ project, text }: PreviewPanelProps) {
               .slice(0, 5)
               .map(({ heading, chunks }) => `“${heading}” into ${chunks} chunks`)
               .join(', ')}
-            {split.length > 5 && ` and ${split.length - 5} more`}. Further headings would keep what belongs
-            together in one chunk.
+            {split.length > 5 && ` and ${split.length - 5} more`}. Add headings to decide where they are
+            split.
           </p>
         </div>
       )}

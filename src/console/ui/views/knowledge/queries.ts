@@ -8,11 +8,11 @@ import type { IndexStatus } from '../../../../knowledge/index-status.ts'
 import type { KnowledgeRow, KnowledgeRows } from '../../../../knowledge/indexed-items.ts'
 import { api, unwrap } from '../../api.ts'
 
-/** How often a list that is still being indexed is read again. */
+/** How often a list is reloaded while items are being indexed. */
 const indexingPollMs = 1_500
 const itemsPerPage = '50'
 
-/** The project's items with this in their names, newest first, page after page; read again while some are indexed. */
+/** The project's items whose names contain this, newest first, in pages; reloaded while some are being indexed. */
 export function itemsQuery(project: string, name = '') {
   return infiniteQueryOptions({
     queryKey: ['knowledge', project, 'items', name],
@@ -44,7 +44,7 @@ export function chunksQuery(project: string, id: string) {
   })
 }
 
-/** The chunks as they would be stored; what was shown stays until the next ones are there. */
+/** The chunks as they would be stored; the previous ones stay until the next have loaded. */
 export function previewQuery(project: string, text: string) {
   return queryOptions({
     queryKey: ['knowledge', project, 'preview', text],

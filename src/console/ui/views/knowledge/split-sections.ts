@@ -4,7 +4,7 @@ interface ChunkOfSection {
   overlapCharacters: number
 }
 
-/** Sections that became several chunks, in their order. */
+/** Sections that became several chunks, in order. */
 export function splitSections(chunks: readonly ChunkOfSection[]): { heading: string; chunks: number }[] {
   const sections: { heading: string; chunks: number }[] = []
   let isOpen = false
@@ -15,7 +15,7 @@ export function splitSections(chunks: readonly ChunkOfSection[]): { heading: str
       continue
     }
     if (isOpen && section) section.chunks++
-    // Its own heading: the chunk before may begin with short sections, whose name it then has.
+    // This chunk's heading: the previous chunk may carry that of a short section before it.
     else sections.push({ heading: heading ?? 'the beginning', chunks: 2 })
     isOpen = true
   }

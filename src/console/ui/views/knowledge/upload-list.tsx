@@ -9,7 +9,7 @@ interface UploadListProps {
   onClear: () => void
 }
 
-/** What became of each file that was dropped. */
+/** The outcome of each dropped file. */
 export function UploadList({ project, uploads, onClear }: UploadListProps) {
   if (uploads.length === 0) return null
   const done = uploads.filter(({ state }) => state === 'saved' || state === 'failed').length

@@ -3,20 +3,20 @@ import { useRef, useState } from 'react'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { type Document, readDocument } from './documents.ts'
 
-/** One file on its way to becoming an item. */
+/** A file that is becoming an item. */
 export interface Upload {
   key: number
   fileName: string
   state: 'waiting' | 'saving' | 'saved' | 'failed'
   /** The item it became. */
   itemId: string | null
-  /** Why it did not, in a sentence. */
+  /** Why it failed, as a sentence. */
   error: string | null
 }
 
 const uploadsAtOnce = 3
 
-/** Saves files as items, a few at a time, each with its own outcome. */
+/** Saves files as items, a few at a time. One failure does not stop the others. */
 export function useUploads(project: string) {
   const queryClient = useQueryClient()
   const [uploads, setUploads] = useState<readonly Upload[]>([])

@@ -11,14 +11,14 @@ import { dayLabel, type Period } from './overview-search.ts'
 const DayChart = lazy(() => import('./day-chart.tsx'))
 const skeleton = <Skeleton height={264} />
 
-/** Calls a day, stacked by evaluation. */
+/** Calls per day, stacked by evaluation. */
 export function CallsByDay({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(daysQuery(project.id, period))
   const { isTable, tableSwitch } = useTableSwitch()
   return (
     <Card
-      title="Calls a day"
+      title="Calls per day"
       aside={
         <span className="cb-card-aside">
           <span className="cb-dimmed">days in UTC</span>

@@ -6,15 +6,15 @@ import { Problem } from '../../components/problem.tsx'
 
 interface CardProps<Data> {
   title: string
-  /** At the right of the title. */
+  /** On the right of the title. */
   aside?: ReactNode
   query: { data: Data | undefined; error: Error | null; isPlaceholderData: boolean; refetch: () => unknown }
-  /** As high as what comes. */
+  /** As high as the content it stands for. */
   skeleton: ReactNode
   children: (data: Data) => ReactNode
 }
 
-/** One part of the overview, with its own query: it loads and fails alone. */
+/** One part of the overview. It has its own query, so it loads and fails on its own. */
 export function Card<Data>({ title, aside, query, skeleton, children }: CardProps<Data>) {
   const { data, error, isPlaceholderData, refetch } = query
   return (
@@ -37,15 +37,15 @@ export function Card<Data>({ title, aside, query, skeleton, children }: CardProp
 }
 
 interface ChartProps {
-  /** What the chart says, in a sentence. */
+  /** The chart's message in a sentence. */
   summary: string
-  /** The same numbers, for who does not see them or would rather read them. */
+  /** The same numbers as a table. */
   table: { columns: string[]; rows: (string | number)[][] }
   isTable: boolean
   children: ReactNode
 }
 
-/** A chart that is also a table: beside it for screen readers, instead of it for who asks. */
+/** A chart with a table of its numbers: always there for screen readers, and shown in its place on request. */
 export function Chart({ summary, table: { columns, rows }, isTable, children }: ChartProps) {
   return (
     <figure className="cb-chart">
@@ -82,7 +82,7 @@ export function Chart({ summary, table: { columns, rows }, isTable, children }: 
   )
 }
 
-/** Whether a chart is shown as a table, and the button that changes it. */
+/** Whether a chart is shown as a table, and the button that switches. */
 export function useTableSwitch(): { isTable: boolean; tableSwitch: ReactNode } {
   const [isTable, setIsTable] = useState(false)
   const label = isTable ? 'Show as chart' : 'Show as table'

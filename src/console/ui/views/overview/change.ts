@@ -6,7 +6,7 @@ export interface Change {
   amount: string
 }
 
-/** How a figure differs from the period before: by a share of it, or by points where it is a share itself. */
+/** The change from the previous period: in per cent, or in percentage points for a share. */
 export function changeOf({ value, before }: Figure, unit: 'share' | 'amount'): Change | null {
   if (value === null || before === null) return null
   if (unit === 'share') {
@@ -16,7 +16,7 @@ export function changeOf({ value, before }: Figure, unit: 'share' | 'amount'): C
   if (before === 0) return value === 0 ? { direction: 'same', amount: '0%' } : null
   const percent = Math.round(((value - before) / before) * 1000) / 10
   const shown = Math.abs(percent) >= 10 ? Math.round(Math.abs(percent)) : Math.abs(percent)
-  // Something is left, so it is not all that went.
+  // Not 100%: something is left.
   const amount = shown === 100 && percent < 0 && value > 0 ? '> 99%' : `${shown.toLocaleString()}%`
   return { direction: directionOf(percent), amount }
 }

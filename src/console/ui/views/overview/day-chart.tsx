@@ -10,7 +10,7 @@ const series = [
   { name: 'unevaluated', label: 'Not evaluated', color: 'var(--cb-neutral)', pattern: 'none' },
 ] as const
 
-/** Loaded when it is first shown: the charts are most of what this page weighs. */
+/** Loaded when it is first shown: the chart library is most of this page's script. */
 export default function DayChart({ days }: { days: CallsOfDay[] }) {
   const id = useId()
   const shown = series.filter(({ name }) => name === 'success' || days.some((day) => day[name] > 0))
@@ -68,7 +68,7 @@ function fillOf(id: string, name: string): string | undefined {
   return kind && kind.pattern !== 'none' ? `url(#${id}-${kind.pattern})` : kind?.color
 }
 
-/** What tells the parts of a bar apart without their colours. */
+/** Patterns that tell the parts of a bar apart without colour. */
 function Patterns({ id }: { id: string }) {
   return (
     <defs>

@@ -10,7 +10,7 @@ import type { Period } from './overview-search.ts'
 
 const reasonsShown = 7
 
-/** Why calls ended; each leads to its calls. */
+/** Why calls ended. Each reason links to its calls. */
 export function EndReasons({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(endReasonsQuery(project.id, period))

@@ -17,9 +17,9 @@ interface FigureKind {
   label: string
   format: (value: number) => string
   unit: 'share' | 'amount'
-  /** Whether more is better; null when it is neither. */
+  /** Null when more is neither better nor worse. */
   isMoreBetter: boolean | null
-  /** The calls that a click leads to. */
+  /** The filters of the calls that a click opens. */
   filters: ChosenFilters
 }
 
@@ -51,7 +51,7 @@ const kinds: FigureKind[] = [
   },
 ]
 
-/** The four figures of a period, each with its change against the period before. */
+/** The four figures of a period, each with its change from the previous period. */
 export function Figures({ period }: { period: Period }) {
   const project = useProject()
   const { data, error, isPlaceholderData, refetch } = useQuery(figuresQuery(project.id, period))
@@ -140,7 +140,7 @@ function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
   if (!change) {
     return (
       <span className="cb-dimmed">
-        {figure.value === null ? 'No calls to tell from' : `None in the ${before}`}
+        {figure.value === null ? 'Not enough calls' : `None in the ${before}`}
       </span>
     )
   }

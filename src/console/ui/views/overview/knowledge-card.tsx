@@ -9,7 +9,7 @@ import { useProject } from '../../session.ts'
 import { Card } from './card.tsx'
 import { knowledgeQuery } from './overview-queries.ts'
 
-/** What the agents know, and how much of it waits to be indexed. */
+/** How much knowledge there is, and how much of it is not indexed yet. */
 export function KnowledgeCard() {
   const project = useProject()
   const query = useQuery(knowledgeQuery(project.id))
@@ -56,7 +56,7 @@ function Known({ items, chunks, pendingChunks }: KnowledgeFigures) {
           All chunks are indexed
         </StatusBadge>
       ) : (
-        <p className="cb-card-none">Nothing is known yet</p>
+        <p className="cb-card-none">No knowledge yet</p>
       )}
     </>
   )

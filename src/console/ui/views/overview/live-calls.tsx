@@ -11,7 +11,7 @@ import { Card } from './card.tsx'
 
 const callsShown = 5
 
-/** The newest calls that go on right now. */
+/** The newest calls in progress. */
 export function LiveCalls() {
   const project = useProject()
   const query = useQuery(liveCallsQuery(project.id, callsShown))
@@ -32,7 +32,7 @@ export function LiveCalls() {
     >
       {({ data }) =>
         data.length === 0 ? (
-          <p className="cb-card-none">No call is live right now</p>
+          <p className="cb-card-none">No live calls right now</p>
         ) : (
           <ul className="cb-live">
             {data.map((call) => (

@@ -4,7 +4,7 @@ import { useProject } from '../../session.ts'
 import { newestCallQuery } from '../calls/call-queries.ts'
 import { dayLabel, periodAround } from './overview-search.ts'
 
-/** Says where there are calls, or how the first one gets in, to who looks at a period without any. */
+/** For a period without calls: points to the newest calls, or says how to send the first one. */
 export function NoCallsInPeriod() {
   const project = useProject()
   const { data } = useQuery(newestCallQuery(project.id))
@@ -24,14 +24,14 @@ export function NoCallsInPeriod() {
             variant="default"
             size="xs"
           >
-            Show the days up to it
+            Show that period
           </PageButton>
         </>
       ) : (
         <>
-          <span>No calls yet. What happens in them is counted here as soon as the first one is in.</span>
+          <span>No calls yet. Figures appear here with the first call.</span>
           <PageButton to="/p/$project/calls" params={{ project: project.id }} variant="default" size="xs">
-            How calls get in
+            How to send calls
           </PageButton>
         </>
       )}

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, unwrap } from '../../api.ts'
 import type { Period } from './overview-search.ts'
 
-// One query a card, so that a card that fails fails alone. What a card shows stays until the next period is there.
+// One query per card, so that each card fails on its own. A card keeps its content until the next period has loaded.
 
 export function figuresQuery(project: string, { from, to }: Period) {
   return queryOptions({
@@ -43,7 +43,7 @@ export function knowledgeQuery(project: string) {
   return queryOptions({
     queryKey: ['overview', project, 'knowledge'],
     queryFn: ({ signal }) => unwrap(overview(project).knowledge.get({ fetch: { signal } })),
-    // While chunks wait, how many is news.
+    // While chunks are pending, their number keeps changing.
     refetchInterval: ({ state }) => (state.data && state.data.pendingChunks > 0 ? 5_000 : false),
   })
 }

@@ -1,4 +1,4 @@
-/** The period of the overview, as the address holds it: the last days, or from one day to another. */
+/** The period of the overview, as in the address: the last days, or from one day to another. */
 export interface OverviewSearch {
   days?: 7 | 30 | 90
   /** `2026-01-31`, in UTC, both days included. */
@@ -7,7 +7,7 @@ export interface OverviewSearch {
 }
 
 export interface Period {
-  /** Instants: from included, to not. */
+  /** Instants: `from` inclusive, `to` exclusive. */
   from: string
   to: string
   /** Whole days. */
@@ -16,12 +16,12 @@ export interface Period {
 
 export const periodChoices = [7, 30, 90] as const
 export const periodDefault = 30
-/** Longer ones would be a chart of hairs. */
+/** In a longer period the chart's bars would be too thin to read. */
 export const periodDaysMax = 366
 
 const dayMs = 86_400_000
 
-/** Reads the address; whatever it cannot mean is left out. */
+/** Reads the address; invalid values are left out. */
 export function overviewSearch(search: Record<string, unknown>): OverviewSearch {
   const days = periodChoices.find((choice) => choice === Number(search.days))
   const [from, to] = [dayOf(search.from), dayOf(search.to)]
@@ -29,7 +29,7 @@ export function overviewSearch(search: Record<string, unknown>): OverviewSearch 
   return days ? { days } : {}
 }
 
-/** The period in instants. Days are those of UTC, as the service counts them; the last one is today. */
+/** The period as instants. Days are in UTC, as the service counts them; the last one is today. */
 export function periodOf(search: OverviewSearch, now: Date): Period {
   const { from, to } =
     search.from && search.to ? { from: search.from, to: search.to } : lastDays(search.days, now)
@@ -45,7 +45,7 @@ export function choiceOf({ days, from }: OverviewSearch): string {
   return from ? 'custom' : String(days ?? periodDefault)
 }
 
-/** Every day of a period, `2026-01-31` each. */
+/** Every day of a period, as `2026-01-31`. */
 export function daysOf({ from, days }: Period): string[] {
   return Array.from({ length: days }, (_, day) => toDay(Date.parse(from) + day * dayMs))
 }
@@ -56,7 +56,7 @@ export function rangeOfDay(day: string): { from: string; to: string } {
   return { from: new Date(start).toISOString(), to: new Date(start + dayMs).toISOString() }
 }
 
-/** `5 Jan`: of a day as the service counts it, whatever the time zone here. */
+/** `5 Jan`, for a day in UTC, whatever the local time zone. */
 export function dayLabel(day: string, options: Intl.DateTimeFormatOptions = {}): string {
   return new Date(day).toLocaleDateString(undefined, {
     day: 'numeric',
@@ -75,7 +75,7 @@ export function periodLabel({ from, to }: Period): string {
   return first === last ? end : `${dayLabel(first, isOneYear ? {} : { year: 'numeric' })} – ${end}`
 }
 
-/** The 30 days that end with the one of an instant. */
+/** The 30 days that end with the day of an instant. */
 export function periodAround(instant: string): { from: string; to: string } {
   return lastDays(periodDefault, new Date(instant))
 }

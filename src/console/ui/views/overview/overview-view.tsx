@@ -10,7 +10,7 @@ import { LiveCalls } from './live-calls.tsx'
 import { periodLabel, periodOf } from './overview-search.ts'
 import { PeriodPicker } from './period-picker.tsx'
 
-/** What the agents did in a period, in figures and charts. */
+/** The calls of a period in figures and charts. */
 export function OverviewView() {
   const search = useSearch({ from: '/p/$project/overview' })
   const period = periodOf(search, new Date(useNow()))

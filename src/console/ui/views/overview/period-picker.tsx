@@ -7,7 +7,7 @@ import { choiceOf, type OverviewSearch, overviewSearch, periodChoices } from './
 
 const RangeCalendar = lazy(() => import('../../components/range-calendar.tsx'))
 
-/** The last days, or two days of a calendar. */
+/** Chooses the last days, or a range in a calendar. */
 export function PeriodPicker({ search }: { search: OverviewSearch }) {
   const project = useProject()
   const navigate = useNavigate()
@@ -58,7 +58,7 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
   )
 }
 
-/** The day that a calendar shows, whatever the time zone. */
+/** The day shown in the calendar, whatever the time zone. */
 function dayName(date: Date): string {
   const two = (value: number) => String(value).padStart(2, '0')
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`

@@ -19,21 +19,21 @@ const modes = [
 
 interface AskFormProps {
   project: string
-  /** What is asked at first, such as what the page's address says. */
+  /** The initial request, such as that in the address. */
   initial: AskRequest
-  /** Asks within these items only; without, the caller may offer a choice. */
+  /** Searches only these items; without it, the caller may offer a choice. */
   itemIds?: string[]
-  /** Further options, before the others. */
+  /** Extra options, shown before the others. */
   options?: ReactNode
-  /** Told what was asked. */
+  /** Called with each request. */
   onAsk?: (request: AskRequest) => void
 }
 
-/** A question as an agent would ask it, and what it is answered with. */
+/** A form that asks a question as an agent would, and the answer. */
 export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormProps) {
   const [draft, setDraft] = useState<AskRequest>(initial)
   const [asked, setAsked] = useState<AskRequest>(initial)
-  // Going back and forward changes what the address says.
+  // Going back and forward changes the request in the address.
   const address = JSON.stringify(initial)
   useEffect(() => {
     const fromAddress: AskRequest = JSON.parse(address)
@@ -125,8 +125,8 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
       </form>
       {request.query.trim() === '' && (
         <Empty icon={<IconMessageQuestion size={24} />} title="Ask what a caller would ask">
-          You see the passages that an agent would be given, which list each came from, and where the time
-          went.
+          You see the passages an agent would receive, which search found each of them, and how long each step
+          took.
         </Empty>
       )}
       {answer.error && <Problem error={answer.error} onRetry={() => void answer.refetch()} />}
@@ -137,13 +137,13 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
             <TimeBar shares={answer.data.shares} tookMs={answer.data.tookMs} />
             {answer.data.mode !== (request.mode ?? 'hybrid') && (
               <Text size="xs" mt={6}>
-                Answered by {answer.data.mode} alone: the question’s embedding did not arrive in time.
+                Answered by {answer.data.mode} search only: the question’s embedding did not arrive in time.
               </Text>
             )}
           </Paper>
           {answer.data.data.length === 0 && (
             <Empty title="No passage found">
-              No chunk shares a word with this question. Ask in other words, or add what is missing.
+              Nothing matches this question. Rephrase it, or add the missing knowledge.
             </Empty>
           )}
           {answer.data.data.map((hit, at) => (

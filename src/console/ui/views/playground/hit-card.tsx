@@ -9,7 +9,7 @@ interface HitCardProps {
   hit: ExplainedHit
 }
 
-/** A passage as an agent is given it, and which of the two lists had it where. */
+/** A passage as an agent receives it, with its rank in the keyword and the vector search. */
 export function HitCard({ project, rank, hit }: HitCardProps) {
   return (
     <Paper withBorder p="sm" component="article" aria-label={`Passage ${rank}`}>

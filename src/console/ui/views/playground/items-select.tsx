@@ -13,12 +13,12 @@ interface ItemsSelectProps {
   onChange: (itemIds: string[]) => void
 }
 
-/** Which items are asked, found by what is typed of their names; none chosen for all. */
+/** Chooses the items to search, by name; all of them when none is chosen. */
 export function ItemsSelect({ project, itemIds, onChange }: ItemsSelectProps) {
   const [typed, setTyped] = useState('')
   const [name] = useDebouncedValue(typed.trim(), typingPauseMs)
   const found = rowsOf(useInfiniteQuery(itemsQuery(project, name)).data)
-  // What is chosen has a name here also when it is not among what is found.
+  // A chosen item keeps its name here even when the current matches do not include it.
   const chosen = useQueries({ queries: itemIds.map((id) => itemQuery(project, id)) })
   const names = new Map(itemIds.map((id, at) => [id, chosen[at]?.data?.name ?? id]))
   for (const row of found) names.set(row.id, row.name)
@@ -32,7 +32,7 @@ export function ItemsSelect({ project, itemIds, onChange }: ItemsSelectProps) {
       searchable
       clearable
       maxValues={itemsMax}
-      nothingFoundMessage="No item has this in its name"
+      nothingFoundMessage="No item name contains this"
       searchValue={typed}
       onSearchChange={setTyped}
       value={itemIds}

@@ -1,9 +1,9 @@
 import { wholeParam, wordParam } from '../../search-params.ts'
 
-/** More would make an address that is too long to share. */
+/** More would make the address too long to share. */
 export const itemsMax = 100
 
-/** What the playground's address may say; anything else in it is left out. */
+/** The playground's parameters in the address; invalid ones are left out. */
 export interface PlaygroundSearch {
   q?: string | undefined
   mode?: 'vector' | 'keyword' | undefined
@@ -23,7 +23,7 @@ export function playgroundSearch(search: Record<string, unknown>): PlaygroundSea
   }
 }
 
-/** As the address has them, `kn_1,kn_2`, or as a link of our own gives them. */
+/** Item ids as in the address, `kn_1,kn_2`, or as a link within the console passes them. */
 function idsOf(items: unknown): string[] | undefined {
   const ids = (Array.isArray(items) ? items : String(items ?? '').split(',')).filter(
     (id) => typeof id === 'string' && id.startsWith('kn_'),

@@ -7,7 +7,7 @@ import type { AskRequest } from './request.ts'
 
 const route = getRouteApi('/p/$project/playground')
 
-/** Asking as an agent would: what comes back, why, and how fast. The address holds the question. */
+/** Asks as an agent would, and shows what comes back, why, and how fast. The question is in the address. */
 export function PlaygroundView() {
   const { project } = route.useParams()
   const search = route.useSearch()
@@ -33,7 +33,7 @@ export function PlaygroundView() {
 
   return (
     <Stack gap="md">
-      <PageHeader title="Playground" description="Ask as an agent would, and see what it is given." />
+      <PageHeader title="Playground" description="Ask as an agent would, and see what it receives." />
       <AskForm
         project={project}
         initial={asked}

@@ -1,4 +1,4 @@
-/** What is asked in the playground, as under `POST /v1/knowledge/search`. */
+/** A request of the playground, as for `POST /v1/knowledge/search`. */
 export interface AskRequest {
   query: string
   limit?: number | undefined
@@ -7,7 +7,7 @@ export interface AskRequest {
   itemIds?: string[] | undefined
 }
 
-/** The same question for a shell. The key is not ours to know: it is read from a variable. */
+/** The same request as a shell command. The page does not know any key, so the command reads one from a variable. */
 export function toCurl(origin: string, { query, limit, mode, timeoutMs, itemIds }: AskRequest): string {
   const body = JSON.stringify({ query, limit, mode, timeoutMs, itemIds })
   return [
@@ -18,7 +18,7 @@ export function toCurl(origin: string, { query, limit, mode, timeoutMs, itemIds 
   ].join('\n')
 }
 
-/** Within single quotes a shell reads everything as it stands but the quote itself. */
+/** Within single quotes, a shell takes everything literally except the quote itself. */
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -13,7 +13,7 @@ interface TimeBarProps {
   tookMs: number
 }
 
-/** Where the time of a search went. Keyword and vector go on side by side, so their sum may be more than it took. */
+/** Where a search spent its time. Keyword and vector search run side by side, so the sum may exceed the total. */
 export function TimeBar({ shares, tookMs }: TimeBarProps) {
   const all = Math.max(
     0.001,

@@ -21,11 +21,11 @@ import { NameForm } from './name-form.tsx'
 
 const sessionsKey = ['sessions']
 
-/** What belongs to the person alone, whatever project is open. */
+/** The person's own account, the same in every project. */
 export function AccountView() {
   return (
     <>
-      <PageHeader title="Account" description="Yours alone, in every project." />
+      <PageHeader title="Account" description="Your own account, in every project." />
       <div className="cb-forms">
         <Person />
         <Password />
@@ -49,7 +49,7 @@ function Person() {
         <NameForm
           current={name}
           save={(next) => unwrap(api.person.patch({ name: next }))}
-          sentence={(next) => `You are called ${next} now.`}
+          sentence={(next) => `Your name is now ${next}.`}
           field={{ label: 'Name', autoComplete: 'name' }}
         />
       </div>
@@ -67,7 +67,7 @@ function Password() {
     onSuccess: async () => {
       setCurrent('')
       setNew('')
-      notifications.show({ message: 'Your password is changed. Your other sessions have ended.' })
+      notifications.show({ message: 'Password changed. Your other sessions have ended.' })
       await queryClient.invalidateQueries({ queryKey: sessionsKey })
     },
   })
@@ -138,7 +138,7 @@ function Sessions() {
         confirmLabel="Sign out everywhere"
         onConfirm={endAll}
       >
-        <p>All of your sessions end, on this device too. Keys are not touched.</p>
+        <p>This ends all of your sessions, including this one. API keys keep working.</p>
       </ConfirmDialog>
     </Panel>
   )
@@ -192,7 +192,7 @@ function EndSession({ row: { id, isCurrent, userAgent } }: { row: SessionRow }) 
     mutationFn: () => unwrap(api.sessions({ id }).delete()),
     onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsKey }),
   })
-  if (isCurrent) return <StatusBadge tone="success">This one</StatusBadge>
+  if (isCurrent) return <StatusBadge tone="success">This session</StatusBadge>
   return (
     <Button
       variant="default"

@@ -10,7 +10,7 @@ import { Problem } from '../../components/problem.tsx'
 import { usePerson, useProject } from '../../session.ts'
 import { accountsQuery, peopleQuery } from './people.ts'
 
-/** Everybody who can sign in, whatever projects they are in. For the console's owner. */
+/** Everybody who can sign in, in any project or none. For the console's owner. */
 export function Accounts() {
   const { data, error, refetch } = useQuery(accountsQuery)
   const [leaving, setLeaving] = useState<Account | null>(null)
@@ -18,9 +18,7 @@ export function Accounts() {
   return (
     <section className="cb-section">
       <h2>All accounts</h2>
-      <p className="cb-dimmed">
-        Everybody who can sign in to this console. Only you, who set it up, see this.
-      </p>
+      <p className="cb-dimmed">Everybody who can sign in to this console. Only you see this, as its owner.</p>
       {error && !data ? (
         <Problem error={error} title="The accounts could not be loaded" onRetry={() => void refetch()} />
       ) : (
@@ -86,8 +84,8 @@ function DeleteDialog({ leaving, onClose }: { leaving: Account | null; onClose: 
       onConfirm={async () => leaving && remove(leaving)}
     >
       <p>
-        They are signed out at once and are in no project any more. Keys that they made go on working; revoke
-        those that they know. This cannot be undone.
+        This signs them out at once and removes them from every project. Keys that they created keep working:
+        revoke those that they may still have. This cannot be undone.
       </p>
     </ConfirmDialog>
   )

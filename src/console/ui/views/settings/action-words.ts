@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../../../audit/audit-trail.ts'
 
-/** What each action of the audit trail is called. */
+/** The name of each action in the audit trail. */
 export const actionWords: Record<AuditAction, string> = {
   console_set_up: 'Console set up',
   signed_in: 'Signed in',
@@ -12,7 +12,7 @@ export const actionWords: Record<AuditAction, string> = {
   password_link_created: 'Password link created',
   password_reset: 'Password reset',
   invitation_created: 'Invitation created',
-  invitation_revoked: 'Invitation withdrawn',
+  invitation_revoked: 'Invitation revoked',
   invitation_accepted: 'Invitation accepted',
   role_changed: 'Role changed',
   person_removed: 'Person removed',

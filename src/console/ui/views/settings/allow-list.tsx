@@ -14,7 +14,7 @@ interface AllowListProps {
   check: AddressCheckState
 }
 
-/** Addresses that a key may be used from, each judged as it is written, and a place to try one. */
+/** The addresses that a key may be used from, each checked while typing, and a field to test an address. */
 export function AllowList({ entries, onChange, address, onAddressChange, check }: AllowListProps) {
   const replace = (at: number, ...by: string[]) =>
     onChange(entries.toSpliced(at, 1, ...by).slice(0, entriesMax))
@@ -32,11 +32,11 @@ export function AllowList({ entries, onChange, address, onAddressChange, check }
       <legend className="cb-label">Allowed addresses</legend>
       <p className="cb-field-hint">
         An address such as <Mono>203.0.113.9</Mono>, a range such as <Mono>203.0.113.0/24</Mono>, or IPv6.
-        With none, the key works from anywhere.
+        Leave it empty to allow any address.
       </p>
       <div className="cb-entries">
         {entries.map((entry, at) => (
-          // By place: two entries may be equal while they are written.
+          // Keyed by position: two entries may be equal while they are typed.
           <TextInput
             key={`entry-${String(at)}`}
             aria-label={`Allowed address ${at + 1}`}
@@ -94,14 +94,14 @@ export function AllowList({ entries, onChange, address, onAddressChange, check }
 }
 
 function TestAnswer({ check, address }: { check: AddressCheckState; address: string }) {
-  if (!address) return <span className="cb-dimmed">Would it be let in?</span>
+  if (!address) return <span className="cb-dimmed">Would it be allowed?</span>
   if (check.error) return <>Could not be tested: {check.error.message}</>
   if (!check.isSettled) return <span className="cb-dimmed">…</span>
   if (check.problems.size > 0) return <span className="cb-dimmed">Correct the list first.</span>
-  if (check.allows === null) return <>This is no address.</>
+  if (check.allows === null) return <>This is not an address.</>
   return check.allows ? (
     <>
-      <IconCheck size={14} aria-hidden /> Would be let in
+      <IconCheck size={14} aria-hidden /> Would be allowed
     </>
   ) : (
     <>

@@ -15,7 +15,7 @@ import { OwnersOnly } from './owners-only.tsx'
 
 const rowsPerPage = '50'
 
-/** Who did what, when, from where. */
+/** Who did what, when and from where. */
 export function AuditView() {
   return (
     <OwnersOnly title="Audit trail">
@@ -40,7 +40,7 @@ function AuditTrail() {
     <>
       <PageHeader
         title="Audit trail"
-        description="What was done with keys, people and records. Nothing in it can be changed; of a deleted record it keeps a hash alone."
+        description="Changes to keys, people and records. Entries cannot be changed. A deleted record appears only as a hash."
       />
       {rows && (
         <ListTable
@@ -50,7 +50,7 @@ function AuditTrail() {
           rowKey={({ seq }) => String(seq)}
           empty={
             <Empty icon={<IconHistory size={24} />} title="Nothing yet">
-              Sign-ins, keys, invitations and deletions will be listed here as they happen.
+              Sign-ins, keys, invitations and deletions appear here as they happen.
             </Empty>
           }
         />
@@ -84,10 +84,10 @@ const columns: Column<AuditRow>[] = [
   { key: 'at', header: 'When', width: '112px', render: ({ at }) => <Instant at={at} /> },
   {
     key: 'action',
-    header: 'What',
+    header: 'Action',
     render: ({ action, target, actor, actorId }) => (
       <>
-        {/* A newer process beside this one may know of more. */}
+        {/* A newer process on the same database may record other actions. */}
         {actionWords[action] ?? action}
         <span className="cb-narrow-line">
           {[target, actor ?? 'Command line', actorId].filter(Boolean).join(' · ')}
@@ -97,7 +97,7 @@ const columns: Column<AuditRow>[] = [
   },
   {
     key: 'target',
-    header: 'Of what',
+    header: 'Target',
     from: 640,
     render: ({ target }) => (target === null ? null : <Mono truncate>{target}</Mono>),
   },

@@ -16,7 +16,7 @@ const systems = [
   { mark: /Linux/, name: 'Linux', isPhone: false },
 ]
 
-/** `Chrome on macOS`, as far as a User-Agent tells. */
+/** `Chrome on macOS`, as far as the User-Agent says. */
 export function deviceOf(userAgent: string | null): { name: string; isPhone: boolean } {
   const browser = browsers.find(({ mark }) => mark.test(userAgent ?? ''))
   const system = systems.find(({ mark }) => mark.test(userAgent ?? ''))

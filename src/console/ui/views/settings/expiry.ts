@@ -4,7 +4,7 @@ export const expiryChoices = [
   { value: 'never', label: 'Never' },
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
-  { value: 'date', label: 'On a day' },
+  { value: 'date', label: 'On a date' },
 ] as const
 
 export interface Expiry {
@@ -13,7 +13,7 @@ export interface Expiry {
   day: string
 }
 
-/** ISO 8601; null for never; undefined while no day that is to come is chosen. A day is the reader's, from its start. */
+/** ISO 8601: the start of the day, local time; null for never; undefined while no future day is chosen. */
 export function expiresAtOf({ choice, day }: Expiry): string | null | undefined {
   if (choice === 'never') return null
   if (choice !== 'date') return new Date(Date.now() + Number(choice) * msPerDay).toISOString()

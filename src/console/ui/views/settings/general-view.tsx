@@ -10,7 +10,7 @@ import { Panel } from '../../components/panel.tsx'
 import { useProject } from '../../session.ts'
 import { NameForm } from './name-form.tsx'
 
-/** The project's name, its id, and its end. */
+/** The project's name, its id and its deletion. */
 export function GeneralView() {
   const isOwner = useProject().role === 'owner'
   return (
@@ -32,7 +32,7 @@ function Rename() {
       <NameForm
         current={name}
         save={(next) => unwrap(api.projects({ project }).patch({ name: next }))}
-        sentence={(next) => `The project is called ${next} now.`}
+        sentence={(next) => `The project is now called ${next}.`}
         field={{ 'aria-label': 'Project name', autoComplete: 'off' }}
       />
     </Panel>
@@ -67,15 +67,15 @@ function Deletion() {
   const [isAsking, setAsking] = useState(false)
   const remove = async () => {
     await unwrap(api.projects({ project }).delete({ confirm: name }))
-    // The page starts anew, in another project: nothing of this one stays in its memory.
+    // Reloads the page, so that nothing of this project stays in memory.
     location.assign('/console')
   }
   return (
     <Panel title="Delete project">
       <div className="cb-danger-row">
         <p className="cb-dimmed">
-          Its calls, its knowledge and its keys go with it, for good. There is no way back but a backup of
-          your own.
+          Deletes all of its calls, knowledge and keys permanently. Only a backup of your own can bring them
+          back.
         </p>
         <Button color="red" variant="outline" onClick={() => setAsking(true)}>
           Delete project
@@ -90,8 +90,8 @@ function Deletion() {
         onConfirm={remove}
       >
         <p>
-          Every call and every knowledge item of this project is erased, every key stops working at once, and
-          everybody in it loses it. This cannot be undone.
+          This erases every call and knowledge item of the project. Its keys stop working at once, and its
+          members lose access. This cannot be undone.
         </p>
       </ConfirmDialog>
     </Panel>

@@ -16,7 +16,7 @@ interface InviteDialogProps {
   onClose: () => void
 }
 
-/** Makes a one-time link for somebody else. It is shown once, and only this dialog has it. */
+/** Creates a one-time invitation link. It is shown once, and only this dialog holds it. */
 export function InviteDialog({ opened, onClose }: InviteDialogProps) {
   const { name } = useProject()
   const [made, setMade] = useState<CreatedInvitation | null>(null)
@@ -52,7 +52,7 @@ function InviteForm({ onMade, onCancel }: InviteFormProps) {
   const [role, setRole] = useState<Role>('member')
   const [isPending, setPending] = useState(false)
   const [error, setError] = useState<unknown>(null)
-  // No mutation: its cache would hold the answer, and the answer holds the link.
+  // Not a mutation: its cache would keep the link.
   const create = async () => {
     setPending(true)
     setError(null)
@@ -111,8 +111,8 @@ function MadeLink({
   return (
     <div className="cb-stack">
       <p>
-        Whoever opens it first joins as {role === 'owner' ? 'an owner' : 'a member'}. It works once, until{' '}
-        <Instant at={expiresAt} as="absolute" />, and is shown only now.
+        The first person to use this link joins as {role === 'owner' ? 'an owner' : 'a member'}. It expires{' '}
+        <Instant at={expiresAt} as="absolute" /> and is not shown again.
       </p>
       <div className="cb-made-key">
         <TextInput

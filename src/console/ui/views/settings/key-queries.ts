@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { KeyRecord } from '../../../../auth/keys.ts'
 import { api, unwrap } from '../../api.ts'
 
-/** The keys of a project, newest first. None holds the key itself. */
+/** The keys of a project, newest first, without their secrets. */
 export function keysQuery(project: string) {
   return queryOptions({
     queryKey: ['project', project, 'keys'],
@@ -10,10 +10,10 @@ export function keysQuery(project: string) {
   })
 }
 
-/** What a key opens, by its kind. */
+/** What each kind of key is for. */
 export const kinds = {
-  live: { label: 'API', opens: 'Reads and deletes calls, writes and searches knowledge, and serves agents.' },
-  ingest: { label: 'Ingest', opens: 'Sends calls in, and can read nothing. For voice platforms.' },
+  live: { label: 'API', opens: 'Read and delete calls, write and search knowledge, and connect agents.' },
+  ingest: { label: 'Ingest', opens: 'Send calls in; read nothing. For voice platforms.' },
 } as const
 
 export type KeyState = 'active' | 'expired' | 'revoked'

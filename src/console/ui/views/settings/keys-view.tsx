@@ -20,7 +20,7 @@ import { keysQuery, kinds, stateOf } from './key-queries.ts'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 
-/** The project's keys: who has which, from where it is used, and its end. */
+/** The project's keys: list, create and revoke. */
 export function KeysView() {
   return (
     <OwnersOnly title="API Keys">
@@ -37,7 +37,7 @@ function Keys() {
   const [revoking, setRevoking] = useState<KeyRecord | null>(null)
   const now = useNow()
   const setOpen = (isOpen: boolean) =>
-    // Not held up by the dialog of a key just made, which holds up every other way out until it has been told.
+    // Ignores the blocker: the dialog of a new key blocks all other navigation until the key is stored.
     void navigate({ to: '.', search: isOpen ? { create: 'key' } : {}, replace: true, ignoreBlocker: true })
   const createButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen(true)}>
@@ -46,8 +46,8 @@ function Keys() {
   )
   const empty = (
     <Empty icon={<IconKey size={24} />} title="No keys yet" action={createButton}>
-      A key lets a program speak for this project: an agent that searches the knowledge, a platform that sends
-      its calls in. Each has one of its own, so that one can be revoked without the others.
+      A key gives a program access to this project: an agent that searches the knowledge, or a platform that
+      sends calls in. Give each program its own key, so that you can revoke one without the others.
     </Empty>
   )
   return (
@@ -191,7 +191,7 @@ function RevokeDialog({ revoking, onClose }: { revoking: KeyRecord | null; onClo
     await unwrap(api.projects({ project }).keys({ id: key.id }).delete())
     await queryClient.invalidateQueries(keysQuery(project))
     notifications.show({
-      message: `${key.name} is revoked.`,
+      message: `${key.name} has been revoked.`,
       icon: <IconCheck size={16} />,
     })
   }
@@ -204,8 +204,8 @@ function RevokeDialog({ revoking, onClose }: { revoking: KeyRecord | null; onClo
       onConfirm={async () => revoking && revoke(revoking)}
     >
       <p>
-        Whoever uses <Mono>{revoking?.hint}</Mono> is refused from their next request on. A revoked key cannot
-        be brought back; make another one first if something still needs it.
+        Requests with <Mono>{revoking?.hint}</Mono> are refused from now on. A revoked key cannot be restored:
+        if something still needs it, create a new key first.
       </p>
     </ConfirmDialog>
   )

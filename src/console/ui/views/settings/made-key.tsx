@@ -6,10 +6,10 @@ import { CodeBlock } from '../../components/code-block.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 
-/** A new key in full: the only time it is seen. */
+/** A new key in full, shown this once. */
 export function MadeKey({ made, onStored }: { made: CreatedKey; onStored: () => void }) {
   const field = useFocus<HTMLTextAreaElement>()
-  // A step back or a reload would lose the key by accident; what closes this dialog stays on the page.
+  // Going back or reloading would lose the key by accident. Closing the dialog stays on the page.
   useBlocker({
     shouldBlockFn: ({ current, next }) => next.pathname !== current.pathname,
     enableBeforeUnload: true,
@@ -19,8 +19,8 @@ export function MadeKey({ made, onStored }: { made: CreatedKey; onStored: () => 
       <div className="cb-warning" role="status">
         <IconAlertTriangle size={16} aria-hidden />
         <p>
-          This is the only time the key of <strong>{made.name}</strong> is shown. Callbook keeps a hash of it
-          and cannot show it again. Put it where your secrets are.
+          This is the only time the key <strong>{made.name}</strong> is shown. Callbook stores only a hash of
+          it. Copy it to where you keep your secrets.
         </p>
       </div>
       <div className="cb-made-key">

@@ -7,15 +7,15 @@ import { Problem } from '../../components/problem.tsx'
 import { sessionQuery } from '../../session.ts'
 
 interface NameFormProps {
-  /** The name that there is. */
+  /** The current name. */
   current: string
   save: (name: string) => Promise<{ name: string }>
-  /** What is said of the new name once it is saved. */
+  /** The message after saving. */
   sentence: (name: string) => string
   field: Pick<TextInputProps, 'label' | 'aria-label' | 'autoComplete'>
 }
 
-/** Another name, for a project or a person: both are told with the session. */
+/** Renames a project or a person; the session contains both names. */
 export function NameForm({ current, save, sentence, field }: NameFormProps) {
   const queryClient = useQueryClient()
   const [name, setName] = useState(current)

@@ -13,8 +13,8 @@ interface NewKeyDialogProps {
 }
 
 /**
- * Makes a key and shows it once. The key is in the state of this dialog alone, never in the cache of queries or
- * mutations, and gone with it.
+ * Creates a key and shows it once. The key is only in this dialog's state, never in the cache of queries or
+ * mutations.
  */
 export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
   const { id: project } = useProject()

@@ -15,7 +15,7 @@ interface NewKeyFormProps {
   onMade: (key: CreatedKey) => void
 }
 
-/** What a new key is for, what it opens, for how long and from where. */
+/** The name, kind, expiry and allowed addresses of a new key. */
 export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
   const { id: project } = useProject()
   const [name, setName] = useState('')
@@ -29,7 +29,7 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
   const expiresAt = expiresAtOf(expiry)
   const isReady = name.trim() !== '' && expiresAt !== undefined && check.problems.size === 0
 
-  // No mutation: its cache would hold the answer, and the answer holds the key.
+  // Not a mutation: its cache would keep the key.
   const create = async (allowedIps: string[], until: string | null) => {
     setPending(true)
     setError(null)
@@ -51,7 +51,7 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
     <form onSubmit={submit} className="cb-stack" noValidate>
       <TextInput
         label="Name"
-        description="What it is for, so that somebody knows later whether it may be revoked."
+        description="What the key is for, so that others know whether they can revoke it."
         placeholder="Production agents"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
@@ -92,7 +92,7 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
           {expiry.choice === 'date' && (
             <TextInput
               type="date"
-              aria-label="Day on which the key expires"
+              aria-label="Date on which the key expires"
               min={tomorrow()}
               value={expiry.day}
               onChange={(event) => setExpiry({ ...expiry, day: event.currentTarget.value })}

@@ -4,15 +4,15 @@ import { Empty } from '../../components/empty.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { useProject } from '../../session.ts'
 
-/** A page for owners; a member who follows a link to it learns whom to ask. The service refuses them anyway. */
+/** A page for owners. A member sees whom to ask; the service refuses the requests anyway. */
 export function OwnersOnly({ title, children }: { title: string; children: ReactNode }) {
   const { role, name } = useProject()
   if (role === 'owner') return <>{children}</>
   return (
     <>
       <PageHeader title={title} />
-      <Empty icon={<IconLock size={24} />} title="For owners">
-        You are a member of {name}. Its keys, people and audit trail are for its owners; ask one of them.
+      <Empty icon={<IconLock size={24} />} title="For owners only">
+        You are a member of {name}. Only its owners can see its keys, people and audit trail.
       </Empty>
     </>
   )

@@ -19,7 +19,7 @@ import { InviteDialog } from './invite-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { peopleQuery, roles } from './people.ts'
 
-/** Who may do what in the project, and who is invited. */
+/** The project's members, their roles, and its open invitations. */
 export function PeopleView() {
   return (
     <OwnersOnly title="People">
@@ -33,14 +33,14 @@ function People() {
   const { data, error, refetch } = useQuery(peopleQuery(project))
   const [isInviting, setInviting] = useState(false)
   const [leaving, setLeaving] = useState<MemberRow | null>(null)
-  const [withdrawn, setWithdrawn] = useState<InvitationRow | null>(null)
+  const [revoked, setRevoked] = useState<InvitationRow | null>(null)
   const person = usePerson()
   const ownsConsole = useOwnsConsole()
   return (
     <>
       <PageHeader
         title="People"
-        description="Owners may do everything. Members see calls and knowledge, and neither keys nor people."
+        description="Owners can do everything. Members can see calls and knowledge, but no keys or people."
         action={
           <Button leftSection={<IconUserPlus size={16} />} onClick={() => setInviting(true)}>
             Invite
@@ -63,7 +63,7 @@ function People() {
           <h2>Open invitations</h2>
           <ListTable
             label="Open invitations"
-            columns={invitationColumns(setWithdrawn)}
+            columns={invitationColumns(setRevoked)}
             rows={data.invitations}
             rowKey={({ id }) => id}
           />
@@ -72,7 +72,7 @@ function People() {
       {data && ownsConsole && <Accounts />}
       <InviteDialog opened={isInviting} onClose={() => setInviting(false)} />
       <RemoveDialog leaving={leaving} onClose={() => setLeaving(null)} />
-      <WithdrawDialog invitation={withdrawn} onClose={() => setWithdrawn(null)} />
+      <RevokeDialog invitation={revoked} onClose={() => setRevoked(null)} />
     </>
   )
 }
@@ -169,7 +169,8 @@ function RoleSelect({ row }: { row: MemberRow }) {
         onConfirm={() => give('member')}
       >
         <p>
-          You lose the keys, the people and the audit trail of this project. Only an owner can give them back.
+          You lose access to the keys, people and audit trail of this project. Only an owner can make you an
+          owner again.
         </p>
       </ConfirmDialog>
     </>
@@ -180,7 +181,7 @@ function sayWhy(error: unknown): void {
   const told = error instanceof ApiProblem ? error : null
   notifications.show({
     color: 'red',
-    title: 'The role is as it was',
+    title: 'The role was not changed',
     message: told?.detail ?? 'Something went wrong on this page.',
   })
 }
@@ -192,7 +193,7 @@ function RemoveDialog({ leaving, onClose }: { leaving: MemberRow | null; onClose
   const isSelf = leaving?.personId === person.id
   const remove = async (member: MemberRow) => {
     await unwrap(api.projects({ project }).people({ id: member.personId }).delete())
-    // Who left sees nothing of the project any more: the page starts anew, in another one.
+    // After leaving, reload: the project is no longer accessible.
     if (isSelf) location.assign('/console')
     else await queryClient.invalidateQueries(peopleQuery(project))
   }
@@ -206,16 +207,16 @@ function RemoveDialog({ leaving, onClose }: { leaving: MemberRow | null; onClose
     >
       <p>
         {isSelf
-          ? 'You no longer see this project from the next click on. Only an owner can invite you again.'
-          : 'They no longer see this project from their next click on. Keys that they made go on working; revoke those that they know.'}
+          ? 'You lose access to this project at once. Only an owner can invite you again.'
+          : 'They lose access to this project at once. Keys that they created keep working: revoke those that they may still have.'}
       </p>
     </ConfirmDialog>
   )
 }
 
-function invitationColumns(withdraw: (invitation: InvitationRow) => void): Column<InvitationRow>[] {
+function invitationColumns(revoke: (invitation: InvitationRow) => void): Column<InvitationRow>[] {
   return [
-    { key: 'role', header: 'As', render: ({ role }) => roles[role].label },
+    { key: 'role', header: 'Role', render: ({ role }) => roles[role].label },
     {
       key: 'by',
       header: 'Invited by',
@@ -235,17 +236,17 @@ function invitationColumns(withdraw: (invitation: InvitationRow) => void): Colum
       render: ({ expiresAt }) => <Instant at={expiresAt} />,
     },
     {
-      key: 'withdraw',
-      header: <span className="cb-hidden">Withdraw</span>,
+      key: 'revoke',
+      header: <span className="cb-hidden">Revoke</span>,
       width: '48px',
       align: 'right',
       render: (row) => (
-        <Tooltip label="Withdraw">
+        <Tooltip label="Revoke">
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label="Withdraw the invitation"
-            onClick={() => withdraw(row)}
+            aria-label="Revoke the invitation"
+            onClick={() => revoke(row)}
           >
             <IconX size={16} />
           </ActionIcon>
@@ -255,10 +256,10 @@ function invitationColumns(withdraw: (invitation: InvitationRow) => void): Colum
   ]
 }
 
-function WithdrawDialog({ invitation, onClose }: { invitation: InvitationRow | null; onClose: () => void }) {
+function RevokeDialog({ invitation, onClose }: { invitation: InvitationRow | null; onClose: () => void }) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
-  const withdraw = async ({ id }: InvitationRow) => {
+  const revoke = async ({ id }: InvitationRow) => {
     await unwrap(api.projects({ project }).invitations({ id }).delete())
     await queryClient.invalidateQueries(peopleQuery(project))
   }
@@ -266,11 +267,11 @@ function WithdrawDialog({ invitation, onClose }: { invitation: InvitationRow | n
     <ConfirmDialog
       opened={invitation !== null}
       onClose={onClose}
-      title="Withdraw the invitation?"
-      confirmLabel="Withdraw"
-      onConfirm={async () => invitation && withdraw(invitation)}
+      title="Revoke the invitation?"
+      confirmLabel="Revoke"
+      onConfirm={async () => invitation && revoke(invitation)}
     >
-      <p>Its link stops working at once. Who has joined already stays.</p>
+      <p>Its link stops working at once.</p>
     </ConfirmDialog>
   )
 }

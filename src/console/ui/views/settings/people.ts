@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, unwrap } from '../../api.ts'
 
-/** Who is in a project, and which invitations are open. */
+/** The members of a project and its open invitations. */
 export function peopleQuery(project: string) {
   return queryOptions({
     queryKey: ['project', project, 'people'],
@@ -16,6 +16,9 @@ export const accountsQuery = queryOptions({
 })
 
 export const roles = {
-  owner: { label: 'Owner', may: 'Everything, also keys, people, the audit trail and deleting the project.' },
-  member: { label: 'Member', may: 'Calls, knowledge and the playground; neither keys nor people.' },
+  owner: {
+    label: 'Owner',
+    may: 'Everything, including keys, people, the audit trail and deleting the project.',
+  },
+  member: { label: 'Member', may: 'Calls, knowledge and the playground, but no keys or people.' },
 } as const

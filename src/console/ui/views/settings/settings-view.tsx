@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import { useProject } from '../../session.ts'
 import { settingsPages } from '../../shell/settings-pages.ts'
 
-/** The pages of Settings, those that a person may open, side by side. */
+/** Tabs for the settings pages that the person may open. */
 export function SettingsView() {
   const { id, role } = useProject()
   const open = settingsPages.filter(({ ownersOnly }) => role === 'owner' || !ownersOnly)

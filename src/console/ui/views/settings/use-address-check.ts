@@ -5,18 +5,18 @@ import { api, unwrap } from '../../api.ts'
 const settledAfterMs = 200
 
 export interface AddressCheckState {
-  /** What would be sent: without blank entries. */
+  /** The entries to send, without blank ones. */
   entries: string[]
-  /** What is wrong, by the entry's text. */
+  /** Messages by the text of the entry. */
   problems: ReadonlyMap<string, string>
-  /** Whether the address to test would pass; null when that is not known. */
+  /** Whether the address to test would be allowed; null when that is not known. */
   allows: boolean | null
-  /** Whether the judgement is of what is written now. */
+  /** Whether the result belongs to the current input. */
   isSettled: boolean
   error: Error | null
 }
 
-/** Has the service judge an allow-list as it is written, by the rules it will apply. */
+/** Has the service check an allow-list while it is typed, by the rules that it will apply. */
 export function useAddressCheck(project: string, written: string[], address: string): AddressCheckState {
   const asked = JSON.stringify([written, address.trim()])
   const [settled] = useDebouncedValue(asked, settledAfterMs)
@@ -40,7 +40,7 @@ export function useAddressCheck(project: string, written: string[], address: str
   })
   const isSettled = asked === settled && !isPlaceholderData
   const entries = written.map((entry) => entry.trim()).filter(Boolean)
-  // Of an entry that was corrected or taken away, the problem is gone with it.
+  // Drops the problems of entries that have been corrected or removed.
   const problems = new Map([...(data?.problems ?? [])].filter(([entry]) => entries.includes(entry)))
   return {
     entries,
