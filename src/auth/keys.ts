@@ -149,7 +149,8 @@ export class Keys {
     const token = bearerToken(authorization)
     if (token === null) throw missingAuthorization()
     if (!hasKeyPrefix(token, kind)) throw invalidFormat(kind)
-    const row = await this.#find(hashKey(token))
+    const hash = hashKey(token)
+    const row = this.#cached(hash) ?? (await this.#find(hash))
     if (!row || row.revokedAt !== null) throw invalidKey()
     const now = this.#options.now()
     if (row.expiresAt !== null && row.expiresAt <= now) throw expiredKey()
@@ -226,14 +227,16 @@ export class Keys {
     return row.projectId
   }
 
-  /** One indexed lookup, or none while nothing at all has been committed since the last one. */
-  async #find(hash: string): Promise<KeyRow | undefined> {
+  /** The row as last read, while nothing at all has been committed since. */
+  #cached(hash: string): KeyRow | undefined {
     // Read before the row: a commit in between makes the number differ the next time.
     const version = this.#options.dataVersion()
     if (version !== this.#rowsVersion) this.#rows.clear()
     this.#rowsVersion = version
-    const known = this.#rows.get(hash)
-    if (known) return known
+    return this.#rows.get(hash)
+  }
+
+  async #find(hash: string): Promise<KeyRow | undefined> {
     const row = await queries(this.#options.read).byHash.get({ hash })
     if (row) this.#rows.set(hash, row)
     return row
