@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { callerContext } from '../http/caller.ts'
 import { jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
-import type { Outbox } from '../http/outbox.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { Ingest } from './ingest.ts'
 import { changeErrors } from './merge.ts'
@@ -9,11 +9,11 @@ import { toCallResponse } from './routes.ts'
 import { Call, CallChange } from './schemas.ts'
 
 /** /ingest/calls: how platforms write calls. */
-export function ingestRoutes(ingest: Ingest, outbox: Outbox) {
+export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
   return new Elysia({ prefix: '/ingest/calls' }).use(callerContext()).put(
     '/:id',
     async ({ caller, params, body }) => {
-      const { document, isNew } = await outbox.bodyOf((admit) =>
+      const { document, isNew } = await buffers.bodyOf((admit) =>
         // Elysia gives null for an id whose percent-encoding is broken.
         ingest.put(caller.projectId, params.id ?? '', body, admit),
       )

@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
-import type { Outbox } from '../http/outbox.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Calls } from './calls.ts'
 import type { JsonBytes } from './document.ts'
 import { readPageRequest, toPageResponse } from './page-response.ts'
@@ -14,14 +14,14 @@ const security = [{ apiKey: [] }]
 const idParameter = pathParameter('id', "The platform's own id for the call.", 'call-1042')
 
 /** /v1/calls: what customers do with the records of their calls. */
-export function callRoutes(calls: Calls, outbox: Outbox) {
+export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
   return new Elysia({ prefix: '/v1/calls' })
     .use(callerContext())
     .get(
       '',
       async ({ caller, query }) => {
         const request = readPageRequest(query)
-        return await toPageResponse(await calls.list(caller.projectId, request), request, outbox)
+        return await toPageResponse(await calls.list(caller.projectId, request), request, buffers)
       },
       {
         detail: {
@@ -44,7 +44,7 @@ export function callRoutes(calls: Calls, outbox: Outbox) {
     .get(
       '/:id',
       async ({ caller, params }) => {
-        const { document } = await outbox.bodyOf((admit) => calls.get(caller.projectId, params.id, admit))
+        const { document } = await buffers.bodyOf((admit) => calls.get(caller.projectId, params.id, admit))
         return toCallResponse(document)
       },
       {

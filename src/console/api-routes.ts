@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Keys } from '../auth/keys.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Overview } from '../calls/overview.ts'
-import type { Outbox } from '../http/outbox.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import type { KnowledgeStatus } from '../knowledge/status.ts'
@@ -39,7 +39,7 @@ interface ConsoleApiOptions {
   knowledge: Knowledge
   knowledgeStatus: KnowledgeStatus
   search: Search
-  outbox: Outbox
+  buffers: ResponseBuffers
   publicUrl: string | null
 }
 
@@ -49,7 +49,7 @@ export function consoleApi({
   keys,
   calls,
   overview,
-  outbox,
+  buffers,
   publicUrl,
   ...parts
 }: ConsoleApiOptions) {
@@ -59,7 +59,7 @@ export function consoleApi({
     .use(keyRoutes(keys))
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(accountRoutes(console.people))
-    .use(consoleCallRoutes({ calls, overview, knowledge: parts.knowledge, outbox }))
+    .use(consoleCallRoutes({ calls, overview, knowledge: parts.knowledge, buffers }))
     .use(consoleKnowledgeRoutes(parts))
 }
 

@@ -1,62 +1,34 @@
-import { Elysia } from 'elysia'
-import type { Keys } from '../auth/keys.ts'
+import type { Caller, Keys } from '../auth/keys.ts'
 import type { KeyKind } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
-import type { Admission } from './admission.ts'
-import { callerContext } from './caller.ts'
-import type { FactsByRequest } from './facts.ts'
-import { isUnder, type Protocol, protocolAt } from './protocol.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import type { RequestContext } from './request-context.ts'
 
 interface AuthenticateOptions {
-  admission: Admission
   keys: Keys
-  facts: FactsByRequest
-  /** Where the key may come by another way than the Authorization header. */
-  protocols: readonly Protocol[]
   clientAddress: (request: Request) => string | null
   /** Null when there is no limit. */
   rateLimiter: RateLimiter | null
 }
 
-/**
- * Judges the key of every request whose path asks for one. In `onRequest`, the only hook that runs before the
- * body is read: a bad key is 401 even when the body is malformed or the path unknown.
- */
-export function authenticate({
-  admission,
-  keys,
-  facts,
-  protocols,
-  clientAddress,
-  rateLimiter,
-}: AuthenticateOptions) {
-  return new Elysia({ name: 'authenticate' }).use(callerContext()).onRequest(async (context) => {
-    const { request } = context
-    const known = facts.of(request)
-    const kind = kindOf(known.path)
-    if (!kind) return
-    admission.check()
-    const authorizationOf = protocolAt(protocols, known.path)?.authorizationOf ?? authorizationHeader
-    const caller = await keys.verify(kind, authorizationOf(request.headers), () => clientAddress(request))
-    known.keyId = caller.keyId
-    context.caller = caller
-    if (!rateLimiter) return
+/** Finds the caller behind a request's key. @throws what `Keys.verify` throws, and rate_limited */
+export type Authenticate = (request: Request, context: RequestContext, kind: KeyKind) => Promise<Caller>
+
+export function authenticate({ keys, clientAddress, rateLimiter }: AuthenticateOptions): Authenticate {
+  return async (request, context, kind) => {
+    const { headers } = request
+    const { protocol } = context.surface
+    const authorization = protocol?.authorizationOf
+      ? protocol.authorizationOf(headers)
+      : headers.get('authorization')
+    const caller = await keys.verify(kind, authorization, () => clientAddress(request))
+    context.keyId = caller.keyId
+    if (!rateLimiter) return caller
     const decision = rateLimiter.take(caller.keyId)
-    known.headers = decision.headers
+    context.headers = decision.headers
     if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds)
-  })
-}
-
-/** The kind of key a path asks for; null for a path that asks for none. */
-function kindOf(path: string): KeyKind | null {
-  if (['/v1', '/integrations', '/mcp'].some((prefix) => isUnder(path, prefix))) return 'live'
-  if (isUnder(path, '/ingest')) return 'ingest'
-  return null
-}
-
-function authorizationHeader(headers: Headers): string | null {
-  return headers.get('authorization')
+    return caller
+  }
 }
 
 function tooManyRequests(retryAfterSeconds: number | undefined): AppError {

@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Elysia } from 'elysia'
 import { type ErrorCode, errorStatus } from '../errors.ts'
-import type { FactsByRequest } from './facts.ts'
 import { answerFile, type StaticFile } from './static-file.ts'
 
 export const docsScriptPath = '/docs/scalar.js'
@@ -24,6 +23,7 @@ const viewerPolicy = [
   "font-src 'self' data:",
   "frame-ancestors 'none'",
 ].join('; ')
+export const docsHeaders = { 'Content-Security-Policy': viewerPolicy }
 
 /** What each code means and what a client does about it; the sentence a client gets is more exact. */
 const explanations: Record<ErrorCode, string> = {
@@ -62,7 +62,7 @@ const explanations: Record<ErrorCode, string> = {
 }
 
 /** The pages under /docs that the OpenAPI plugin does not make: the table of errors, and the viewer's script. */
-export function docsRoutes(facts: FactsByRequest) {
+export function docsRoutes() {
   // By what the package exports: Node and Deno resolve nothing else of it.
   const main = createRequire(import.meta.url).resolve('@scalar/api-reference')
   const scriptFile = join(dirname(main), 'browser', 'standalone.js')
@@ -82,11 +82,6 @@ export function docsRoutes(facts: FactsByRequest) {
     })
   }
   return new Elysia()
-    .onRequest(({ request }) => {
-      const known = facts.of(request)
-      if (known.path === '/docs' || known.path === '/docs/')
-        known.headers = { 'Content-Security-Policy': viewerPolicy }
-    })
     .get('/', () => new Response(null, { status: 302, headers: { Location: '/docs' } }), hidden)
     .get(docsScriptPath, ({ request }) => toScript(request), hidden)
     .get('/docs/errors', () => toPage(errorsPage()), hidden)

@@ -1,31 +1,40 @@
 import { pathOf } from './route-table.ts'
+import type { Surface, SurfaceOf } from './surface.ts'
 
-/** What is found out about a request on its way, for its log line, its metrics and its answer's headers. */
-export interface RequestFacts {
+/** What is known about a request: for its judgement, its log line, its metrics and its answer's headers. */
+export interface RequestContext {
   readonly requestId: string
   /** The path of the request's URL. */
   readonly path: string
-  /** The request as the runtime handed it over, which knows the socket of no other. */
+  readonly surface: Surface
+  /** The request as the runtime handed it over: the only one whose socket the runtime can tell. */
   readonly received: Request
   keyId?: string
-  /** Headers that an answer bears whatever it says, such as those of the rate limit. */
-  headers?: Record<string, string>
+  /** Headers that every answer to the request carries, such as those of the rate limit. */
+  headers: Record<string, string> | undefined
 }
 
 /**
- * Facts by request. A WeakMap, not Elysia's `store`: that is shared, and concurrent requests would read each
+ * Contexts by request. A WeakMap, not Elysia's `store`: requests share the store, and concurrent ones would read each
  * other's key there.
  */
-export class FactsByRequest {
-  readonly #facts = new WeakMap<Request, RequestFacts>()
+export class RequestContexts {
+  readonly #contexts = new WeakMap<Request, RequestContext>()
+  readonly #surfaceOf: SurfaceOf
 
-  open(request: Request, requestId: string, received = request): RequestFacts {
-    const facts: RequestFacts = { requestId, path: pathOf(request.url), received }
-    this.#facts.set(request, facts)
-    return facts
+  constructor(surfaceOf: SurfaceOf) {
+    this.#surfaceOf = surfaceOf
   }
 
-  of(request: Request): RequestFacts {
-    return this.#facts.get(request) ?? this.open(request, 'unknown')
+  open(request: Request, requestId: string, received = request): RequestContext {
+    const path = pathOf(request.url)
+    const surface = this.#surfaceOf(request.method, path)
+    const context: RequestContext = { requestId, path, surface, received, headers: surface.headers }
+    this.#contexts.set(request, context)
+    return context
+  }
+
+  of(request: Request): RequestContext {
+    return this.#contexts.get(request) ?? this.open(request, 'unknown')
   }
 }

@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
-import type { Outbox } from '../http/outbox.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { IdempotentCreates } from './idempotent-creates.ts'
 import type { Knowledge } from './knowledge.ts'
@@ -29,14 +29,14 @@ interface KnowledgeRoutesOptions {
   knowledge: Knowledge
   idempotentCreates: IdempotentCreates
   search: Search
-  outbox: Outbox
+  buffers: ResponseBuffers
 }
 
 /** /v1/knowledge: what agents know, and how they find it. */
-export function knowledgeRoutes({ knowledge, idempotentCreates, search, outbox }: KnowledgeRoutesOptions) {
+export function knowledgeRoutes({ knowledge, idempotentCreates, search, buffers }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
-    .get('', ({ caller }) => toListResponse(knowledge.list(caller.projectId), outbox), {
+    .get('', ({ caller }) => toListResponse(knowledge.list(caller.projectId), buffers), {
       detail: {
         tags,
         security,
@@ -181,8 +181,8 @@ function toServerTiming(shares: TimeShares): string {
     .join(', ')
 }
 
-async function toListResponse(slices: AsyncIterable<string>, outbox: Outbox): Promise<Response> {
-  return new Response(await outbox.streamOf('[', withCommas(slices), ']'), { headers: jsonHeaders })
+async function toListResponse(slices: AsyncIterable<string>, buffers: ResponseBuffers): Promise<Response> {
+  return new Response(await buffers.streamOf('[', withCommas(slices), ']'), { headers: jsonHeaders })
 }
 
 async function* withCommas(slices: AsyncIterable<string>): AsyncGenerator<string> {
