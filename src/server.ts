@@ -9,7 +9,6 @@ import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'
 import { Admission, type WorkLimit } from './http/admission.ts'
-import { authenticate } from './http/authenticate.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
 import { consoleJudge } from './http/console-judge.ts'
 import { docsHeaders, docsRoutes, docsScriptPath } from './http/docs-routes.ts'
@@ -82,7 +81,8 @@ export function createServer(
         contexts,
         admission,
         staleBecause: services.staleBecause,
-        authenticate: authenticate({ keys: services.keys, clientAddress, rateLimiter }),
+        keys: services.keys,
+        rateLimiter,
         judgeConsole,
         clientAddress,
         publicUrl,

@@ -46,7 +46,7 @@ function partOf(path: string): string | null {
 
 /** The only files of a feature that know of HTTP. */
 function isHttpFile(path: string): boolean {
-  return partOf(path) === 'http' || /\/([a-z-]+-)?(routes|response)\.ts$/.test(path)
+  return partOf(path) === 'http' || /\/([a-z-]+-)?(routes|response|docs)\.ts$/.test(path)
 }
 
 /** Packages that only a service can run. */

@@ -154,7 +154,7 @@ export class Keys {
     if (!row || row.revokedAt !== null) throw invalidKey()
     const now = this.#options.now()
     if (row.expiresAt !== null && row.expiresAt <= now) throw expiredKey()
-    if (!this.#rulesOf(row.allowedIps).allows(hasRules(row.allowedIps) ? clientAddress() : null))
+    if (hasRules(row.allowedIps) && !this.#rulesOf(row.allowedIps).allows(clientAddress()))
       throw wrongAddress()
     this.#noteUse(row, now, clientAddress)
     return { projectId: row.projectId, keyId: row.id, clientAddress }

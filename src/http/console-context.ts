@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-/** Who is signed in to the console, and by which session. */
+/** The person signed in to the console, and their session. */
 export interface SignedIn {
   readonly personId: string
   readonly name: string
@@ -8,14 +8,14 @@ export interface SignedIn {
   readonly sessionId: string
 }
 
-/** The project that a path of the console names, and what the person who is signed in is in it. */
+/** The project named by a path of the console, and the signed-in person's role in it. */
 export interface Membership {
   readonly projectId: number
   readonly publicId: string
   readonly role: 'owner' | 'member'
 }
 
-/** Gives handlers `person`, `member` and `address`, which console-guard.ts sets on requests under /console/api. */
+/** Gives handlers `person`, `member` and `address`, which judge.ts sets on requests under /console/api. */
 export function consoleContext() {
   return new Elysia({ name: 'console-context' })
     .decorate('person', nobody())
@@ -27,7 +27,7 @@ function nobody(): SignedIn {
   return { personId: '', name: '', email: '', sessionId: '' }
 }
 
-/** What `member` is before a project was found: no project has the id 0. */
+/** The `member` of a request whose project is not found yet: no project has the id 0. */
 function nowhere(): Membership {
   return { projectId: 0, publicId: '', role: 'member' }
 }

@@ -1,21 +1,24 @@
 import { Elysia } from 'elysia'
 import { networkOf } from '../auth/ip-rules.ts'
+import type { Keys } from '../auth/keys.ts'
 import { AppError } from '../errors.ts'
 import type { Admission } from './admission.ts'
-import type { Authenticate } from './authenticate.ts'
 import { callerContext } from './caller.ts'
 import { isSafe } from './console-access.ts'
 import { consoleContext } from './console-context.ts'
 import type { ConsoleJudge } from './console-judge.ts'
 import { isOwnPage } from './origins.ts'
-import type { RequestContexts } from './request-context.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import type { RequestContext, RequestContexts } from './request-context.ts'
 
 interface JudgeOptions {
   contexts: RequestContexts
   admission: Admission
   /** Why the data here is too old to be served, in a sentence; null when it is not. */
   staleBecause: () => string | null
-  authenticate: Authenticate
+  keys: Keys
+  /** Null when there is no limit. */
+  rateLimiter: RateLimiter | null
   judgeConsole: ConsoleJudge
   clientAddress: (request: Request) => string | null
   /** Where people reach the console, if that is configured. */
@@ -31,7 +34,8 @@ export function judge({
   contexts,
   admission,
   staleBecause,
-  authenticate,
+  keys,
+  rateLimiter,
   judgeConsole,
   clientAddress,
   publicUrl,
@@ -49,7 +53,10 @@ export function judge({
       if (staleReason !== null) throw stale(staleReason)
       admission.check()
       if (keyKind) {
-        context.caller = await authenticate(request, known, keyKind)
+        const authorization = authorizationOf(request.headers, known)
+        context.caller = await keys.verify(keyKind, authorization, () => clientAddress(request))
+        known.keyId = context.caller.keyId
+        if (rateLimiter) countAgainst(rateLimiter, known, context.caller.keyId)
         return
       }
       const changesSomething = !isSafe(request.method)
@@ -60,6 +67,21 @@ export function judge({
       else if (changesSomething) admission.enterAsStranger(request, networkOf(context.address))
       if (member) context.member = member
     })
+}
+
+function authorizationOf(headers: Headers, { surface: { protocol } }: RequestContext): string | null {
+  return protocol?.authorizationOf ? protocol.authorizationOf(headers) : headers.get('authorization')
+}
+
+/** @throws rate_limited */
+function countAgainst(rateLimiter: RateLimiter, context: RequestContext, keyId: string): void {
+  const { allowed, headers, retryAfterSeconds } = rateLimiter.take(keyId)
+  context.headers = headers
+  if (allowed) return
+  throw new AppError('rate_limited', 'Too many requests', {
+    detail: 'The limit of requests a minute for this key is used up.',
+    retryAfterSeconds,
+  })
 }
 
 function stale(detail: string): AppError {

@@ -69,7 +69,7 @@ export class ResponseBuffers {
    * What `make` gives, with its document as a body. Before `make` reads a large document it calls `admit`, which throws
    * `unavailable` when answers hold too much memory already.
    */
-  async bodyOf<Made extends { document: string | Bytes }>(
+  bodyOf<Made extends { document: string | Bytes }>(
     make: (admit: (bytes: number) => void) => Promise<Made>,
   ): Promise<Omit<Made, 'document'> & { document: string | Bytes | ReadableStream<Uint8Array> }> {
     const share = new Share(this.#held)
@@ -77,16 +77,17 @@ export class ResponseBuffers {
       this.#checkRoom()
       share.hold(bytes)
     }
-    try {
-      const made = await make(admit)
+    const give = (made: Made) => {
       if (made.document.length >= countedBytesMin)
         return { ...made, document: documentStream(made.document, share) }
       share.end()
       return made
-    } catch (error) {
+    }
+    // Not async: most documents are small, and another promise would cost them more than this does.
+    return make(admit).then(give, (error) => {
       share.end()
       throw error
-    }
+    })
   }
 
   #checkRoom(): void {

@@ -40,16 +40,17 @@ interface SurfacesOptions {
 export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptions): SurfaceOf {
   const open: Surface = { keyKind: null, access: null, protocol: null, bodyBytesMax }
   const live: Surface = { ...open, keyKind: 'live' }
-  const keyed: readonly [prefix: string, surface: Surface][] = [
-    ['/v1', live],
-    ['/ingest', { ...open, keyKind: 'ingest' }],
-    ...protocols.map((protocol): [string, Surface] => [protocol.prefix, { ...live, protocol }]),
-    ['/integrations', live],
-    ['/mcp', live],
+  const keyed: readonly { prefix: string; surface: Surface }[] = [
+    { prefix: '/v1', surface: live },
+    { prefix: '/ingest', surface: { ...open, keyKind: 'ingest' } },
+    ...protocols.map((protocol) => ({ prefix: protocol.prefix, surface: { ...live, protocol } })),
+    { prefix: '/integrations', surface: live },
+    { prefix: '/mcp', surface: live },
   ]
   const docs: Surface = { ...open, headers: docsHeaders }
   return (method, path) => {
-    for (const [prefix, surface] of keyed) if (isUnder(path, prefix)) return surface
+    const found = keyed.find(({ prefix }) => isUnder(path, prefix))
+    if (found) return found.surface
     if (path === '/docs' || path === '/docs/') return docs
     const access = consoleAccess(method, path)
     if (access?.for !== 'everyone') return access ? { ...open, access } : open
