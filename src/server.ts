@@ -9,22 +9,21 @@ import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'
 import { guideRoutes } from './guide/routes.ts'
-import { Admission } from './http/admission.ts'
-import { authenticate } from './http/authenticate.ts'
+import { Admission, type WorkLimit } from './http/admission.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
-import { consoleAccess, strangersBodyBytesMax } from './http/console-access.ts'
-import { consoleGuard, consoleJudge } from './http/console-guard.ts'
-import { docsRoutes, docsScriptPath } from './http/docs-routes.ts'
-import { FactsByRequest } from './http/facts.ts'
-import { freshness } from './http/freshness.ts'
+import { consoleJudge } from './http/console-judge.ts'
+import { docsHeaders, docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { jsonBody } from './http/json-body.ts'
+import { judge } from './http/judge.ts'
 import { openApi } from './http/openapi.ts'
-import { Outbox } from './http/outbox.ts'
 import { problems } from './http/problems.ts'
 import { RateLimiter } from './http/rate-limit.ts'
+import { RequestContexts } from './http/request-context.ts'
 import { requestLog } from './http/request-log.ts'
+import { ResponseBuffers } from './http/response-buffers.ts'
 import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
+import { surfaces } from './http/surface.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
@@ -44,23 +43,18 @@ export function createServer(
   recordRequest: (record: RequestRecord) => void = (record) => services.log.info(record, 'request'),
 ) {
   const { config, log, metrics } = services
-  const facts = new FactsByRequest()
-  const admission = new Admission(config.bodyBytesMax, [
-    {
-      method: 'POST',
-      path: '/v1/knowledge/search',
-      isFull: () => services.search.isFull,
-      refusal: tooManySearches(),
-    },
-    ...['/v1/knowledge', '/v1/knowledge/preview'].map((path) => ({
-      method: 'POST',
-      path,
-      isFull: (bodyBytes: number) => services.textThreads.isFull && services.textThreads.isLong(bodyBytes),
-      refusal: tooManyTexts(),
-    })),
-  ])
-  const bodyLimits = { bytesMax: config.bodyBytesMax, admission }
-  const protocols = [vapiProtocol, difyProtocol]
+  const { bodyBytesMax, publicUrl, rateLimitPerMinute: perMinute } = config
+  const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
+  const contexts = new RequestContexts(
+    surfaces({ protocols: [vapiProtocol, difyProtocol], bodyBytesMax, docsHeaders }),
+  )
+  const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
+  const clientAddress = createClientAddress(peerOf, trustedProxies)
+  const admission = new Admission(bodyBytesMax, workLimits(services))
+  const rateLimiter = perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null
+  const judgeConsole = consoleJudge({ ...services.console, contexts })
+  const buffers = new ResponseBuffers()
+  const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
   let table: RouteTable | undefined
   const routes = () => {
     table ??= new RouteTable(app.routes)
@@ -70,76 +64,42 @@ export function createServer(
     metrics.observeRequest(request)
     recordRequest(request)
   }
-  const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
-  const peerOf = (request: Request) => peerAddress(facts.of(request).received)
-  const clientAddress = createClientAddress(peerOf, trustedProxies)
-  const judge = consoleJudge({
-    signedIn: (cookies) => services.console.sessions.signedIn(cookies),
-    membership: (personId, project) => services.console.members.membership(personId, project),
-    consoleOwner: () => services.console.people.consoleOwner(),
-    facts,
-  })
-  const bodyBytesMaxOf = (request: Request) =>
-    consoleAccess(request.method, facts.of(request).path)?.for === 'everyone'
-      ? Math.min(strangersBodyBytesMax, config.bodyBytesMax)
-      : config.bodyBytesMax
-  const outbox = new Outbox()
-  const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
 
-  // Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path by default.
+  // By default Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .wrap(
       requestLog({
         admission,
-        facts,
+        contexts,
         routes,
         record,
-        isSecure: config.publicUrl?.startsWith('https:') ?? false,
+        isSecure: publicUrl?.startsWith('https:') ?? false,
         now: () => performance.now(),
       }),
     )
-    .use(problems({ facts, routes, protocols, onUnexpected }))
-    .use(freshness({ facts, staleBecause: services.staleBecause }))
+    .use(problems({ contexts, routes, onUnexpected }))
     .use(
-      authenticate({
+      judge({
+        contexts,
         admission,
+        staleBecause: services.staleBecause,
         keys: services.keys,
-        facts,
-        protocols,
+        rateLimiter,
+        judgeConsole,
         clientAddress,
-        rateLimiter:
-          config.rateLimitPerMinute > 0
-            ? new RateLimiter({ perMinute: config.rateLimitPerMinute, now: Date.now })
-            : null,
+        publicUrl,
       }),
     )
+    // Before jsonBody: JSON-RPC has an answer of its own to a bad body.
     .use(
-      consoleGuard({
-        admission,
-        judge,
-        facts,
-        clientAddress,
-        publicUrl: config.publicUrl,
-      }),
-    )
-    // Before jsonBody, which it does without: a bad body has an answer of JSON-RPC's own.
-    .use(
-      mcpRoutes({
-        knowledge: services.knowledge,
-        search: services.search,
-        version: packageJson.version,
-        publicUrl: config.publicUrl,
-        bodyLimits,
-        facts,
-        onUnexpected,
-      }),
+      mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
     )
     .use(
       jsonBody({
         admission,
-        bytesMaxOf: bodyBytesMaxOf,
+        contexts,
         deletesWithBody: ['/console/api/projects/:project'],
-        judge,
+        judge: judgeConsole,
       }),
     )
     .use(
@@ -149,7 +109,7 @@ export function createServer(
         securitySchemes: vapiSecuritySchemes,
       }),
     )
-    .use(docsRoutes(facts))
+    .use(docsRoutes())
     .use(guideRoutes())
     .use(
       serviceRoutes({
@@ -157,18 +117,18 @@ export function createServer(
         replication: services.database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
-        isPublished: config.publicUrl !== null || trustedProxies !== null,
+        isPublished: publicUrl !== null || trustedProxies !== null,
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(services.calls, outbox))
-    .use(knowledgeRoutes({ ...services, outbox }))
+    .use(callRoutes(services.calls, buffers))
+    .use(knowledgeRoutes({ ...services, buffers }))
     .use(erasureRoutes(services.erasureReceipts))
     .use(
       vapiRoutes({
         search: services.search,
         onFailure: (error, request) =>
-          log.error({ error, requestId: facts.of(request).requestId }, 'A search for Vapi failed'),
+          log.error({ error, requestId: contexts.of(request).requestId }, 'A search for Vapi failed'),
       }),
     )
     .use(
@@ -178,9 +138,28 @@ export function createServer(
         project: (projectId) => services.projects.get(projectId),
       }),
     )
-    // Of their own: whoever does not read keeps nobody from writing.
-    .use(ingestRoutes(services.ingest, new Outbox()))
-    .use(consoleApi({ ...services, outbox, publicUrl: config.publicUrl }))
+    // With buffers of their own: clients that do not read keep nobody from writing.
+    .use(ingestRoutes(services.ingest, new ResponseBuffers()))
+    .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(readAssets(consoleFolder)))
   return app
+}
+
+/** Knowledge work refuses new requests while its queue is full. */
+function workLimits({ search, textThreads }: Services): WorkLimit[] {
+  const texts = {
+    method: 'POST',
+    isFull: (bodyBytes: number) => textThreads.isFull && textThreads.isLong(bodyBytes),
+    refusal: tooManyTexts(),
+  }
+  return [
+    {
+      method: 'POST',
+      path: '/v1/knowledge/search',
+      isFull: () => search.isFull,
+      refusal: tooManySearches(),
+    },
+    { ...texts, path: '/v1/knowledge' },
+    { ...texts, path: '/v1/knowledge/preview' },
+  ]
 }

@@ -54,7 +54,7 @@ function partOf(path: string): string | null {
 
 /** The only files of a feature that know of HTTP. */
 function isHttpFile(path: string): boolean {
-  return partOf(path) === 'http' || /\/([a-z-]+-)?(routes|response)\.ts$/.test(path)
+  return partOf(path) === 'http' || /\/([a-z-]+-)?(routes|response|docs)\.ts$/.test(path)
 }
 
 /** Packages that only a service can run. */
@@ -230,7 +230,7 @@ describe('who may import whom', () => {
 
   test('the page imports nothing of the service but types and the list of filters, and nothing that browsers lack; nobody imports the page', () => {
     const shared = 'src/calls/filters.ts'
-    expect(source.find(({ path }) => path === shared)?.imports).toEqual([])
+    expect(source.find(({ path }) => path === shared)?.runtimeImports).toEqual([])
     expect(
       breaches(
         page,

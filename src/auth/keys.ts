@@ -149,11 +149,12 @@ export class Keys {
     const token = bearerToken(authorization)
     if (token === null) throw missingAuthorization()
     if (!hasKeyPrefix(token, kind)) throw invalidFormat(kind)
-    const row = await this.#find(hashKey(token))
+    const hash = hashKey(token)
+    const row = this.#cached(hash) ?? (await this.#find(hash))
     if (!row || row.revokedAt !== null) throw invalidKey()
     const now = this.#options.now()
     if (row.expiresAt !== null && row.expiresAt <= now) throw expiredKey()
-    if (!this.#rulesOf(row.allowedIps).allows(hasRules(row.allowedIps) ? clientAddress() : null))
+    if (hasRules(row.allowedIps) && !this.#rulesOf(row.allowedIps).allows(clientAddress()))
       throw wrongAddress()
     this.#recordUse(row, now, clientAddress)
     return { projectId: row.projectId, keyId: row.id, clientAddress }
@@ -223,14 +224,16 @@ export class Keys {
     return row.projectId
   }
 
-  /** One indexed lookup, or none if nothing has been committed since the last one. */
-  async #find(hash: string): Promise<KeyRow | undefined> {
-    // Read before the row, so that a commit in between is noticed next time.
+  /** The row as last read, while nothing at all has been committed since. */
+  #cached(hash: string): KeyRow | undefined {
+    // Read before the row: a commit in between makes the number differ the next time.
     const version = this.#options.dataVersion()
     if (version !== this.#rowsVersion) this.#rows.clear()
     this.#rowsVersion = version
-    const known = this.#rows.get(hash)
-    if (known) return known
+    return this.#rows.get(hash)
+  }
+
+  async #find(hash: string): Promise<KeyRow | undefined> {
     const row = await queries(this.#options.read).byHash.get({ hash })
     if (row) this.#rows.set(hash, row)
     return row

@@ -30,12 +30,11 @@ const queries = preparedQueries((db) => {
   const document = sql<JsonBytes>`cast(${callDocuments.document} as blob)`
   return {
     charsById: db.select({ chars: calls.documentChars }).from(calls).where(isThisCall).prepare(),
-    /** The document is null when it is too long to be read at once. */
+    /** The document is null when it is too long to be read at once. SQLite knows its bytes without reading it. */
     byId: db
       .select({
-        chars: calls.documentChars,
-        document: sql<JsonBytes | null>`case when ${calls.documentChars} <= ${sql.raw(`${readAtOnceCharsMax}`)}
-          then ${document} end`,
+        document: sql<JsonBytes | null>`case when octet_length(${callDocuments.document}) <=
+          ${sql.raw(`${readAtOnceCharsMax}`)} then ${document} end`,
       })
       .from(calls)
       .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
@@ -79,12 +78,12 @@ export class Calls {
 
   /** The call as JSON bytes, as it was written when it was ingested. */
   async get(projectId: number, id: string, admit: Admit = () => undefined): Promise<{ document: JsonBytes }> {
-    const { byId, documentById } = queries(this.#options.store(projectId).read)
+    const { byId, charsById, documentById } = queries(this.#options.store(projectId).read)
     const row = await byId.get({ projectId, id })
-    if (!row) throw callNotFound()
-    const { chars, document } = row
-    if (document) return { document }
-    admit(chars)
+    if (row?.document) return { document: row.document }
+    const head = row && (await charsById.get({ projectId, id }))
+    if (!head) throw callNotFound()
+    admit(head.chars)
     const whole = await documentById.get({ projectId, id })
     if (!whole) throw callNotFound()
     return whole

@@ -1,6 +1,6 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
-import type { Outbox } from '../http/outbox.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { CallPage, PageRequest } from './page.ts'
 
 const limitDefault = 100
@@ -29,12 +29,12 @@ export function readPageRequest(query: Record<string, string | undefined>): Page
 export async function toPageResponse(
   { total, documents, sliceChars }: CallPage,
   { limit, offset }: PageRequest,
-  outbox: Outbox,
+  buffers: ResponseBuffers,
 ): Promise<Response> {
   const head = '{"data":['
   const tail = `],"pagination":{"total":${total},"limit":${limit},"offset":${offset}}}`
   const body = Array.isArray(documents)
     ? Buffer.concat([Buffer.from(head), ...documents, Buffer.from(tail)])
-    : await outbox.streamOf(head, documents, tail, sliceChars)
+    : await buffers.streamOf(head, documents, tail, sliceChars)
   return new Response(body, { headers: jsonHeaders })
 }

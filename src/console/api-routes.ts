@@ -3,7 +3,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Overview } from '../calls/overview.ts'
-import type { Outbox } from '../http/outbox.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { IndexedItems } from '../knowledge/indexed-items.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Search } from '../knowledge/search/search.ts'
@@ -39,7 +39,7 @@ interface ConsoleApiOptions {
   knowledge: Knowledge
   indexedItems: IndexedItems
   search: Search
-  outbox: Outbox
+  buffers: ResponseBuffers
   publicUrl: string | null
 }
 
@@ -50,7 +50,7 @@ export function consoleApi({
   keys,
   calls,
   overview,
-  outbox,
+  buffers,
   publicUrl,
   ...parts
 }: ConsoleApiOptions) {
@@ -60,7 +60,7 @@ export function consoleApi({
     .use(keyRoutes(keys))
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(accountRoutes(console.people))
-    .use(consoleCallRoutes({ calls, overview, knowledge: parts.knowledge, outbox }))
+    .use(consoleCallRoutes({ calls, overview, knowledge: parts.knowledge, buffers }))
     .use(consoleKnowledgeRoutes(parts))
 }
 

@@ -5,7 +5,7 @@ import type { Overview } from '../calls/overview.ts'
 import type { Call } from '../calls/schemas.ts'
 import { consoleContext } from '../http/console-context.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
-import type { Outbox } from '../http/outbox.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { byPerson } from '../identity.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
@@ -18,11 +18,11 @@ interface CallRoutesOptions {
   calls: Calls
   overview: Overview
   knowledge: Knowledge
-  outbox: Outbox
+  buffers: ResponseBuffers
 }
 
 /** /console/api/projects/:project/calls and /overview. */
-export function consoleCallRoutes({ calls, overview, knowledge, outbox }: CallRoutesOptions) {
+export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallRoutesOptions) {
   return new Elysia({ prefix: '/console/api/projects/:project' })
     .use(consoleContext())
     .get('/calls', ({ member, query }) => calls.find(member.projectId, query), { detail })
@@ -30,7 +30,7 @@ export function consoleCallRoutes({ calls, overview, knowledge, outbox }: CallRo
     .get(
       '/calls/:id',
       async ({ member, params }) => {
-        const { document } = await outbox.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
+        const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
         return answerOf(document)
       },
       { detail },

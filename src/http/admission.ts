@@ -1,50 +1,54 @@
 import { AppError } from '../errors.ts'
-import type { RequestFacts } from './facts.ts'
+import type { RequestContext } from './request-context.ts'
 
 const requestsMax = 1_000
-/** Requests of which the body is on its way: they wait for their client and keep nobody else waiting. */
+/** Requests whose body is still arriving: they wait for their client and keep nobody else waiting. */
 const arrivingMax = 4_000
-/** Requests of people who are not signed in and send something: of all of them, and from one network. */
+/** Requests that change something, from people who are not signed in: in all, and from one network. */
 const strangersMax = 400
 const strangersOfNetworkMax = 20
-/** Bodies as large as this cost nothing: many small ones are bounded by the number of requests. */
+/** Smaller bodies are not counted: the limit on requests bounds them. */
 const freeBodyBytes = 16_384
 /** Largest bodies that may be held at once. */
 const largestBodiesMax = 4
 
-/** A path whose work has a limit of its own: beyond it a request is refused before anything is done for it. */
-export interface Door {
+/** A path whose work has a limit of its own: beyond it, requests are refused before any work is done for them. */
+export interface WorkLimit {
   method: string
   path: string
-  /** @param bodyBytes how long the body is said to be; 0 when that is not said */
+  /** @param bodyBytes the body's declared length; 0 when none is declared */
   isFull(bodyBytes: number): boolean
   refusal: AppError
 }
 
 /**
- * How much is taken on at once. What is beyond is refused at once, so that neither memory nor the time that the
- * others wait grows with what is offered. Bytes count when they have arrived: who sends slowly holds nothing.
+ * Limits how much is taken on at once. Requests beyond a limit are refused at once, so that neither memory nor latency
+ * grows with the load offered. Bytes count once they have arrived: a slow sender holds nothing.
  */
 export class Admission {
   readonly #bodyBytesMax: number
-  readonly #doors: readonly Door[]
-  readonly #bodies = new WeakMap<Request, number>()
-  /** The network that each stranger's request came from. */
+  readonly #limits: readonly WorkLimit[]
+  /** Bytes held by each request's body, beyond the free ones. */
+  readonly #bodies = new Map<Request, number>()
+  /** The network of each stranger's request. */
   readonly #strangers = new Map<Request, string>()
   #requests = 0
   #arriving = 0
   #bodyBytes = 0
 
   /** @param bodyBytesMax the most that one body may have */
-  constructor(bodyBytesMax: number, doors: readonly Door[]) {
+  constructor(bodyBytesMax: number, limits: readonly WorkLimit[]) {
     this.#bodyBytesMax = bodyBytesMax * largestBodiesMax
-    this.#doors = doors
+    this.#limits = limits
   }
 
-  /** Why the request is refused where it stands; null when it is let in. */
-  refusalAt({ method, headers }: Request, { path }: RequestFacts): AppError | null {
-    const door = this.#doors.find((one) => one.path === path && one.method === method)
-    return door?.isFull(Number(headers.get('content-length') ?? 0)) ? door.refusal : null
+  /** Why the request is refused on arrival; null when it is let in. */
+  refusalAt({ method, headers }: Request, { path }: RequestContext): AppError | null {
+    for (const limit of this.#limits) {
+      if (limit.path !== path || limit.method !== method) continue
+      return limit.isFull(Number(headers.get('content-length') ?? 0)) ? limit.refusal : null
+    }
+    return null
   }
 
   enter(): void {
@@ -57,14 +61,14 @@ export class Admission {
     this.#bodies.delete(request)
   }
 
-  /** @throws unavailable when there are too many requests already */
+  /** @throws unavailable when too many requests are being answered */
   check(): void {
     if (this.#requests > requestsMax) throw tooMuch('Too many requests are being answered.')
   }
 
   /**
-   * Moves the request to the few places for people who are not signed in, until it is answered: what they send,
-   * and how slowly, is nothing to those who are. @param network see `networkOf` @throws unavailable
+   * Counts the request, until it is answered, among the few of people who are not signed in: what they send, and how
+   * slowly, does not affect those who are. @param network see `networkOf` @throws unavailable
    */
   enterAsStranger(request: Request, network: string): void {
     const ofNetwork = [...this.#strangers.values()].filter((other) => other === network)
@@ -78,7 +82,7 @@ export class Admission {
     return this.#strangers.has(request)
   }
 
-  /** Lets somebody else have the request's place until its body is there. @throws unavailable */
+  /** Gives up the request's place while its body arrives. @throws unavailable */
   async whileArriving<Value>(request: Request, receive: () => Promise<Value>): Promise<Value> {
     if (this.isStranger(request)) return await receive()
     if (this.#arriving >= arrivingMax) throw tooMuch('Too many bodies are on their way.')
@@ -94,12 +98,13 @@ export class Admission {
 
   /** Counts what has arrived of the request's body so far. @throws unavailable when bodies take up too much already */
   hold(request: Request, arrivedBytes: number): void {
-    const bytes = Math.max(0, arrivedBytes - freeBodyBytes)
-    const more = bytes - (this.#bodies.get(request) ?? 0)
-    if (more > 0 && this.#bodyBytes + more > this.#bodyBytesMax)
+    const heldBytes = this.#bodies.get(request) ?? 0
+    const moreBytes = Math.max(0, arrivedBytes - freeBodyBytes) - heldBytes
+    if (moreBytes <= 0) return
+    if (this.#bodyBytes + moreBytes > this.#bodyBytesMax)
       throw tooMuch('Too many large bodies are being read.')
-    this.#bodyBytes += more
-    this.#bodies.set(request, bytes)
+    this.#bodyBytes += moreBytes
+    this.#bodies.set(request, heldBytes + moreBytes)
   }
 }
 

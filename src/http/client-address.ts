@@ -1,9 +1,9 @@
 import { type IpRules, parseAddress } from '../auth/ip-rules.ts'
 
-/** The socket's other end, which only the runtime's server knows; null when there is no socket. */
+/** The address at the other end of the socket, which only the runtime's server knows; null without a socket. */
 export type PeerAddress = (request: Request) => string | null
 
-/** The address of each request's client, judged as below. */
+/** Finds the address of a request's client, by `clientAddress`. */
 export function createClientAddress(
   peerAddress: PeerAddress,
   trustedProxies: IpRules | null,
@@ -17,7 +17,7 @@ export function createClientAddress(
 }
 
 export interface ClientAddressSources {
-  /** The socket's other end; null where there is no socket. */
+  /** The address at the other end of the socket; null without a socket. */
   peer: string | null
   /** `X-Forwarded-For`, several header lines joined by commas. */
   forwardedFor: string | null
@@ -26,9 +26,9 @@ export interface ClientAddressSources {
 }
 
 /**
- * The address a request is judged by, in canonical form. Each proxy appends whom it heard from, so the header is
- * read from the right for as long as the one who wrote an entry is trusted; what stands further left, anyone may
- * have written. Null (unknown, passes only `*`) when an entry on that way is empty or not an address.
+ * The address a request is judged by, in canonical form. Each proxy appends the address it received from, so the
+ * header is read from the right while the writer of an entry is trusted; anyone may have written what is further left.
+ * Null (unknown, passes only `*`) when an entry read on the way is empty or not an address.
  */
 export function clientAddress({ peer, forwardedFor, trustedProxies }: ClientAddressSources): string | null {
   let address = peer === null ? null : parseAddress(peer)

@@ -1,4 +1,4 @@
-/** Who a request of the console's interface is for. `project` is a public id, as the path has it. */
+/** Who may send a request to the console's interface. `project` is a public id, as in the path. */
 export type ConsoleAccess =
   | { for: 'everyone' }
   | { for: 'signedIn' }
@@ -7,7 +7,7 @@ export type ConsoleAccess =
 
 const prefix = '/console/api'
 
-/** Parts of a project that all its members see; what is not listed is for owners. */
+/** Parts of a project that all its members see; any other part is for owners. */
 const partsOfMembers = ['calls', 'knowledge', 'overview']
 
 /** Who may send such a request; null when it is not under the console's interface. */
@@ -21,15 +21,15 @@ export function consoleAccess(method: string, path: string): ConsoleAccess | nul
   return { for: isOpen(method, first, second) ? 'everyone' : 'signedIn' }
 }
 
-/** What somebody who is not signed in may send: a password needs no more, and nobody knows them. */
+/** The largest body from somebody who is not signed in: enough for a password, and no more. */
 export const strangersBodyBytesMax = 16_384
 
-/** Whether the method leaves everything as it is, so that a foreign page may make a browser send it. */
+/** Whether the method changes nothing, so that it does no harm when a foreign page makes a browser send it. */
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** Asking who is signed in, signing in, and what a one-time link opens. */
+/** Asking who is signed in, signing in, and using a one-time link. */
 function isOpen(method: string, first: string | undefined, second: string | undefined): boolean {
   if (first === 'session' && !second) return isSafe(method) || method === 'POST'
   return first === 'links' && Boolean(second) && method === 'POST'

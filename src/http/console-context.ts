@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Membership, SignedIn } from '../identity.ts'
 
-/** Gives handlers `person`, `member` and `address`, which console-guard.ts sets on requests under /console/api. */
+/** Gives handlers `person`, `member` and `address`, which judge.ts sets on requests under /console/api. */
 export function consoleContext() {
   return new Elysia({ name: 'console-context' })
     .decorate('person', nobody())
@@ -13,7 +13,7 @@ function nobody(): SignedIn {
   return { personId: '', name: '', email: '', sessionId: '' }
 }
 
-/** What `member` is before a project was found: no project has the id 0. */
+/** The `member` of a request whose project is not found yet: no project has the id 0. */
 function nowhere(): Membership {
   return { projectId: 0, publicId: '', role: 'member' }
 }

@@ -6,15 +6,14 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Elysia } from 'elysia'
 import { type ErrorCode, errorStatus } from '../errors.ts'
-import type { FactsByRequest } from './facts.ts'
 import { answerFile, type StaticFile } from './static-file.ts'
 
 export const docsScriptPath = '/docs/scalar.js'
 const secondsPerDay = 86_400
 
 /**
- * The viewer styles its page with inline styles and draws icons from data: URLs; scripts are ours alone. The hash is
- * of the white space in the element that bears the viewer's settings, which a browser takes for a script.
+ * The viewer needs inline styles and icons from data: URLs; scripts are ours alone. The hash is that of the white space
+ * in the element with the viewer's settings, which a browser takes for a script.
  */
 const viewerPolicy = [
   "default-src 'self'",
@@ -24,8 +23,9 @@ const viewerPolicy = [
   "font-src 'self' data:",
   "frame-ancestors 'none'",
 ].join('; ')
+export const docsHeaders = { 'Content-Security-Policy': viewerPolicy }
 
-/** What each code means and what a client does about it; the sentence a client gets is more exact. */
+/** What each code means and what a client can do about it; the `detail` in an answer is more exact. */
 const explanations: Record<ErrorCode, string> = {
   missing_authorization:
     'Missing or invalid Authorization header. Send <code>Authorization: Bearer &lt;key&gt;</code>.',
@@ -61,16 +61,16 @@ const explanations: Record<ErrorCode, string> = {
   insufficient_storage: 'Insufficient storage. The disk of the service is full; nothing was written.',
 }
 
-/** The pages under /docs that the OpenAPI plugin does not make: the table of errors, and the viewer's script. */
-export function docsRoutes(facts: FactsByRequest) {
-  // By what the package exports: Node and Deno resolve nothing else of it.
+/** What the OpenAPI plugin does not serve under /docs: the table of errors and the viewer's script. */
+export function docsRoutes() {
+  // Through the package's export: Node and Deno resolve no other path in it.
   const main = createRequire(import.meta.url).resolve('@scalar/api-reference')
   const scriptFile = join(dirname(main), 'browser', 'standalone.js')
   const hidden = { detail: { hide: true } }
   let script: Promise<ViewerScript> | undefined
   const toScript = async (request: Request) => {
     script ??= compressed(scriptFile).catch((error) => {
-      // Such as when no more files can be opened at the moment.
+      // Such as too many open files: the next request tries again.
       script = undefined
       throw error
     })
@@ -82,11 +82,6 @@ export function docsRoutes(facts: FactsByRequest) {
     })
   }
   return new Elysia()
-    .onRequest(({ request }) => {
-      const known = facts.of(request)
-      if (known.path === '/docs' || known.path === '/docs/')
-        known.headers = { 'Content-Security-Policy': viewerPolicy }
-    })
     .get('/', () => new Response(null, { status: 302, headers: { Location: '/docs' } }), hidden)
     .get(docsScriptPath, ({ request }) => toScript(request), hidden)
     .get('/docs/errors', () => toPage(errorsPage()), hidden)
@@ -97,7 +92,7 @@ interface ViewerScript {
   file: StaticFile
 }
 
-/** Made when it is first asked for, and kept: slow readers with a file and a compression each would fill memory. */
+/** Read and compressed once: doing so for each slow reader would fill the memory. */
 async function compressed(path: string): Promise<ViewerScript> {
   const source = readFileSync(path)
   return {

@@ -1,8 +1,9 @@
 import { Elysia } from 'elysia'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { Admission } from './admission.ts'
+import type { RequestContexts } from './request-context.ts'
 
-/** A body has this long, and a second more for so many bytes: who sends more slowly is not waited for. */
+/** How long a body may take to arrive; each `bytesPerSecondMin` that have arrived add a second. */
 const arrivalMs = 30_000
 const strangersArrivalMs = 5_000
 const bytesPerSecondMin = 32_768
@@ -12,27 +13,27 @@ const fieldCharsMax = 200
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export interface BodyLimits {
-  /** A larger body is 413 and not read on. */
+  /** A larger body is 413, and the rest of it is not read. */
   bytesMax: number
   admission: Admission
 }
 
 interface JsonBodyOptions {
   admission: Admission
-  /** A larger body is 413 and not read on. */
-  bytesMaxOf: (request: Request) => number
-  /** Patterns of the routes whose DELETE takes a body; on any other whatever is sent is ignored. */
+  contexts: RequestContexts
+  /** Patterns of the routes whose DELETE takes a body; on any other route a DELETE's body is ignored. */
   deletesWithBody: readonly string[]
-  /** Judges again who sends it: what they may do can have ended while the body was on its way. */
+  /** Judges the sender again, whose rights may have ended while the body was arriving. */
   judge: (request: Request) => Promise<unknown>
 }
 
 /** Reads JSON bodies, for every route that takes one. */
-export function jsonBody({ admission, bytesMaxOf, deletesWithBody, judge }: JsonBodyOptions) {
+export function jsonBody({ admission, contexts, deletesWithBody, judge }: JsonBodyOptions) {
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request, route }) => {
     // Elysia reads a body for every method but GET and HEAD.
     if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
-    const body = await readJson(request, { bytesMax: bytesMaxOf(request), admission })
+    const { bodyBytesMax } = contexts.of(request).surface
+    const body = await readJson(request, { bytesMax: bodyBytesMax, admission })
     await judge(request)
     return body
   })
@@ -45,7 +46,7 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<un
 }
 
 /**
- * Parses JSON that holds nothing we could not give back as it was: no U+0000, no lone surrogates, no invalid
+ * Parses JSON whose values can all be given back unchanged: no U+0000, no lone surrogates, no invalid
  * UTF-8, no number beyond the range of a double, no nesting beyond 100 levels.
  * @throws invalid_request naming the field.
  */
@@ -58,13 +59,13 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value
 }
 
-/** @throws unsupported_media_type unless the body is JSON in UTF-8, as it is */
+/** @throws unsupported_media_type unless the body is plain JSON in UTF-8 */
 function checkForm(headers: Headers): void {
   const type = headers.get('content-type')?.trim() ?? ''
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1]
   if (!/^application\/json\s*(;|$)/i.test(type) || !/^utf-?8$/i.test(charset ?? 'utf-8'))
     throw unsupportedMediaType('Send the body as JSON in UTF-8, with Content-Type: application/json.')
-  // RFC 9110, 15.5.16: Accept-Encoding says that the encoding is at fault, and what is taken instead.
+  // RFC 9110, 15.5.16: Accept-Encoding says that the encoding is at fault, and which one to use.
   if (!/^\s*(identity)?\s*$/i.test(headers.get('content-encoding') ?? ''))
     throw unsupportedMediaType('Send the body as it is, without Content-Encoding.', {
       'Accept-Encoding': 'identity',
@@ -102,7 +103,7 @@ async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uin
     }
   } catch (error) {
     if (error instanceof AppError) throw error
-    // Reading fails only because the client went away, which is nothing for the log of our own failures.
+    // Reading fails only because the client went away, which is no failure of ours to log.
     throw invalidRequest([{ field: 'body', message: 'must arrive whole' }])
   } finally {
     reader.cancel().catch(() => undefined)
@@ -126,7 +127,7 @@ function decode(bytes: Uint8Array): string | null {
   try {
     return utf8.decode(bytes)
   } catch {
-    // Not UTF-8; the caller looks for the field at fault.
+    // Not UTF-8; the caller finds the field at fault.
     return null
   }
 }
@@ -135,7 +136,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON, which no JSON value stands for.
+    // Not JSON; no JSON value is undefined.
     return undefined
   }
 }
@@ -163,7 +164,7 @@ function unfaithful(value: unknown, depth: number): string | null {
   return isTooDeep ? `must not nest deeper than ${depthMax} levels` : null
 }
 
-/** What is wrong with a value or a key, in a sentence without its subject; null when nothing is. */
+/** What is wrong with a value or a key, as a sentence without its subject; null when nothing is. */
 type Judge = (value: unknown, depth: number) => string | null
 
 function findProblem(root: unknown, judge: Judge): FieldError | null {
@@ -173,8 +174,8 @@ function findProblem(root: unknown, judge: Judge): FieldError | null {
 }
 
 /**
- * Judges every value and every key, up to the first that is wrong, whose path is then `path`. It allocates nothing
- * for each value: a body of the largest size holds ten million of them. What lies too deep is not visited.
+ * Judges every value and every key up to the first that is wrong, and leaves that one's path in `path`. It allocates
+ * nothing per value: the largest body holds ten million of them. Values nested too deep are not visited.
  */
 function judgeAll(value: unknown, judge: Judge, path: (string | number)[]): string | null {
   const problem = judge(value, path.length)

@@ -1,4 +1,4 @@
-/** What every answer bears, unless it is a page with policies of its own. */
+/** Headers of every answer, unless a page sets its own. */
 const everyAnswer: Record<string, string> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -9,12 +9,12 @@ const everyAnswer: Record<string, string> = {
 }
 
 /**
- * The headers of a JSON answer, to be copied and never changed: a Response copies them at once, which is
- * a third of what setting them one by one costs.
+ * The headers of a JSON answer; never change them. A Response copies them all at once, for a third of what setting
+ * them one by one costs.
  */
 export const jsonHeaders = new Headers({ 'Content-Type': 'application/json', ...everyAnswer })
 
-/** Sets what is missing. What a page has set itself stays. */
+/** Adds the headers of every answer that are missing; those that are set stay. */
 export function completeHeaders(headers: Headers): void {
   if (headers.has('X-Content-Type-Options')) return
   for (const name in everyAnswer) {

@@ -31,7 +31,7 @@ const errorDescriptions: Record<number, string> = {
   507: 'The disk is full.',
 }
 
-/** RFC 9457 problem details as every error is answered. */
+/** The body of every error: RFC 9457 problem details. */
 const Problem = Type.Object({
   type: Type.String({ example: '/docs/errors#invalid_api_key' }),
   title: Type.String({ example: 'Invalid API key' }),
@@ -46,12 +46,12 @@ const Problem = Type.Object({
   ),
 })
 
-/** The documented answers of a route behind a key: what it succeeds with, and every error it can give. */
+/** The documented answers of a route that needs a key: its successes, and every error it can give. */
 export function keyedAnswers(success: Answers, errors: ErrorCode[]): Answers {
   return { ...success, ...problemAnswers([...keyedErrors, ...errors]) }
 }
 
-/** The same for a protocol whose errors have a form of their own. */
+/** The same for a protocol with an error format of its own. */
 export function protocolAnswers(success: Answers, errors: ErrorCode[], errorBody: TSchema): Answers {
   const toAnswer = (status: number) =>
     jsonAnswer(status === 400 ? 'The request is not valid.' : describe(status), errorBody)
@@ -67,7 +67,7 @@ function errorAnswers(errors: ErrorCode[], toAnswer: (status: number) => Answer)
   return Object.fromEntries(statuses.map((status) => [status, toAnswer(status)]))
 }
 
-/** A success that is JSON of this schema. */
+/** A JSON answer of this schema. */
 export function jsonAnswer(description: string, schema: TSchema, more: Partial<Answer> = {}): Answer {
   return { description, content: { 'application/json': { schema: asOpenApi(schema) } }, ...more }
 }
@@ -85,7 +85,7 @@ export function headerOf(description: string, example: string, required = true):
   return { description, required, schema: { type: 'string' }, example }
 }
 
-/** A parameter in the path, documented only: what it may hold is the feature's to judge. */
+/** A parameter in the path, for documentation only: its feature validates it. */
 export function pathParameter(name: string, description: string, example: string): OpenAPIV3.ParameterObject {
   return { name, in: 'path', required: true, description, schema: { type: 'string' }, example }
 }
@@ -104,7 +104,7 @@ unkeyed \`POST /v1/knowledge\` may be sent twice without harm.
 **Agents** that speak the Model Context Protocol connect to \`/mcp\` with an API key. The [guide](/docs/guide) says how to \
 set up these and others, and how to run the service.`
 
-/** The viewer with every operation in sight, and without what would talk to its makers. Their types are behind. */
+/** Shows every operation, and switches off what would call the viewer's makers. Their types lag behind. */
 const viewerSettings: object = {
   spec: { url: '/docs/json' },
   defaultOpenAllTags: true,
@@ -120,11 +120,11 @@ const viewerSettings: object = {
 interface OpenApiOptions {
   version: string
   scriptPath: string
-  /** Other ways to send a key than those of every route, by name. */
+  /** Further ways to send a key, by name. */
   securitySchemes: Record<string, OpenAPIV3.SecuritySchemeObject>
 }
 
-/** The OpenAPI document at /docs/json and the page that shows it, whose script is served by us. */
+/** The OpenAPI document at /docs/json, and the page at /docs that shows it with a script we serve. */
 export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions) {
   return swagger({
     path: '/docs',

@@ -1,31 +1,30 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../errors.ts'
-import type { FactsByRequest } from './facts.ts'
-import { type Protocol, protocolAt } from './protocol.ts'
+import type { RequestContexts } from './request-context.ts'
 import type { RouteTable } from './route-table.ts'
+import type { Protocol } from './surface.ts'
 
 interface ProblemsOptions {
-  facts: FactsByRequest
+  contexts: RequestContexts
   routes: () => RouteTable
-  /** Where errors have a form of their own. */
-  protocols: readonly Protocol[]
-  /** Told of everything that is answered as an internal error. */
+  /** Called with every error that is answered as an internal one. */
   onUnexpected: (error: unknown, requestId: string) => void
 }
 
-/** Every error becomes one shape, application/problem+json (RFC 9457), or that of the protocol of its path. */
-export function problems({ facts, routes, protocols, onUnexpected }: ProblemsOptions) {
+/** Gives every error one shape, application/problem+json (RFC 9457), or that of its path's protocol. */
+export function problems({ contexts, routes, onUnexpected }: ProblemsOptions) {
   return new Elysia({ name: 'problems' }).onError({ as: 'global' }, ({ error, code, request }) => {
-    const { requestId, path } = facts.of(request)
+    const { requestId, path, surface } = contexts.of(request)
     const problem = code === 'NOT_FOUND' ? noSuchPath() : asAppError(error)
-    const known = problem?.code === 'not_found' ? (wrongMethod(request, routes()) ?? problem) : problem
+    const known =
+      problem?.code === 'not_found' ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)
-    return toAnswer(known ?? internal(), requestId, protocolAt(protocols, path))
+    return toAnswer(known ?? internal(), requestId, surface.protocol)
   })
 }
 
-/** @param requestId the id that the answer's `X-Request-Id` bears */
-export function toAnswer(error: AppError, requestId: string, protocol?: Protocol): Response {
+/** @param requestId as in the answer's `X-Request-Id` */
+export function toAnswer(error: AppError, requestId: string, protocol: Protocol | null = null): Response {
   const type = protocol ? 'application/json' : 'application/problem+json'
   const headers: Record<string, string> = { ...error.headers, 'Content-Type': type }
   if (error.retryAfterSeconds !== undefined)
@@ -46,7 +45,7 @@ function toProblem(error: AppError, requestId: string): object {
   }
 }
 
-/** Elysia wraps what a body parser throws, so the error itself may be the cause. */
+/** Elysia wraps what a body parser throws: then the error is the cause. */
 function asAppError(error: unknown): AppError | null {
   if (error instanceof AppError) return error
   return error instanceof Error && error.cause instanceof AppError ? error.cause : null
@@ -56,10 +55,10 @@ function noSuchPath(): AppError {
   return new AppError('not_found', 'Not found', { detail: 'There is nothing at this path; see /docs.' })
 }
 
-/** Also for a literal path that another method takes for an id, such as GET /v1/knowledge/search. */
-function wrongMethod(request: Request, routes: RouteTable): AppError | null {
-  const allowed = routes.methodsOf(request)
-  if (allowed.length === 0 || allowed.includes(request.method)) return null
+/** Also for a literal path that matches another method's `:id`, such as GET /v1/knowledge/search. */
+function wrongMethod(method: string, path: string, routes: RouteTable): AppError | null {
+  const allowed = routes.methodsOf(path)
+  if (allowed.length === 0 || allowed.includes(method)) return null
   return new AppError('method_not_allowed', 'Method not allowed', {
     detail: `This path takes ${allowed.join(', ')}; see /docs.`,
     headers: { Allow: allowed.join(', ') },

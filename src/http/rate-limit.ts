@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** What one request was told, and what its answer says about it. */
+/** Whether one request is allowed, and what its answer says about the limit. */
 export interface RateLimitDecision {
   allowed: boolean
   /** Requests a minute. */
@@ -23,9 +23,9 @@ interface Bucket {
 
 const windowSeconds = 60
 const windowMs = windowSeconds * 1000
-// The key seen longest ago is forgotten, which forgives it at most one minute's requests.
+// Beyond it the key seen longest ago is forgotten, which forgives it at most one minute's requests.
 const keysMax = 10_000
-// Keeps a rounding error in the fractions of a request from refusing one that came exactly on time.
+// Keeps a rounding error from refusing a request that came exactly on time.
 const tolerance = 1e-6
 
 /**
@@ -39,7 +39,7 @@ export class RateLimiter {
   private readonly policy: string
   private readonly buckets = new LRUCache<string, Bucket>({ max: keysMax })
 
-  /** `now` answers in milliseconds. @throws RangeError for a limit below 1: no limit is no limiter. */
+  /** `now` gives milliseconds. @throws RangeError for a limit below 1: without a limit, use no limiter */
   constructor({ perMinute, now }: { perMinute: number; now: () => number }) {
     if (!Number.isInteger(perMinute) || perMinute < 1) {
       throw new RangeError(`perMinute must be an integer from 1, not ${perMinute}`)
@@ -74,7 +74,7 @@ export class RateLimiter {
   private levelAt(keyId: string, nowMs: number): number {
     const bucket = this.buckets.get(keyId)
     if (bucket === undefined) return 0
-    // A clock that was set back leaks nothing this once; the bucket then goes by the new time.
+    // When the clock was set back, nothing leaks this once; from then on the new time counts.
     const elapsedMs = Math.max(0, nowMs - bucket.atMs)
     return Math.max(0, bucket.level - (elapsedMs * this.perMinute) / windowMs)
   }

@@ -14,13 +14,13 @@ interface ServiceRoutesOptions {
   replication: () => Static<typeof Replication> | null
   metricsText: () => Promise<string>
   metricsToken: string | null
-  /** Whether people or proxies reach the service: what comes from this machine may then be from anywhere. */
+  /** Whether people or proxies reach the service: a request from this machine may then come from anywhere. */
   isPublished: boolean
   peerAddress: PeerAddress
 }
 
 const tags = ['Service']
-/** What proxies add to a request that they hand on, the widespread and those of large providers. */
+/** Headers that proxies add to the requests they forward: the common ones and those of large providers. */
 const forwardingHeader =
   /^(forwarded|via|x-forwarded-.+|x-real-ip|x-client-ip|x-original-.+|true-client-ip|cf-connecting-ip|fly-client-ip)$/
 const Health = Type.Object({ status: Type.Unsafe<'ok'>({ type: 'string', enum: ['ok'] }) })
@@ -104,14 +104,14 @@ function toReadiness(reason: string | null, replication: Static<typeof Replicati
 }
 
 /**
- * Whether this machine asks, by its own name, and nobody has handed the request on. A name of somebody else's that
- * leads here, or a proxy that adds no header, shows in `Host`.
+ * Whether the request comes from this machine, names it, and was forwarded by nobody. `Host` gives away a foreign name
+ * that resolves to us, and a proxy that adds no header.
  */
 function isFromHere({ headers }: Request, peer: string | null): boolean {
   return isLoopback(peer) && isLoopbackHost(headers.get('host') ?? '') && !isForwarded(headers)
 }
 
-/** Whether a proxy says so by any of the headers that proxies add. */
+/** Whether the request has any header that proxies add. */
 function isForwarded(headers: Headers): boolean {
   for (const name of headers.keys()) if (forwardingHeader.test(name)) return true
   return false

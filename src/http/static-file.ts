@@ -1,23 +1,23 @@
 export type Encoding = 'br' | 'gzip'
 
-/** A file that is served from memory. */
+/** A file served from memory. */
 export interface StaticFile {
   /** As in Content-Type. */
   type: string
-  /** Blobs, which all answers share: of bytes, each answer holds a copy until its client has taken it. */
+  /** Blobs, because answers share them: of bytes, each answer would hold a copy until its client has read it. */
   plain: Blob
   encoded: Partial<Record<Encoding, Blob>>
 }
 
 interface FileAnswerOptions {
-  /** Changes with what the file holds. */
+  /** Changes with the file's content. */
   name: string
   /** Headers of the request. */
   asked: Headers
   cacheControl: string
 }
 
-/** Answers with the file in the smallest form that the client can read, or with 304 when it has that already. */
+/** Answers with the file in the smallest encoding that the client accepts, or with 304 when it has that already. */
 export function answerFile(
   { type, plain, encoded }: StaticFile,
   { name, asked, cacheControl }: FileAnswerOptions,
@@ -35,7 +35,7 @@ export function answerFile(
   return new Response((encoding && encoded[encoding]) ?? plain, { headers })
 }
 
-/** The smallest encoding that there is and a client can read, by its Accept-Encoding (RFC 9110, 12.5.3). */
+/** The smallest encoding we have that the client accepts (RFC 9110, 12.5.3); null for none. */
 export function encodingFor(accepted: string | null, encoded: StaticFile['encoded']): Encoding | null {
   const refused = /^q=0(\.0*)?$/
   const known = (accepted ?? '').split(',').flatMap((part) => {

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
-import type { Protocol } from '../../http/protocol.ts'
+import type { Protocol } from '../../http/surface.ts'
 import { bodyOf } from '../../validation.ts'
 import type { ItemHead, Knowledge } from '../knowledge.ts'
 import type { Search } from '../search/search.ts'

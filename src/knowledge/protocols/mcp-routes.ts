@@ -3,10 +3,11 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js'
 import { Elysia } from 'elysia'
 import { AppError } from '../../errors.ts'
+import type { Admission } from '../../http/admission.ts'
 import { callerContext } from '../../http/caller.ts'
-import type { FactsByRequest } from '../../http/facts.ts'
 import { type BodyLimits, readJson } from '../../http/json-body.ts'
 import { isTrustedOrigin } from '../../http/origins.ts'
+import type { RequestContexts } from '../../http/request-context.ts'
 import type { Knowledge } from '../knowledge.ts'
 import type { Search } from '../search/search.ts'
 import { toMessage } from './mcp-message.ts'
@@ -22,8 +23,8 @@ interface McpRoutesOptions {
   search: Search
   version: string
   publicUrl: string | null
-  bodyLimits: BodyLimits
-  facts: FactsByRequest
+  contexts: RequestContexts
+  admission: Admission
   onUnexpected: (error: unknown, requestId: string) => void
 }
 
@@ -32,7 +33,7 @@ interface McpRoutesOptions {
  * Without sessions and streams: one POST, one JSON answer, so that any replica can answer it.
  */
 export function mcpRoutes(options: McpRoutesOptions) {
-  const { knowledge, search, version, publicUrl, bodyLimits, facts, onUnexpected } = options
+  const { knowledge, search, version, publicUrl, contexts, admission, onUnexpected } = options
   const serverOf = mcpServers({ tools: mcpTools(knowledge, search), version })
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
 
@@ -40,12 +41,12 @@ export function mcpRoutes(options: McpRoutesOptions) {
     '/mcp',
     ({ caller, request }) => {
       if (!isTrustedOrigin(request.headers.get('origin'), ownOrigin)) throw untrustedOrigin()
-      const { requestId } = facts.of(request)
+      const { requestId, surface } = contexts.of(request)
       const server = serverOf({
         projectId: caller.projectId,
         onUnexpected: (error) => onUnexpected(error, requestId),
       })
-      return answer(request, server, bodyLimits)
+      return answer(request, server, { bytesMax: surface.bodyBytesMax, admission })
     },
     // The protocol describes itself, to those who speak it.
     { detail: { hide: true } },

@@ -1,32 +1,26 @@
 import { AppError } from '../errors.ts'
 
-/** So much of one answer is made at once: each part costs a turn. */
+/** How much of one answer is made at once: each part costs a turn of the event loop. */
 const partBytes = 1_048_576
 /** Of all answers together; beyond it parts are single slices, and no large document is read. */
 const heldBytesMax = 67_108_864
-/** Smaller documents are not counted once they are made: a socket takes them at once, or most of them. */
+/** Smaller documents stop counting once they are made: a socket takes at least most of one at once. */
 const countedBytesMin = 262_144
 const retryAfterSeconds = 1
 const encoder = new TextEncoder()
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-interface Share {
-  readonly bytes: number
-  hold(bytes: number): void
-  end(): void
-}
-
 /**
- * What was made for clients that have not taken it yet. A client that asks and does not read costs memory, so there
- * is a limit to all of it together, and what is beyond is made when the client has taken what was made before.
+ * Bounds the memory of answers that clients have not read yet. A client that asks and does not read costs memory, so
+ * all answers share one limit; beyond it, an answer continues only as its client reads.
  */
-export class Outbox {
-  #heldBytes = 0
+export class ResponseBuffers {
+  readonly #held = { bytes: 0 }
 
   /**
    * A body of `head`, the slices and `tail`. Its first part is made before the answer begins, so that a failure is
-   * still a problem answer; each further one when the client has taken the one before.
+   * still a problem answer; each further part once the client has taken the one before.
    * @param sliceBytesMax room for the largest slice is kept until the end if it is large
    * @throws unavailable when there is none
    */
@@ -37,13 +31,13 @@ export class Outbox {
     sliceBytesMax = 0,
   ): Promise<ReadableStream<Uint8Array>> {
     const parts = withEnds(head, slices, tail)
-    const share = this.#share()
+    const share = new Share(this.#held)
     const keptBytes = sliceBytesMax < countedBytesMin ? 0 : sliceBytesMax
     if (keptBytes > 0) this.#checkRoom()
     const make = async () => {
       share.hold(keptBytes)
-      // Before the reading, since many may be about to read.
-      share.hold(Math.max(keptBytes, this.#heldBytes < heldBytesMax ? partBytes : 0))
+      // Before reading, since many answers may be about to read.
+      share.hold(Math.max(keptBytes, this.#held.bytes < heldBytesMax ? partBytes : 0))
       const part = await gather(parts, Math.min(share.bytes, partBytes)).catch((error) => {
         share.end()
         throw error
@@ -72,56 +66,62 @@ export class Outbox {
   }
 
   /**
-   * What `make` gives, with its document as a body. It calls `admit` before it reads a large one, which throws
-   * `unavailable` when too much is being made or waits for its clients already.
+   * What `make` gives, with its document as a body. Before `make` reads a large document it calls `admit`, which throws
+   * `unavailable` when answers hold too much memory already.
    */
-  async bodyOf<Made extends { document: string | Bytes }>(
+  bodyOf<Made extends { document: string | Bytes }>(
     make: (admit: (bytes: number) => void) => Promise<Made>,
   ): Promise<Omit<Made, 'document'> & { document: string | Bytes | ReadableStream<Uint8Array> }> {
-    const share = this.#share()
+    const share = new Share(this.#held)
     const admit = (bytes: number) => {
       this.#checkRoom()
       share.hold(bytes)
     }
-    try {
-      const made = await make(admit)
+    const give = (made: Made) => {
       if (made.document.length >= countedBytesMin)
         return { ...made, document: documentStream(made.document, share) }
       share.end()
       return made
-    } catch (error) {
+    }
+    // Not async: most documents are small, and another promise would cost them more than this does.
+    return make(admit).then(give, (error) => {
       share.end()
       throw error
-    }
+    })
   }
 
   #checkRoom(): void {
-    if (this.#heldBytes >= heldBytesMax) throw tooMuch()
-  }
-
-  /** One answer's part of what is held. After its end it holds nothing, whatever is still being made. */
-  #share(): Share {
-    let bytes = 0
-    let isOver = false
-    const hold = (wanted: number) => {
-      const next = isOver ? 0 : wanted
-      this.#heldBytes += next - bytes
-      bytes = next
-    }
-    return {
-      get bytes() {
-        return bytes
-      },
-      hold,
-      end() {
-        isOver = true
-        hold(0)
-      },
-    }
+    if (this.#held.bytes >= heldBytesMax) throw tooMuch()
   }
 }
 
-/** A document as a body that gives its share back when it is taken. */
+/** One answer's part of what all hold. After its end it holds nothing, whatever is still being made. */
+class Share {
+  readonly #all: { bytes: number }
+  #isOver = false
+  #bytes = 0
+
+  constructor(all: { bytes: number }) {
+    this.#all = all
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  hold(wanted: number): void {
+    const bytes = this.#isOver ? 0 : wanted
+    this.#all.bytes += bytes - this.#bytes
+    this.#bytes = bytes
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.hold(0)
+  }
+}
+
+/** A document as a body that ends its share when the client has taken all of it. */
 function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint8Array> {
   const document = typeof text === 'string' ? encoder.encode(text) : text
   share.hold(document.length)
@@ -130,7 +130,7 @@ function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint
     {
       pull(controller) {
         if (sent < document.length) {
-          // What a socket does not take at once is copied.
+          // Whatever a socket does not take at once is copied.
           controller.enqueue(document.subarray(sent, sent + partBytes))
           sent += partBytes
         } else {
@@ -144,7 +144,7 @@ function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint
   )
 }
 
-/** The next slices, up to about so many bytes and one at least; null when there are no more. */
+/** The next slices: at least one, and up to about `bytesMax`; null when there are no more. */
 async function gather(
   parts: AsyncGenerator<string | Uint8Array>,
   bytesMax: number,

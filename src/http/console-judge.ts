@@ -1,0 +1,51 @@
+import { AppError, consoleOwnerOnly, ownersOnly } from '../errors.ts'
+import type { Membership, SignedIn } from '../identity.ts'
+import type { RequestContexts } from './request-context.ts'
+
+interface ConsoleJudgeOptions {
+  contexts: RequestContexts
+  /** Null when the cookies sign nobody in. */
+  sessions: { signedIn(cookies: string | null): Promise<SignedIn | null> }
+  /** Null when there is no such project, or the person is not in it. */
+  members: { membership(personId: string, publicProjectId: string): Promise<Membership | null> }
+  /** The id of the person who owns the console; null when nobody does. */
+  people: { consoleOwner(): Promise<string | null> }
+}
+
+/**
+ * Who sends a request under /console/api, judged by its cookie and path alone; any other request passes.
+ * @throws not_signed_in, not_found or forbidden unless the sender may send it
+ */
+export type ConsoleJudge = (request: Request) => Promise<{ person?: SignedIn; member?: Membership }>
+
+export function consoleJudge({ contexts, sessions, members, people }: ConsoleJudgeOptions): ConsoleJudge {
+  return async (request) => {
+    const { access } = contexts.of(request).surface
+    if (!access) return {}
+    const person = await sessions.signedIn(request.headers.get('cookie'))
+    if (access.for === 'everyone') return person ? { person } : {}
+    if (!person) throw notSignedIn()
+    if (access.for === 'signedIn') return { person }
+    if (access.for === 'consoleOwner') {
+      if ((await people.consoleOwner()) !== person.personId) throw consoleOwnerOnly()
+      return { person }
+    }
+    const member = await members.membership(person.personId, access.project)
+    if (!member) throw noSuchProject()
+    if (access.for === 'owners' && member.role !== 'owner') throw ownersOnly()
+    return { person, member }
+  }
+}
+
+function notSignedIn(): AppError {
+  return new AppError('not_signed_in', 'Sign in required', {
+    detail: 'Nobody is signed in, or the session has ended.',
+    headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
+  })
+}
+
+function noSuchProject(): AppError {
+  return new AppError('not_found', 'Not found', {
+    detail: 'There is no such project, or you are not a member of it.',
+  })
+}

@@ -1,0 +1,98 @@
+import { Elysia } from 'elysia'
+import { networkOf } from '../auth/ip-rules.ts'
+import type { KeyKind } from '../auth/token.ts'
+import { AppError } from '../errors.ts'
+import type { Caller } from '../identity.ts'
+import type { Admission } from './admission.ts'
+import { callerContext } from './caller.ts'
+import { isSafe } from './console-access.ts'
+import { consoleContext } from './console-context.ts'
+import type { ConsoleJudge } from './console-judge.ts'
+import { isOwnPage } from './origins.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import type { RequestContext, RequestContexts } from './request-context.ts'
+
+interface JudgeOptions {
+  contexts: RequestContexts
+  admission: Admission
+  /** Why the data here is too old to be served, in a sentence; null when it is not. */
+  staleBecause: () => string | null
+  keys: {
+    verify(kind: KeyKind, authorization: string | null, clientAddress: () => string | null): Promise<Caller>
+  }
+  /** Null when there is no limit. */
+  rateLimiter: RateLimiter | null
+  judgeConsole: ConsoleJudge
+  clientAddress: (request: Request) => string | null
+  /** Where people reach the console, if that is configured. */
+  publicUrl: string | null
+}
+
+/**
+ * Judges every request for data, by its surface: freshness, load, then its key or its session. In `onRequest`, the
+ * only hook that runs before the body is read and the route is found: a bad key is 401 even when the body is malformed
+ * or the path unknown, and a console route that somebody forgets to protect is for owners.
+ */
+export function judge({
+  contexts,
+  admission,
+  staleBecause,
+  keys,
+  rateLimiter,
+  judgeConsole,
+  clientAddress,
+  publicUrl,
+}: JudgeOptions) {
+  const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
+  return new Elysia({ name: 'judge' })
+    .use(callerContext())
+    .use(consoleContext())
+    .onRequest(async (context) => {
+      const { request } = context
+      const known = contexts.of(request)
+      const { keyKind, access } = known.surface
+      if (!keyKind && !access) return
+      const staleReason = staleBecause()
+      if (staleReason !== null) throw stale(staleReason)
+      admission.check()
+      if (keyKind) {
+        const authorization = authorizationOf(request.headers, known)
+        context.caller = await keys.verify(keyKind, authorization, () => clientAddress(request))
+        known.keyId = context.caller.keyId
+        if (rateLimiter) countAgainst(rateLimiter, known, context.caller.keyId)
+        return
+      }
+      const changesSomething = !isSafe(request.method)
+      if (changesSomething && !isOwnPage(request.headers, ownOrigin)) throw foreignPage()
+      context.address = clientAddress(request)
+      const { person, member } = await judgeConsole(request)
+      if (person) context.person = person
+      else if (changesSomething) admission.enterAsStranger(request, networkOf(context.address))
+      if (member) context.member = member
+    })
+}
+
+function authorizationOf(headers: Headers, { surface: { protocol } }: RequestContext): string | null {
+  return protocol?.authorizationOf ? protocol.authorizationOf(headers) : headers.get('authorization')
+}
+
+/** @throws rate_limited */
+function countAgainst(rateLimiter: RateLimiter, context: RequestContext, keyId: string): void {
+  const { allowed, headers, retryAfterSeconds } = rateLimiter.take(keyId)
+  context.headers = headers
+  if (allowed) return
+  throw new AppError('rate_limited', 'Too many requests', {
+    detail: 'The limit of requests a minute for this key is used up.',
+    retryAfterSeconds,
+  })
+}
+
+function stale(detail: string): AppError {
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: 5 })
+}
+
+function foreignPage(): AppError {
+  return new AppError('forbidden', 'Forbidden', {
+    detail: "Only the console's own pages may send this: Origin must be the service's own.",
+  })
+}

@@ -1,0 +1,40 @@
+import { pathOf } from './route-table.ts'
+import type { Surface, SurfaceOf } from './surface.ts'
+
+/** What is known about a request: for its judgement, its log line, its metrics and its answer's headers. */
+export interface RequestContext {
+  readonly requestId: string
+  /** The path of the request's URL. */
+  readonly path: string
+  readonly surface: Surface
+  /** The request as the runtime handed it over: the only one whose socket the runtime can tell. */
+  readonly received: Request
+  keyId?: string
+  /** Headers that every answer to the request carries, such as those of the rate limit. */
+  headers: Record<string, string> | undefined
+}
+
+/**
+ * Contexts by request. A WeakMap, not Elysia's `store`: requests share the store, and concurrent ones would read each
+ * other's key there.
+ */
+export class RequestContexts {
+  readonly #contexts = new WeakMap<Request, RequestContext>()
+  readonly #surfaceOf: SurfaceOf
+
+  constructor(surfaceOf: SurfaceOf) {
+    this.#surfaceOf = surfaceOf
+  }
+
+  open(request: Request, requestId: string, received = request): RequestContext {
+    const path = pathOf(request.url)
+    const surface = this.#surfaceOf(request.method, path)
+    const context: RequestContext = { requestId, path, surface, received, headers: surface.headers }
+    this.#contexts.set(request, context)
+    return context
+  }
+
+  of(request: Request): RequestContext {
+    return this.#contexts.get(request) ?? this.open(request, 'unknown')
+  }
+}

@@ -1,0 +1,120 @@
+import type { OpenAPIV3 } from 'openapi-types'
+import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import { Item, ItemList, Preview, SearchAnswer } from './schemas.ts'
+
+// What the OpenAPI document says about the routes of knowledge.
+
+const tags = ['Knowledge']
+const security = [{ apiKey: [] }]
+const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738')]
+
+const idempotencyKey: OpenAPIV3.ParameterObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A text of your own choice, new for each create and the same for its retries: for 24 hours a repeated request ' +
+    'answers the item that the first one made, with `Idempotent-Replayed: true`.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+  example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+}
+
+export const listKnowledge = {
+  tags,
+  security,
+  operationId: 'listKnowledge',
+  summary: 'List all knowledge items, newest first',
+  responses: keyedAnswers({ 200: jsonAnswer('Every item of the project.', ItemList) }, []),
+}
+
+export const createKnowledge = {
+  tags,
+  security,
+  operationId: 'createKnowledge',
+  summary: 'Create a knowledge item',
+  description:
+    'The item is stored when this answers, and found by keyword at once. A request whose answer was lost may ' +
+    'be sent again under the same `Idempotency-Key`.',
+  parameters: [idempotencyKey],
+  responses: keyedAnswers(
+    {
+      201: jsonAnswer('The item.', Item, {
+        headers: {
+          Location: headerOf("The item's path.", '/v1/knowledge/kn_019a5f0c2b7e7cc0a1d2e3f405162738'),
+          'Callbook-Index': headerOf('`ready` when vector search finds it too, else `pending`.', 'ready'),
+          'Idempotent-Replayed': headerOf(
+            '`true` when an earlier request with this `Idempotency-Key` made the item; else absent.',
+            'true',
+            false,
+          ),
+        },
+      }),
+    },
+    [
+      'invalid_request',
+      'idempotency_key_in_use',
+      'item_was_deleted',
+      'payload_too_large',
+      'unsupported_media_type',
+      'idempotency_key_reused',
+      'insufficient_storage',
+    ],
+  ),
+}
+
+export const previewKnowledge = {
+  tags,
+  security,
+  operationId: 'previewKnowledge',
+  summary: 'See how a text would be cut up',
+  description: 'The chunks as they would be stored, searched and answered with. Nothing is stored.',
+  responses: keyedAnswers({ 200: jsonAnswer('The chunks in their order.', Preview) }, [
+    'invalid_request',
+    'payload_too_large',
+    'unsupported_media_type',
+  ]),
+}
+
+export const searchKnowledge = {
+  tags,
+  security,
+  operationId: 'searchKnowledge',
+  summary: 'Find passages for an agent',
+  description:
+    'Best first. When the embedding of the query is late, the words alone answer, in time: `mode` says what was used.',
+  responses: keyedAnswers(
+    {
+      200: jsonAnswer('Passages, best first.', SearchAnswer, {
+        headers: {
+          'Server-Timing': headerOf(
+            'Where the time went, in milliseconds; keyword and vector go on side by side.',
+            'keyword;dur=1.2, vector;dur=1.9, fusion;dur=0.3, total;dur=2.4',
+          ),
+        },
+      }),
+    },
+    ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
+  ),
+}
+
+export const getKnowledge = {
+  tags,
+  security,
+  operationId: 'getKnowledge',
+  summary: 'Get a knowledge item',
+  parameters,
+  responses: keyedAnswers({ 200: jsonAnswer('The item.', Item) }, ['not_found']),
+}
+
+export const deleteKnowledge = {
+  tags,
+  security,
+  operationId: 'deleteKnowledge',
+  summary: 'Delete a knowledge item and all its vectors',
+  description: 'It is gone when this answers; its erasure receipt tells when its bytes are.',
+  parameters,
+  responses: keyedAnswers({ 200: deletedAnswer('The item is gone, with every chunk and vector.') }, [
+    'not_found',
+    'insufficient_storage',
+  ]),
+}
