@@ -122,7 +122,7 @@ main { padding: 1.5rem 0; min-width: 0 }
 h1 { font-size: 2rem; line-height: 1.2; margin: .5rem 0 1rem }
 h2 { font-size: 1.35rem; line-height: 1.3; margin: 2.5rem 0 .75rem; padding-top: 1.25rem; border-top: 1px solid var(--line) }
 h3 { font-size: 1.05rem; margin: 1.75rem 0 .5rem }
-:target { scroll-margin-top: 5rem; background: var(--mark) }
+:target { color: var(--link) }
 code { font: .88em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--panel); padding: .1em .3em; border-radius: 4px }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1rem; line-height: 1.5 }
 pre code { background: none; padding: 0; font-size: .84rem }
@@ -140,7 +140,7 @@ mark { background: var(--mark); color: var(--text); border-radius: 2px }
 @media (max-width: 52rem) {
   header { position: static; padding: .75rem 1rem } header form { order: 3; flex-basis: 100%; max-width: none }
   header nav { margin-left: auto }
-  html { scroll-padding-top: 1rem } :target { scroll-margin-top: 1rem }
+  html { scroll-padding-top: 1rem }
   .columns { display: block; padding: 0 1rem 3rem }
   .contents { position: static; max-height: none; padding: .75rem 0; border-bottom: 1px solid var(--line) }
   .contents > ul { display: flex; flex-wrap: wrap; gap: .1rem 1rem } .contents ul ul { display: none }

@@ -212,11 +212,14 @@ test('what the README draws of the house is there', () => {
   }
 })
 
-test('metrics that are named are ones that the service counts', () => {
-  const source = [...new Bun.Glob('src/observability/*.ts').scanSync(repository)]
+test.each([
+  ['metrics', 'src/observability/*.ts', /\bcallbook_\w+/g],
+  ['files beside the database', 'src/db/*.ts', /(?<=callbook\.db)-\w+/g],
+])('%s that are named are ones that the service has', (_, files, pattern) => {
+  const source = [...new Bun.Glob(files).scanSync(repository)]
     .map((path) => readFileSync(join(repository, path), 'utf8'))
     .join('')
-  const named = found(/\bcallbook_\w+/g).map(({ match: [name] }) => name)
+  const named = found(pattern).map(({ match: [name] }) => name)
   expect(named.length).toBeGreaterThan(0)
   expect(named.filter((name) => !source.includes(name))).toEqual([])
 })

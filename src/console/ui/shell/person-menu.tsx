@@ -61,6 +61,15 @@ export function PersonMenu({ isNarrow, onFollow }: PersonMenuProps) {
         <Menu.Item
           leftSection={<IconBook size={16} />}
           component="a"
+          href="/docs/guide"
+          target="_blank"
+          rel="noopener"
+        >
+          Guide
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconBook size={16} />}
+          component="a"
           href="/docs"
           target="_blank"
           rel="noopener"
