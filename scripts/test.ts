@@ -11,8 +11,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** What a test file names when it starts processes, a browser or a database server, or mounts a disk. */
 const processStarts =
   /\b(child_process|Bun\.spawn|spawnService|runScript|runTorture|startPrimary|openBrowser|mountSmallDisk|setReadOnly)\b/
-/** Files that take long in one process, too: faults, random requests, thousands of real records. */
-const slowPaths = /^tests\/(faults|properties)\/|\/real-data\.test\.ts$/
+/** Files that take long in one process, too: faults, random requests, thousands of real records, hashed passwords. */
+const slowPaths =
+  /^tests\/(faults|properties)\/|\/(real-data|migrations)\.test\.ts$|^tests\/console\/(sign-in|people|links)\.test\.ts$/
 
 const isFast = process.argv[2] === '--fast'
 const given = process.argv.slice(isFast ? 3 : 2)
