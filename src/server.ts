@@ -43,23 +43,13 @@ export function createServer(
   recordRequest: (record: RequestRecord) => void = (record) => services.log.info(record, 'request'),
 ) {
   const { config, log, metrics } = services
-  const { bodyBytesMax, publicUrl, rateLimitPerMinute: perMinute } = config
-  const trustedProxies = config.trustedProxies.length > 0 ? compileIpRules(config.trustedProxies) : null
-  const contexts = new RequestContexts(
-    surfaces({ protocols: [vapiProtocol, difyProtocol], bodyBytesMax, docsHeaders }),
-  )
-  const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
-  const clientAddress = createClientAddress(peerOf, trustedProxies)
-  const admission = new Admission(bodyBytesMax, workLimits(services))
-  const rateLimiter = perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null
-  const judgeConsole = consoleJudge({ ...services.console, contexts })
+  const { publicUrl } = config
+  const isSecure = publicUrl?.startsWith('https:') ?? false
+  const judgement = createJudgement(services, peerAddress)
+  const { contexts, admission, judgeConsole, peerOf } = judgement
   const buffers = new ResponseBuffers()
   const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
-  let table: RouteTable | undefined
-  const routes = () => {
-    table ??= new RouteTable(app.routes)
-    return table
-  }
+  const routes: () => RouteTable = once((): RouteTable => new RouteTable(app.routes))
   const record = (request: RequestRecord) => {
     metrics.observeRequest(request)
     recordRequest(request)
@@ -67,29 +57,9 @@ export function createServer(
 
   // By default Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .wrap(
-      requestLog({
-        admission,
-        contexts,
-        routes,
-        record,
-        isSecure: publicUrl?.startsWith('https:') ?? false,
-        now: () => performance.now(),
-      }),
-    )
+    .wrap(requestLog({ admission, contexts, routes, record, isSecure, now: () => performance.now() }))
     .use(problems({ contexts, routes, onUnexpected }))
-    .use(
-      judge({
-        contexts,
-        admission,
-        staleBecause: services.staleBecause,
-        keys: services.keys,
-        rateLimiter,
-        judgeConsole,
-        clientAddress,
-        publicUrl,
-      }),
-    )
+    .use(judge({ ...judgement, staleBecause: services.staleBecause, keys: services.keys, publicUrl }))
     // Before jsonBody: JSON-RPC has an answer of its own to a bad body.
     .use(
       mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
@@ -117,7 +87,7 @@ export function createServer(
         replication: services.database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
-        isPublished: publicUrl !== null || trustedProxies !== null,
+        isPublished: publicUrl !== null || config.trustedProxies.length > 0,
         peerAddress: peerOf,
       }),
     )
@@ -143,6 +113,34 @@ export function createServer(
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(readAssets(consoleFolder)))
   return app
+}
+
+/** Makes the value when it is first asked for. */
+function once<Value extends object>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+/** What every request is judged with. */
+function createJudgement(services: Services, peerAddress: PeerAddress) {
+  const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
+  const contexts = new RequestContexts(
+    surfaces({ protocols: [vapiProtocol, difyProtocol], bodyBytesMax, docsHeaders }),
+  )
+  const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
+  // Rules compiled from an empty list would trust everyone.
+  const proxies = trustedProxies.length > 0 ? compileIpRules(trustedProxies) : null
+  return {
+    contexts,
+    peerOf,
+    clientAddress: createClientAddress(peerOf, proxies),
+    admission: new Admission(bodyBytesMax, workLimits(services)),
+    rateLimiter: perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null,
+    judgeConsole: consoleJudge({ ...services.console, contexts }),
+  }
 }
 
 /** Knowledge work refuses new requests while its queue is full. */
