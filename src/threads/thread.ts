@@ -134,8 +134,9 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
   #post(worker: Worker, method: string, args: unknown[]): Promise<unknown> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
+      // First the message, which fails for arguments that cannot be cloned: such a request does not wait.
       worker.postMessage({ id, method, args } satisfies ThreadRequest)
+      this.#waiting.set(id, { resolve, reject })
     })
   }
 

@@ -46,6 +46,13 @@ describe('a request', () => {
     expect(error).toMatchObject({ message: 'no', code: 'ECHO' })
   })
 
+  test('whose arguments cannot be cloned is rejected and takes no place', async () => {
+    const thread = echoThread({ waitingMax: 1 })
+    const uncloneable = (() => 'Ada') as unknown as string
+    expect(await failureOf(thread.ask('greet', uncloneable))).toMatchObject({ name: 'DataCloneError' })
+    expect(await thread.ask('greet', 'Ada')).toBe('Hello Ada')
+  })
+
   test('beyond the limit is refused as unavailable', async () => {
     const thread = echoThread({ waitingMax: 2 })
     const waiting = [thread.ask('later', 100), thread.ask('later', 100)]
