@@ -17,7 +17,7 @@ interface CallsOptions {
   store: StoreOf
   recordHash: RecordHash
   audit: Pick<AuditTrail, 'entry'>
-  /** Told of each deletion once it is committed; scrubs what is left in free pages and logs. */
+  /** Erases what a committed deletion leaves in free pages and logs. */
   erasure: { schedule(projectId: number): void }
   now: () => number
 }

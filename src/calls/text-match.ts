@@ -26,7 +26,7 @@ interface Mention {
   term: number
 }
 
-/** The first turn with the most of the query's words, or the summary when that has more; null when neither has any. */
+/** The first turn that has the most of the query's words, or the summary when that has more; null when neither has any. */
 export function findMatch(
   query: WordQuery,
   { summary, transcript }: Pick<Call, 'summary' | 'transcript'>,

@@ -201,7 +201,7 @@ export const chunks = sqliteTable(
   ],
 )
 
-/** One row a deletion: ledger of what is still to be scrubbed, tombstone of the id, receipt of the erasure. */
+/** One row per deletion: the ledger of what is still to be erased, the tombstone of the id, and the erasure receipt. */
 export const erasures = sqliteTable(
   'erasures',
   {
