@@ -10,7 +10,7 @@ import { Background } from '../threads/background.ts'
 import { Thread } from '../threads/thread.ts'
 import type { CallWordsApi } from './call-words-worker.ts'
 
-/** How often it is looked for calls whose words are behind; a long call that goes on is indexed no oftener. */
+/** How often to look for calls whose words are not indexed. A long live call is indexed no more often than this. */
 const pollMs = 2_000
 /** Between two slices other requests have their turn. */
 const pauseMs = 10

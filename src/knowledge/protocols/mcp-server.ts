@@ -15,7 +15,7 @@ interface McpServersOptions {
 
 interface McpCaller {
   projectId: number
-  /** Told of every failure that is no fault of the caller. */
+  /** Called with every failure that is not the caller's fault. */
   onUnexpected: (error: unknown) => void
 }
 

@@ -19,7 +19,7 @@ import {
 
 interface VapiRoutesOptions {
   search: Pick<Search, 'search'>
-  /** Told of every search that failed; its request is answered all the same. */
+  /** Called with every search that failed; the request is answered all the same. */
   onFailure: (error: unknown, request: Request) => void
 }
 

@@ -81,7 +81,7 @@ export function toResult({ id, name }: ToolCall, hits: SearchHit[]): VapiToolRes
   return { name, toolCallId: id, result: inOneLine(passages.join(' ')) || 'Nothing was found.' }
 }
 
-/** @param error what the model is told of is only what is its to mend */
+/** @param error the model is told only of what it can correct itself */
 export function toFailure({ id, name }: ToolCall, error: unknown): VapiToolResult {
   const faults = error instanceof AppError ? error.errors : undefined
   return { name, toolCallId: id, error: faults ? inOneLine(faultsSentence(faults)) : 'The search failed.' }
