@@ -109,7 +109,7 @@ export async function openServices({
     calls: new Calls({ store, recordHash, audit, erasure, now }),
     ingest: new Ingest({ config, store, recordHash, now }),
     overview: new Overview({ store }),
-    indexedItems: new IndexedItems({ store, now }),
+    indexedItems: new IndexedItems({ store, knowledge, now }),
     idempotentCreates: new IdempotentCreates({ store, recordHash, knowledge, now }),
     erasureReceipts: new ErasureReceipts({ store, recordHash }),
     start: () => lifecycle.start(),

@@ -1,21 +1,22 @@
 import { describe, expect, test } from 'bun:test'
-import { indexStatus } from '../../src/knowledge/index-status.ts'
+import { indexStatus } from '../../src/knowledge/indexed-items.ts'
 
 const now = Date.parse('2026-01-31T09:30:00.000Z')
-const left = { pending: 3, untried: 0, nextTryAt: now + 1_000, lastError: 'It failed' }
+const left = { chunks: 12, pending: 3, untried: 0, nextTryAt: now + 1_000, lastError: 'It failed' }
 
 describe('an item', () => {
   test('without pending chunks is ready, also one without chunks', () => {
-    expect(indexStatus(12, undefined, now)).toEqual({ state: 'ready' })
-    expect(indexStatus(0, undefined, now)).toEqual({ state: 'ready' })
+    const none = { pending: 0, untried: 0, nextTryAt: null, lastError: null }
+    expect(indexStatus({ ...none, chunks: 12 }, now)).toEqual({ state: 'ready' })
+    expect(indexStatus({ ...none, chunks: 0 }, now)).toEqual({ state: 'ready' })
   })
 
   test('is being indexed as long as a chunk was never tried', () => {
-    expect(indexStatus(12, { ...left, untried: 1 }, now)).toEqual({ state: 'indexing', ready: 9 })
+    expect(indexStatus({ ...left, untried: 1 }, now)).toEqual({ state: 'indexing', ready: 9 })
   })
 
   test('waits when all that is left has failed, and says until when', () => {
-    expect(indexStatus(12, left, now)).toEqual({
+    expect(indexStatus(left, now)).toEqual({
       state: 'waiting',
       ready: 9,
       reason: 'It failed.',
@@ -24,7 +25,7 @@ describe('an item', () => {
   })
 
   test.each([now, now - 1, null])('that is due (%p) waits for nothing but its turn', (nextTryAt) => {
-    expect(indexStatus(12, { ...left, nextTryAt }, now)).toMatchObject({ state: 'waiting', nextTryAt: null })
+    expect(indexStatus({ ...left, nextTryAt }, now)).toMatchObject({ state: 'waiting', nextTryAt: null })
   })
 
   test.each([
@@ -33,6 +34,6 @@ describe('an item', () => {
     ['It failed (503)', 'It failed (503).'],
     [null, 'The last attempt failed.'],
   ])('with the error %p gives the sentence %p', (lastError, reason) => {
-    expect(indexStatus(3, { ...left, lastError }, now)).toMatchObject({ reason })
+    expect(indexStatus({ ...left, lastError }, now)).toMatchObject({ reason })
   })
 })
