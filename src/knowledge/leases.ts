@@ -26,20 +26,22 @@ export class Leases {
   }
 
   /** The labels held in a project. */
-  heldIn(projectId: number): ReadonlySet<number> {
-    return this.#heldIn(projectId)
+  heldIn(projectId: number): Set<number> {
+    const held = this.#held.get(projectId) ?? new Set()
+    this.#held.set(projectId, held)
+    return held
   }
 
   /** These chunks were stored with a lease. */
   hold(projectId: number, labels: readonly number[]): void {
-    const held = this.#heldIn(projectId)
+    const held = this.heldIn(projectId)
     if (held.size + labels.length > heldMax) return
     for (const label of labels) held.add(label)
   }
 
   /** Leases those of the chunks that are free. When several processes try, one gets each chunk. */
   async take(projectId: number, labels: readonly number[]): Promise<void> {
-    const held = this.#heldIn(projectId)
+    const held = this.heldIn(projectId)
     const free = labels.filter((label) => !held.has(label))
     if (free.length === 0) return
     const now = this.#options.now()
@@ -57,7 +59,7 @@ export class Leases {
   }
 
   release(projectId: number, labels: Iterable<number>): void {
-    const held = this.#heldIn(projectId)
+    const held = this.heldIn(projectId)
     for (const label of labels) held.delete(label)
   }
 
@@ -74,16 +76,10 @@ export class Leases {
     try {
       await store(projectId).write.run(sql`
         update ${chunks} set leased_until = ${now() + leaseMs} where label in (
-          select value from json_each(${JSON.stringify([...this.#heldIn(projectId)])}))
+          select value from json_each(${JSON.stringify([...this.heldIn(projectId)])}))
           and embedding_space is null and leased_until is not null`)
     } catch {
       // The project is gone, or another process may embed the chunks as well, which does no harm.
     }
-  }
-
-  #heldIn(projectId: number): Set<number> {
-    const held = this.#held.get(projectId) ?? new Set()
-    this.#held.set(projectId, held)
-    return held
   }
 }
