@@ -1,6 +1,5 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
@@ -194,14 +193,17 @@ export class Knowledge {
     return { data: readChunks(rows).map(toChunkPreview) }
   }
 
-  /** Every item, newest first, as slices of JSON. Items deleted meanwhile are left out. */
+  /** Every item, newest first, as slices of a JSON array's content. Items deleted meanwhile are left out. */
   async *list(projectId: number): AsyncGenerator<string> {
     const { read } = this.#options.store(projectId)
     const rows = await queries(read).sizes.all({ projectId })
     const sizes = rows.map(({ seq, chars }): SizedRow => [seq, chars])
+    let comma = ''
     for (const seqs of inSlices(sizes, sliceCharsMax)) {
-      const items = await readItems(read, seqs)
-      if (items.length > 0) yield items.map((item) => JSON.stringify(item)).join(',')
+      const items: ItemRow[] = await queries(read).bySeqs.all({ seqs: JSON.stringify(seqs) })
+      if (items.length === 0) continue
+      yield comma + items.map((item) => JSON.stringify(toItem(item))).join(',')
+      comma = ','
     }
   }
 
@@ -317,11 +319,6 @@ export class Knowledge {
       detail: `text has ${bytes} bytes of UTF-8; at most ${textBytesMax} are accepted. Split it into several items.`,
     })
   }
-}
-
-async function readItems(db: ReadDatabase, seqs: number[]): Promise<Item[]> {
-  const rows: ItemRow[] = await queries(db).bySeqs.all({ seqs: JSON.stringify(seqs) })
-  return rows.map(toItem)
 }
 
 function toItem({ id, name, description, text, createdAt }: ItemRow): Item {

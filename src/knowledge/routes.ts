@@ -74,13 +74,5 @@ function toServerTiming(shares: TimeShares): string {
 }
 
 async function toListResponse(slices: AsyncIterable<string>, buffers: ResponseBuffers): Promise<Response> {
-  return new Response(await buffers.streamOf('[', withCommas(slices), ']'), { headers: jsonHeaders })
-}
-
-async function* withCommas(slices: AsyncIterable<string>): AsyncGenerator<string> {
-  let comma = ''
-  for await (const slice of slices) {
-    yield comma + slice
-    comma = ','
-  }
+  return new Response(await buffers.streamOf('[', slices, ']'), { headers: jsonHeaders })
 }

@@ -30,7 +30,6 @@ export const ItemList = Type.Array(Item)
 
 /** A text to be cut up as an item's would be. */
 export const PreviewRequest = Type.Object({ text: NewItem.properties.text })
-export type PreviewRequest = Static<typeof PreviewRequest>
 
 export const ChunkPreview = Type.Object({
   position: Type.Integer({ description: "0 for the text's first chunk." }),

@@ -1,5 +1,3 @@
-import { stemmer } from 'stemmer'
-
 /**
  * What the keyword index stores for a text: compatibility forms are resolved, and scripts without spaces between words
  * become overlapping pairs of characters, as in Lucene's CJKAnalyzer. A dictionary would split better, but a query
@@ -19,9 +17,7 @@ export function foldText(text: string): string {
 }
 
 /** The Porter stem (https://tartarus.org/martin/PorterStemmer) of a folded word, as the keyword index has it. */
-export function stemOf(folded: string): string {
-  return stemmer(folded)
-}
+export { stemmer as stemOf } from 'stemmer'
 
 /** A word of a query, or a pair of characters in scripts without spaces. */
 export interface Word {

@@ -1,4 +1,4 @@
-import { chunkCharsMax, cutSection } from './cuts.ts'
+import { type Cut, chunkCharsMax, cutSection } from './cuts.ts'
 import { withoutLinks } from './links.ts'
 import { createHeadingPaths, findSections, headingSeparator, type Section } from './sections.ts'
 
@@ -24,12 +24,9 @@ export const chunkCharsMin = 200
  * chunk is only white space where the text has a chunk's length of white space.
  */
 export function splitIntoChunks(text: string): Chunk[] {
-  const pieces: Piece[] = []
-  for (const section of findSections(text)) {
-    for (const { start, end, overlapChars } of cutSection(text, section.start, section.end)) {
-      pieces.push({ start, end, overlapChars, section })
-    }
-  }
+  const pieces = findSections(text).flatMap((section) =>
+    cutSection(text, section.start, section.end).map((cut): Piece => ({ ...cut, section })),
+  )
   const headingPath = createHeadingPaths()
   return mergeTiny(pieces).map(({ start, end, overlapChars, section }, position) => ({
     position,
@@ -44,11 +41,8 @@ export function embeddedText(itemName: string, chunk: { heading: string | null; 
   return `${contextLine(itemName.trim(), chunk.heading)}\n${withoutLinks(chunk.text)}`
 }
 
-/** A future chunk by offsets: its own text starts at `start`, its overlap before that. */
-interface Piece {
-  start: number
-  end: number
-  overlapChars: number
+/** A future chunk. */
+interface Piece extends Cut {
   section: Section
 }
 

@@ -1,7 +1,6 @@
 import { withoutHidden } from '../../validation.ts'
 import { frontMatterEnd } from './front-matter.ts'
-import { findHeadings } from './headings.ts'
-import { readTitle } from './titles.ts'
+import { findHeadings, readTitle } from './headings.ts'
 
 const nameCharsMax = 200
 
