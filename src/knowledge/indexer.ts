@@ -195,8 +195,7 @@ export class Indexer {
     try {
       const texts = batch.map((chunk) => embeddedText(chunk.itemName, chunk))
       const vectors = await this.#options.embedder.embed(texts, 'document', this.#closing.signal)
-      const { labels, version } = await this.#writeVectors(projectId, batch, vectors)
-      await this.#addToIndex(projectId, labels, version)
+      await this.#storeVectors(projectId, batch, vectors)
       this.#waiters.settle(labelsOf(batch), true)
     } catch (error) {
       if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
@@ -226,12 +225,8 @@ export class Indexer {
     this.#options.log.warn(failure, 'Embedding failed and will be tried again')
   }
 
-  /** Returns the labels that were written, without those of chunks deleted meanwhile. */
-  async #writeVectors(
-    projectId: number,
-    batch: PendingChunk[],
-    vectors: Float32Array[],
-  ): Promise<{ labels: number[]; version: number | undefined }> {
+  /** Chunks that were deleted meanwhile are left out. */
+  async #storeVectors(projectId: number, batch: PendingChunk[], vectors: Float32Array[]): Promise<void> {
     const { write } = this.#store(projectId)
     const bytes = (vectors[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
     const joined = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
@@ -246,7 +241,7 @@ export class Indexer {
           next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     ])
-    return { labels: labelsOf(written), version: raised[0]?.version }
+    await this.#addToIndex(projectId, labelsOf(written), raised[0]?.version)
   }
 
   async #postpone(projectId: number, batch: PendingChunk[], error: unknown): Promise<void> {

@@ -1,3 +1,5 @@
+import { stemmer } from 'stemmer'
+
 /**
  * What the keyword index stores for a text: compatibility forms are resolved, and scripts without spaces between words
  * become overlapping pairs of characters, as in Lucene's CJKAnalyzer. A dictionary would split better, but a query
@@ -17,7 +19,7 @@ export function foldText(text: string): string {
 }
 
 /** The Porter stem (https://tartarus.org/martin/PorterStemmer) of a folded word, as the keyword index has it. */
-export { stemmer as stemOf } from 'stemmer'
+export const stemOf = stemmer
 
 /** A word of a query, or a pair of characters in scripts without spaces. */
 export interface Word {
@@ -29,19 +31,13 @@ export interface Word {
 
 /** The words of a query, in order. */
 export function wordsOf(query: string): Word[] {
-  const words: Word[] = []
-  for (const [run] of compose(withoutExcess(query)).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
-    for (const part of run.split(splitAtUnspaced)) {
-      if (part === '') continue
-      if (!startsUnspaced.test(part)) {
-        words.push({ text: part, isPrefix: false })
-        continue
-      }
-      const last = lastOf(part)
-      for (const text of pairsOf(part)) words.push({ text, isPrefix: text === last })
-    }
-  }
-  return words
+  const runs = compose(withoutExcess(query)).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+  const parts = runs.flatMap((run) => run.split(splitAtUnspaced)).filter((part) => part !== '')
+  return parts.flatMap((part): Word[] => {
+    if (!startsUnspaced.test(part)) return [{ text: part, isPrefix: false }]
+    const last = lastOf(part)
+    return pairsOf(part).map((text) => ({ text, isPrefix: text === last }))
+  })
 }
 
 /** Each character with the next one, marks included; a single character stays alone. */

@@ -9,8 +9,10 @@ const nameCharsMax = 200
  * matter, else its first heading of any level. Null if it has none of these.
  */
 export function documentName(text: string): string | null {
-  const { level, title } = firstHeading(text)
-  const name = level === 1 ? title : (frontMatterTitle(text) ?? title)
+  // Headings without a title are skipped, such as those that are only an image.
+  const heading = findHeadings(text).find((heading) => readTitle(heading) !== '')
+  const title = heading ? readTitle(heading) : null
+  const name = heading?.level === 1 ? title : (frontMatterTitle(text) ?? title)
   return name === null ? null : toItemName(name) || null
 }
 
@@ -19,15 +21,6 @@ export function toItemName(title: string): string {
   const name = withoutHidden(title)
   const chars = [...name]
   return chars.length <= nameCharsMax ? name : `${chars.slice(0, nameCharsMax - 1).join('')}…`
-}
-
-/** Skips headings without a title, such as those that are only an image. */
-function firstHeading(text: string): { level: number; title: string | null } {
-  for (const heading of findHeadings(text)) {
-    const title = readTitle(heading)
-    if (title !== '') return { level: heading.level, title }
-  }
-  return { level: 0, title: null }
 }
 
 /** A `title` on one line, in YAML or TOML. Longer forms are not read. */
