@@ -85,7 +85,9 @@ const headColumns = {
 const itemColumns = { ...headColumns, text: knowledgeItems.text }
 const isOfProject = eq(knowledgeItems.projectId, sql.placeholder('projectId'))
 const isItem = and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id')))
-const isNamed = sql`${isOfProject} and name like ${sql.placeholder('pattern')} escape '\\'`
+const name = sql.placeholder('name')
+// `lower` changes ASCII letters only.
+const isNamed = sql`${isOfProject} and (${name} = '' or instr(lower(name), lower(${name})) > 0)`
 
 const queries = preparedQueries((db) => ({
   byId: db.select(itemColumns).from(knowledgeItems).where(isItem).prepare(),
@@ -215,13 +217,13 @@ export class Knowledge {
     const { read, readAside } = this.#options.store(projectId)
     // Only a search by name scans many rows. One more row shows whether there is a next page.
     const found = await queries(name ? readAside : read).page.all({
-      ...{ projectId, pattern: patternOf(name), rows: limit + 1 },
+      ...{ projectId, name, rows: limit + 1 },
       ...readCursor(cursor),
     })
     const rows = found.slice(0, limit)
     const last = found.length > limit ? rows.at(-1) : undefined
     return {
-      data: rows.map((row) => ({ ...row, createdAt: toIso(row.createdAt) })),
+      data: rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() })),
       nextCursor: last ? writeCursor(last) : null,
     }
   }
@@ -229,7 +231,7 @@ export class Knowledge {
   /** How many items have this in their names; all of them without a name. */
   async count(projectId: number, name = ''): Promise<number> {
     const { readAside } = this.#options.store(projectId)
-    return (await queries(readAside).count.get({ projectId, pattern: patternOf(name) }))?.items ?? 0
+    return (await queries(readAside).count.get({ projectId, name }))?.items ?? 0
   }
 
   /** The name of each item and the SHA-256 of its text: enough to tell whether an item exists already. */
@@ -265,34 +267,24 @@ export class Knowledge {
     if (!found) throw itemNotFound()
     const { seq: itemSeq } = found
     const idHash = this.#options.recordHash(projectId, 'item', id)
-    const labels = write.select({ label: chunks.label }).from(chunks).where(eq(chunks.itemSeq, itemSeq))
-    const [raised, , deletedChunks, , , deletedItems] = await write.batch([
-      write
-        .update(projects)
-        .set({
-          changeSeq: sql`${projects.changeSeq} + 1`,
-          knowledgeVersion: sql`${projects.knowledgeVersion} + 1`,
-        })
-        .where(eq(projects.id, projectId))
-        .returning({ version: projects.knowledgeVersion }),
+    const [raised, , , deletedChunks, deletedItems] = await write.batch([
+      write.all<{ version: number }>(sql`
+        update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1
+        where id = ${projectId} returning knowledge_version as version`),
       write.run(sql`
         insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
         select ${projectId}, 'item', ${idHash}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists (
           select 1 from ${knowledgeItems} where seq = ${itemSeq})
         on conflict do nothing`),
-      labels,
-      write.run(sql`delete from ${chunkWords(projectId)} where rowid in ${labels}`),
-      write.delete(chunks).where(eq(chunks.itemSeq, itemSeq)),
-      write
-        .delete(knowledgeItems)
-        .where(and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.seq, itemSeq)))
-        .returning({ seq: knowledgeItems.seq }),
+      write.run(sql`
+        delete from ${chunkWords(projectId)} where rowid in (select label from ${chunks} where item_seq = ${itemSeq})`),
+      write.all<{ label: number }>(sql`delete from ${chunks} where item_seq = ${itemSeq} returning label`),
+      write.all(sql`
+        delete from ${knowledgeItems} where project_id = ${projectId} and seq = ${itemSeq} returning seq`),
       write.run(this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash })),
-      write
-        .update(idempotentCreates)
-        .set({ itemId: null })
-        .where(and(eq(idempotentCreates.projectId, projectId), eq(idempotentCreates.itemId, id))),
+      write.run(sql`
+        update ${idempotentCreates} set item_id = null where project_id = ${projectId} and item_id = ${id}`),
     ])
     if (deletedItems.length === 0) throw itemNotFound()
     this.#options.erasure.schedule(projectId)
@@ -322,16 +314,7 @@ export class Knowledge {
 }
 
 function toItem({ id, name, description, text, createdAt }: ItemRow): Item {
-  return { id, name, description, text, createdAt: toIso(createdAt) }
-}
-
-function toIso(at: number): string {
-  return new Date(at).toISOString()
-}
-
-/** For `like`: `%` and `_` in the name stand for themselves. */
-function patternOf(name: string): string {
-  return `%${name.replace(/[\\%_]/g, '\\$&')}%`
+  return { id, name, description, text, createdAt: new Date(createdAt).toISOString() }
 }
 
 export function itemNotFound(): AppError {

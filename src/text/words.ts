@@ -6,9 +6,10 @@ import { stemmer } from 'stemmer'
  * split by another version of it would find nothing.
  */
 export function toIndexedWords(text: string): string {
-  const finite = withoutExcess(text)
-  if (isPlain(finite)) return finite
-  return compose(finite).replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
+  const composed = compose(text)
+  // All scripts below U+0E00 have spaces.
+  if (!/[^\x00-\u0dff]/.test(composed)) return composed
+  return composed.replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
 }
 
 /** Lower case, without compatibility forms and diacritics: `Ｃafé` becomes `cafe`. */
@@ -31,7 +32,7 @@ export interface Word {
 
 /** The words of a query, in order. */
 export function wordsOf(query: string): Word[] {
-  const runs = compose(withoutExcess(query)).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+  const runs = compose(query).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
   const parts = runs.flatMap((run) => run.split(splitAtUnspaced)).filter((part) => part !== '')
   return parts.flatMap((part): Word[] => {
     if (!startsUnspaced.test(part)) return [{ text: part, isPrefix: false }]
@@ -71,8 +72,8 @@ export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => {
 })
 
 /**
- * Keeps at most 30 marks on a letter; no language has more. Normalisation sorts the marks of a letter in quadratic
- * time: https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
+ * Leaves out invisible characters, and all but 30 marks on a letter; no language has more. Normalisation sorts the marks
+ * of a letter in quadratic time: https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
  */
 function withoutExcess(text: string): string {
   return text.replace(unseenInWords, '').replace(endlessMarks, '$1')
@@ -82,8 +83,9 @@ function withoutExcess(text: string): string {
 const unseenInWords = /[\u00ad\u2060\ufeff]+/g
 const endlessMarks = /(\p{M}{30})\p{M}+/gu
 
+/** Resolves compatibility forms, and removes marks that FTS5 does not remove itself. */
 function compose(text: string): string {
-  const composed = text.normalize('NFKC').replace(variationSelectors, '')
+  const composed = withoutExcess(text).normalize('NFKC').replace(variationSelectors, '')
   return composed.replace(optionallyMarked, (run) =>
     run.normalize('NFD').replace(diacritics, '').normalize('NFC'),
   )
@@ -94,11 +96,6 @@ const diacritics =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670]+/g
 /** Greek, Cyrillic, Hebrew and Arabic: FTS5 removes diacritics from Latin letters only. */
 const optionallyMarked = /[\u0370-\u06ff\u1f00-\u1fff]+/g
-
-/** Whether no step above would change the text. */
-function isPlain(text: string): boolean {
-  return !/[^\x00-\u0dff]/.test(text) && compose(text) === text
-}
 
 /** The first character with its marks. */
 export function firstOf(run: string): string {
