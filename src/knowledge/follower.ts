@@ -11,10 +11,10 @@ import { type Indexer, readPendingProjects } from './indexer.ts'
 
 const digestChars = 16
 const retryMsMax = 30_000
-/** How often to look for changes of a database file. */
+/** How often a database file is checked for changes. */
 const pollMsOfFile = 500
 
-/** Names the row in `meta` by which a command asks the process that owns a folder's index files for a rebuild. */
+/** The name of the row in `meta` by which a command asks the owner of a folder's index files for a rebuild. */
 export function rebuildRequestName(folder: string, projectId: number | string = ''): string {
   // The database may be shared with other machines, whose folders can have the same path.
   return `index_rebuild:${sha256(`${hostname()} ${folder}`).slice(0, digestChars)}:${projectId}`
@@ -45,7 +45,7 @@ export class Follower {
   readonly #polling: Background
   /** Knowledge versions as they were at the last poll. */
   readonly #versions = new Map<number, number>()
-  /** Projects whose version has changed. The index follows one poll later, when it has this process's own changes. */
+  /** Projects with a new version. The index follows at the next poll: by then it has this process's own changes. */
   readonly #changed = new Set<number>()
   /** The work on the index: projects to follow by id, and rebuilds by the name of their request. */
   readonly #jobs = new Map<number | string, Background>()
@@ -69,7 +69,7 @@ export class Follower {
   }
 
   async close(): Promise<void> {
-    // Not waited for: what the index has begun may take minutes, and ends when the index is closed.
+    // Not awaited: what the index has begun may take minutes. It ends when the index is closed.
     for (const job of this.#jobs.values()) void job.close()
     await this.#polling.close()
   }
@@ -81,10 +81,10 @@ export class Follower {
     this.#changed.clear()
     if (dataVersion === this.#dataVersion) return
     erasure.schedule()
-    // On a server's database, the node that deletes a project erases it, if need be at its next start.
+    // On a server's database, the node that deletes a project also erases it, at its next start if it crashes.
     if (database.isLocal) projectErasure.schedule()
     await this.#readChanges()
-    // Set last, so that a poll that fails is tried again.
+    // Set last, so that a failed poll is repeated.
     this.#dataVersion = dataVersion
   }
 

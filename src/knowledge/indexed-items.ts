@@ -50,7 +50,7 @@ interface IndexedItemsOptions {
   now: () => number
 }
 
-/** Items and chunks as the console shows them: with how far each is indexed. */
+/** Items and chunks as the console shows them, with their index status. */
 export class IndexedItems {
   readonly #options: IndexedItemsOptions
 
@@ -114,7 +114,7 @@ export class IndexedItems {
         nextTryAt: sql<number | null>`min(next_attempt_at)`,
         lastError: sql<string | null>`last_error`,
       })
-      // Chunks are read only if some are pending in the project; the unary plus keeps SQLite from reading all of those.
+      // Chunks are read only if the project has pending ones. The unary plus keeps SQLite from reading all of these.
       .from(sql`knowledge_items left join chunks on item_seq = seq and +embedding_space is null
         and exists (select 1 from chunks where project_id = ${projectId} and embedding_space is null)`)
       .where(sql`knowledge_items.project_id = ${projectId} and id in (select value from json_each(${ids}))`)

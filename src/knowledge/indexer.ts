@@ -17,7 +17,7 @@ const errorCharsMax = 500
 interface IndexerOptions {
   stores: Pick<ProjectStores, 'of' | 'isClosed'>
   embedder: Embedder
-  /** Null in a process that does not search. Others find the vectors in the rows. */
+  /** Null in a process that does not search. The other processes read the vectors from the rows. */
   index: Pick<VectorIndex, 'add'> | null
   leaseMs?: number
   now: () => number
@@ -95,7 +95,7 @@ export class Indexer {
     return settled
   }
 
-  /** Starts on the project's pending chunks, again after a run that is under way. */
+  /** Embeds the project's due chunks in the background, once more if a run is under way. */
   wake(projectId: number): void {
     if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
     let run = this.#runs.get(projectId)
@@ -131,12 +131,12 @@ export class Indexer {
       where project_id = ${projectId} and embedding_space <> ${space}`)
   }
 
-  /** Frees chunks for this process that others had leased and will not embed. */
+  /** Ends the project's leases. Call it when the processes that held them have ended. */
   async endLeases(projectId: number): Promise<void> {
     await this.#leases.endAll(projectId)
   }
 
-  /** Stops after what is being written. The rest stays pending in the rows. */
+  /** Stops once what is being written is stored. All other chunks stay pending. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#waiters.close()
@@ -173,7 +173,7 @@ export class Indexer {
     }
   }
 
-  /** Leases due chunks, no more than the embedder takes at once: other processes may have the rest. */
+  /** Leases due chunks: no more than the embedder takes at once, since other processes may take the rest. */
   async #takeDue(projectId: number): Promise<PendingChunk[][]> {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
     const held = this.#leases.heldIn(projectId)
@@ -212,7 +212,7 @@ export class Indexer {
     try {
       await index.add(projectId, labels, version)
     } catch (error) {
-      // The follower makes the index compare itself with the rows.
+      // The follower compares the index with the rows later.
       if (!this.#closing.signal.aborted)
         log.warn(
           { error, projectId },
@@ -258,7 +258,7 @@ export class Indexer {
         and embedding_space is null`)
   }
 
-  /** Requests may wait for chunks that another process has embedded or deleted meanwhile. */
+  /** Answers requests whose chunks another process has embedded or deleted meanwhile. */
   async #settleOthers(projectId: number): Promise<void> {
     const { labels } = this.#waiters
     if (labels.length === 0) return
@@ -313,7 +313,7 @@ function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][]
   return batches
 }
 
-/** The reason for people, without any text: another error's message may hold a whole query. */
+/** The reason to show to people. The message of any other error may quote the texts. */
 function reasonOf(error: unknown): string {
   return error instanceof EmbeddingError ? error.message : 'It failed unexpectedly; see the log'
 }

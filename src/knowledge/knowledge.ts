@@ -10,7 +10,8 @@ import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { toIndexedWords } from '../text/words.ts'
-import { readChunks, sha256, toChunkPreview } from './chunking/chunk-rows.ts'
+import { sha256, toChunkPreview } from './chunking/chunk-rows.ts'
+import type { Chunk } from './chunking/chunks.ts'
 import type { VectorIndex } from './index/vector-index.ts'
 import type { Indexer } from './indexer.ts'
 import { readCursor, writeCursor } from './item-cursor.ts'
@@ -113,20 +114,6 @@ const queries = preparedQueries((db) => ({
     .limit(sql.placeholder('rows'))
     .prepare(),
   count: db.select({ items: sql<number>`count(*)` }).from(knowledgeItems).where(isNamed).prepare(),
-  contents: db
-    .select({ name: knowledgeItems.name, textHash: knowledgeItems.textHash })
-    .from(knowledgeItems)
-    .where(isOfProject)
-    .prepare(),
-  figures: db
-    .select({
-      items: sql<number>`(select count(*) from ${knowledgeItems} where ${isOfProject})`,
-      chunks: sql<number>`count(*)`,
-      pendingChunks: sql<number>`count(*) filter (where embedding_space is null)`,
-    })
-    .from(chunks)
-    .where(eq(chunks.projectId, sql.placeholder('projectId')))
-    .prepare(),
   bySeqs: db
     .select(itemColumns)
     .from(knowledgeItems)
@@ -192,7 +179,8 @@ export class Knowledge {
   async preview(text: string): Promise<Preview> {
     this.#checkSize(text)
     const { rows } = await this.#options.textThreads.toChunkRows(text)
-    return { data: readChunks(rows).map(toChunkPreview) }
+    const previewed: Chunk[] = JSON.parse(rows)
+    return { data: previewed.map(toChunkPreview) }
   }
 
   /** Every item, newest first, as slices of a JSON array's content. Items deleted meanwhile are left out. */
@@ -236,12 +224,21 @@ export class Knowledge {
 
   /** The name of each item and the SHA-256 of its text: enough to tell whether an item exists already. */
   async contents(projectId: number): Promise<{ name: string; textHash: string }[]> {
-    return await queries(this.#options.store(projectId).read).contents.all({ projectId })
+    return await this.#options.store(projectId).read.all(sql`
+      select name, text_hash as textHash from ${knowledgeItems} where project_id = ${projectId}`)
   }
 
   async figures(projectId: number): Promise<KnowledgeFigures> {
-    const row = await queries(this.#options.store(projectId).readAside).figures.get({ projectId })
-    return row ?? { items: 0, chunks: 0, pendingChunks: 0 }
+    const [figures = { items: 0, chunks: 0, pendingChunks: 0 }] = await this.#options
+      .store(projectId)
+      .readAside.select({
+        items: sql<number>`(select count(*) from ${knowledgeItems} where project_id = ${projectId})`,
+        chunks: sql<number>`count(*)`,
+        pendingChunks: sql<number>`count(*) filter (where embedding_space is null)`,
+      })
+      .from(chunks)
+      .where(eq(chunks.projectId, projectId))
+    return figures
   }
 
   /** Every item's head, newest first. */

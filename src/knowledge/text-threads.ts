@@ -4,9 +4,9 @@ import { Thread } from '../threads/thread.ts'
 import { type ChunkRows, toChunkRows } from './chunking/chunk-rows.ts'
 import type { TextApi } from './text-worker.ts'
 
-/** A shorter text is chunked on the main thread, which takes less time than sending it. */
+/** Shorter texts are chunked on the main thread: sending them to another would take longer. */
 const inlineCharsMax = 8_192
-/** Further long texts are refused, so that memory stays bounded. */
+/** Beyond this number, long texts are refused, so that memory stays bounded. */
 const textsWaitingMax = 64
 const embeddingNiceness = 5
 

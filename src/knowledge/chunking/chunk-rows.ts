@@ -19,11 +19,6 @@ export function toChunkRows(text: string): ChunkRows {
   }
 }
 
-/** Parses the rows that toChunkRows made. */
-export function readChunks(rows: string): Chunk[] {
-  return JSON.parse(rows)
-}
-
 /** The chunk as clients see it: with its lengths in code points. */
 export function toChunkPreview({ position, heading, text, overlapChars }: Chunk): ChunkPreview {
   const overlap = text.slice(0, overlapChars)

@@ -20,7 +20,7 @@ export const chunkCharsMin = 200
 
 /**
  * Splits a Markdown or plain text at its headings. Sections that are too long are split at paragraphs, lines, sentences
- * or words. Nothing is lost: without their overlaps, the chunks join to the text. The time is linear for any text. A
+ * or words. Nothing is lost: without their overlaps, the chunks add up to the text. The time is linear for any text. A
  * chunk is only white space where the text has a chunk's length of white space.
  */
 export function splitIntoChunks(text: string): Chunk[] {
@@ -46,7 +46,7 @@ interface Piece extends Cut {
   section: Section
 }
 
-/** Merges forward first, so that a bare title joins the text below it, then backward what is still tiny. */
+/** Merges forward first, so that a bare title joins the text below it. Then merges backward what is still tiny. */
 function mergeTiny(pieces: Piece[]): Piece[] {
   const forward = mergeNeighbours(pieces, (piece) => charsOf(piece) < chunkCharsMin)
   return mergeNeighbours(forward, (_, next) => charsOf(next) < chunkCharsMin)

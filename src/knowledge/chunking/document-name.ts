@@ -16,7 +16,7 @@ export function documentName(text: string): string | null {
   return name === null ? null : toItemName(name) || null
 }
 
-/** Without characters that an item's name may not contain, and at most as long as one may be, in code points. */
+/** Removes characters that an item's name may not contain, and cuts the title to the longest allowed name. */
 export function toItemName(title: string): string {
   const name = withoutHidden(title)
   const chars = [...name]

@@ -19,20 +19,20 @@ export function findHeadings(text: string): Heading[] {
   return outline.headings.map((heading) => ({ ...heading, start: bodyStart + heading.start }))
 }
 
-/** The parser knows `\n` alone. The length stays the same, and with it every offset. */
+/** The parser knows only `\n`. The length stays the same, so all offsets do. */
 function withLineFeeds(text: string): string {
   return text.replaceAll('\r\n', ' \n').replaceAll('\r', '\n')
 }
 
 const listDepthMax = 32
-// A quotation reads ahead over all lines that may belong to it, so the time grows with each level of them.
+// The parser reads ahead once for each level of quotation, so its time grows with the depth.
 const quotationDepthMax = 4
 
 const markdown = new MarkdownIt('commonmark', { maxNesting: listDepthMax })
 // No heading needs link definitions.
 markdown.block.ruler.disable('reference')
 
-/** How many levels of `maxNesting` an element takes; others take one. A list's level is that of its item. */
+/** How many levels of `maxNesting` an element counts for; any other counts for one. A list counts by its items. */
 const levelsByTag: Record<string, number> = { ul: 0, ol: 0, blockquote: listDepthMax / quotationDepthMax }
 
 /** Keeps the headings and drops all other tokens, of which 1 MiB of Markdown can have two million. */
