@@ -24,7 +24,7 @@ describe('an item', () => {
     })
   })
 
-  test.each([now, now - 1, null])('that is due (%p) waits for nothing but its turn', (nextTryAt) => {
+  test.each([now, now - 1, null])('that is due (%p) has no time of a next try', (nextTryAt) => {
     expect(indexStatus({ ...left, nextTryAt }, now)).toMatchObject({ state: 'waiting', nextTryAt: null })
   })
 
