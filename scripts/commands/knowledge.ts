@@ -84,7 +84,7 @@ class Import {
     await this.#storeAll(paths)
     // A running service embeds the new rows itself.
     if (!hasOwner(this.#services.config)) await this.#embed()
-    this.#summary.pendingChunks = await this.#services.indexer.countPending(this.#projectId)
+    this.#summary.pendingChunks = await this.#countPending()
     this.#summary.seconds = Math.round(performance.now() - startedAt) / 1000
     return this.#summary
   }
@@ -126,7 +126,7 @@ class Import {
   /** One attempt at everything that is pending. The service retries what fails. */
   async #embed(): Promise<void> {
     const { indexer } = this.#services
-    const total = await indexer.countPending(this.#projectId)
+    const total = await this.#countPending()
     if (total === 0 || this.#shell.signal.aborted) return
     const progress = startProgress(this.#shell, 'Embedding', total)
     indexer.wake(this.#projectId)
@@ -135,7 +135,7 @@ class Import {
     let changedAt = performance.now()
     try {
       while (!(await Promise.race([idle, sleep(progressEveryMs, false)]))) {
-        const now = await indexer.countPending(this.#projectId)
+        const now = await this.#countPending()
         if (now !== pending) changedAt = performance.now()
         pending = now
         progress.update(total - pending, counted(total - pending, 'chunk'))
@@ -144,6 +144,10 @@ class Import {
     } finally {
       progress.stop()
     }
+  }
+
+  async #countPending(): Promise<number> {
+    return (await this.#services.knowledge.figures(this.#projectId)).pendingChunks
   }
 
   #refuse(path: string, error: unknown, progress: Progress): void {

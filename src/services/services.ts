@@ -16,9 +16,8 @@ import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
 import { IndexedItems } from '../knowledge/indexed-items.ts'
-import { Indexer } from '../knowledge/indexer.ts'
+import { countPending, Indexer } from '../knowledge/indexer.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
-import { countPending } from '../knowledge/pending.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
 import { Metrics } from '../observability/metrics.ts'
@@ -109,7 +108,7 @@ export async function openServices({
     calls: new Calls({ store, recordHash, audit, erasure, now }),
     ingest: new Ingest({ config, store, recordHash, now }),
     overview: new Overview({ store }),
-    indexedItems: new IndexedItems({ store, now }),
+    indexedItems: new IndexedItems({ store, knowledge, now }),
     idempotentCreates: new IdempotentCreates({ store, recordHash, knowledge, now }),
     erasureReceipts: new ErasureReceipts({ store, recordHash }),
     start: () => lifecycle.start(),
