@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Background } from '../threads/background.ts'
 import { Thread } from '../threads/thread.ts'
 import type { ReplicaLocation } from './location.ts'
-import { OwnerClient, OwnerServer } from './owner-ipc.ts'
+import { askOwner, OwnerServer } from './owner-ipc.ts'
 import type { SyncApi, SyncData } from './sync-worker.ts'
 
 const retryMs = 50
@@ -40,10 +40,10 @@ export class Replica {
   readonly #options: ReplicaOptions
   /** Syncs when asked to, and at every interval. */
   readonly #syncing: Background
+  readonly #closing = new AbortController()
   /** Null in a process that does not own the folder. */
   #thread: Thread<SyncApi, SyncData> | null = null
   #server: OwnerServer | null = null
-  #client: OwnerClient | null = null
   /** Whether the primary has just answered, so that the next sync need not probe it. */
   #hasAnswered = false
   #lastSyncAt: number | null = null
@@ -70,8 +70,6 @@ export class Replica {
     if (this.#thread || this.#syncing.isClosed) return
     const { location, folder, onSocketFailure } = this.#options
     prepareFile(location.file)
-    this.#client?.close()
-    this.#client = null
     this.#thread = new Thread({
       script: new URL('./sync-worker.ts', import.meta.url),
       name: 'The sync thread',
@@ -119,9 +117,9 @@ export class Replica {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
     const closed = this.#syncing.close()
     this.#server?.close()
-    this.#client?.close()
     await this.#thread?.close()
     await closed
   }
@@ -163,8 +161,7 @@ export class Replica {
   }
 
   async #askOnce(question: Question): Promise<void> {
-    this.#client ??= new OwnerClient(this.#options.folder)
-    const reply = (await this.#client.ask(question)) as Reply
+    const reply = (await askOwner(this.#options.folder, question, this.#closing)) as Reply
     this.#lastSyncAt = reply.lastSyncAt
     this.#failures = reply.failures
     if (reply.error !== null) throw new Error(reply.error)
