@@ -13,6 +13,20 @@ import {
 // Times are integers: milliseconds since 1970, UTC. `project_id` is projects.id, never the public id.
 // Beside these tables each project has two FTS5 tables, made and dropped with it: see word-tables.ts.
 
+const projectId = () =>
+  integer('project_id')
+    .notNull()
+    .references(() => projects.id, { onDelete: 'cascade' })
+const personId = (name: string) =>
+  text(name)
+    .notNull()
+    .references(() => people.id, { onDelete: 'cascade' })
+const callSeq = () =>
+  integer()
+    .primaryKey()
+    .references(() => calls.seq, { onDelete: 'cascade' })
+const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+
 export const projects = sqliteTable(
   'projects',
   {
@@ -38,9 +52,7 @@ export const keys = sqliteTable(
   'keys',
   {
     id: text().primaryKey(),
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     kind: text({ enum: ['live', 'ingest'] }).notNull(),
     name: text().notNull(),
     /** SHA-256 of the whole key, lowercase hex. The key itself is stored nowhere. */
@@ -64,9 +76,7 @@ export const calls = sqliteTable(
   'calls',
   {
     seq: integer().primaryKey({ autoIncrement: true }),
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     id: text().notNull(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
@@ -108,23 +118,17 @@ export const calls = sqliteTable(
 
 /** Calls whose words are not in the word table yet, or not as they are now: see src/calls/word-backlog.ts. */
 export const callsWithoutWords = sqliteTable('calls_without_words', {
-  seq: integer()
-    .primaryKey()
-    .references(() => calls.seq, { onDelete: 'cascade' }),
+  seq: callSeq(),
 })
 
 /** A call exactly as it is served: its thirteen fields as one JSON text, written once at ingest. */
 export const callDocuments = sqliteTable('call_documents', {
-  seq: integer()
-    .primaryKey()
-    .references(() => calls.seq, { onDelete: 'cascade' }),
+  seq: callSeq(),
   document: text().notNull(),
 })
 
 export const callMetadata = sqliteTable('call_metadata', {
-  seq: integer()
-    .primaryKey()
-    .references(() => calls.seq, { onDelete: 'cascade' }),
+  seq: callSeq(),
   metadata: text().notNull(),
 })
 
@@ -132,9 +136,7 @@ export const callMetadata = sqliteTable('call_metadata', {
 export const callsByDay = sqliteTable(
   'calls_by_day',
   {
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     day: integer().notNull(),
     calls: integer().notNull(),
   },
@@ -145,9 +147,7 @@ export const knowledgeItems = sqliteTable(
   'knowledge_items',
   {
     seq: integer().primaryKey({ autoIncrement: true }),
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     id: text().notNull(),
     name: text().notNull(),
     description: text().notNull(),
@@ -168,9 +168,7 @@ export const chunks = sqliteTable(
   'chunks',
   {
     label: integer().primaryKey({ autoIncrement: true }),
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     itemSeq: integer('item_seq')
       .notNull()
       .references(() => knowledgeItems.seq, { onDelete: 'cascade' }),
@@ -205,9 +203,7 @@ export const chunks = sqliteTable(
 export const erasures = sqliteTable(
   'erasures',
   {
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     kind: text({ enum: ['call', 'item'] }).notNull(),
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
@@ -228,9 +224,7 @@ export const erasures = sqliteTable(
 export const idempotentCreates = sqliteTable(
   'idempotent_creates',
   {
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     keyHash: text('key_hash').notNull(),
     bodyHash: text('body_hash').notNull(),
     /** Null once the item is deleted: nothing of a deleted item is kept. */
@@ -262,8 +256,6 @@ export const projectErasures = sqliteTable('project_erasures', {
 // What better-auth keeps of people who sign in to the console: its field names, our table names.
 // https://www.better-auth.com/docs/concepts/database#core-schema
 
-const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
-
 export const people = sqliteTable('people', {
   id: text().primaryKey(),
   name: text().notNull(),
@@ -278,9 +270,7 @@ export const sessions = sqliteTable(
   'sessions',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => people.id, { onDelete: 'cascade' }),
+    userId: personId('user_id'),
     token: text().notNull().unique(),
     expiresAt: instant('expires_at').notNull(),
     ipAddress: text('ip_address'),
@@ -296,9 +286,7 @@ export const accounts = sqliteTable(
   'accounts',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => people.id, { onDelete: 'cascade' }),
+    userId: personId('user_id'),
     accountId: text('account_id').notNull(),
     providerId: text('provider_id').notNull(),
     accessToken: text('access_token'),
@@ -339,12 +327,8 @@ export const signInLimits = sqliteTable('sign_in_limits', {
 export const members = sqliteTable(
   'members',
   {
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
-    personId: text('person_id')
-      .notNull()
-      .references(() => people.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
+    personId: personId('person_id'),
     /** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
     role: text({ enum: ['owner', 'member'] }).notNull(),
     createdAt: integer('created_at').notNull(),
