@@ -3,32 +3,23 @@ import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
 import {
   type DatabaseLocation,
+  type FileLocation,
   fileUrl,
   type ReadLocation,
   type RemoteLocation,
   type ReplicaLocation,
   toReadLocation,
 } from './location.ts'
+import { type DatabaseLog, silentLog } from './log.ts'
 import { isMigrated, migrate, migrateRemotely } from './migrate.ts'
-import { openReaderAt } from './open-reader.ts'
 import { openReader, type ReadDatabase, type Reader } from './reader.ts'
+import { openRemoteReader } from './remote-reader.ts'
 import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
 import { SideReader } from './side-reader.ts'
-import type { StoreOf } from './store.ts'
-import {
-  openRemoteWriter,
-  openWriter,
-  type WriteDatabase,
-  type Writer,
-  type WriterOptions,
-} from './writer.ts'
+import type { Store, StoreOf } from './store.ts'
+import { Writer } from './writer.ts'
 
-export interface OpenDatabase {
-  readonly read: ReadDatabase
-  readonly write: WriteDatabase
-  readonly readAside: ReadDatabase
-  /** See Writer.freeing. */
-  readonly freeing: WriteDatabase
+export interface OpenDatabase extends Store {
   readonly store: StoreOf
   /** Where workers open their own readers. */
   readonly readsAt: ReadLocation
@@ -55,18 +46,12 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-export interface OpenDatabaseOptions {
+interface OpenDatabaseOptions {
   /** Whether this process owns the folder, and so syncs the replica. */
   ownsFolder?: boolean
+  /** Milliseconds since 1970. */
   now?: () => number
-  /** Called when the writer's worker fails. It is started again. */
-  onWriterFailure?: (error: Error) => void
-  /** Called when the disk starts to refuse writes, and with null when it accepts them again. */
-  onDisk?: (problem: Error | null) => void
-  /** Called when syncs of the replica begin to fail, and with null when they succeed again. */
-  onReplication?: (problem: string | null) => void
-  /** Called for each place that cannot hold the owner's socket. */
-  onSocketFailure?: (error: unknown) => void
+  log?: DatabaseLog
 }
 
 /**
@@ -75,47 +60,38 @@ export interface OpenDatabaseOptions {
  */
 export async function openDatabase(
   at: string | DatabaseLocation,
-  {
-    ownsFolder = true,
-    now = Date.now,
-    onWriterFailure = () => undefined,
-    onDisk = () => undefined,
-    onReplication = () => undefined,
-    onSocketFailure = () => undefined,
-  }: OpenDatabaseOptions = {},
+  { ownsFolder = true, now = Date.now, log = silentLog }: OpenDatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
-  if (location.kind === 'file') return await openFile(location.file, { onFailure: onWriterFailure, onDisk })
-  if (location.kind === 'remote') return await openRemote(location, onWriterFailure)
+  if (location.kind === 'remote') return await openRemote(location, log)
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const replica = new Replica({ location, folder, now, onChange: onReplication, onSocketFailure })
+  if (location.kind === 'file') return await openFile(location, log)
+  const replica = new Replica({ location, folder, now, log })
   if (ownsFolder) replica.own()
-  return await openReplica(location, replica, onWriterFailure)
+  return await openReplica(location, replica, log)
 }
 
-type OnFailure = (error: Error) => void
-
-async function openFile(file: string, watching: WriterOptions): Promise<OpenDatabase> {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+async function openFile(location: FileLocation, log: DatabaseLog): Promise<OpenDatabase> {
+  const { file } = location
   if (isReplica(file)) {
     throw new Error(
       `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
     )
   }
-  const writer = openWriter(fileUrl(file), watching)
+  const writer = new Writer({ kind: 'file', url: fileUrl(file) }, { log })
   try {
     await migrate(writer.db, dirname(file))
-    return toDatabase({ kind: 'file', file }, openReader(file), writer, null)
+    return toDatabase(location, openReader(file), writer, null)
   } catch (error) {
     await writer.close()
     throw error
   }
 }
 
-async function openRemote(location: RemoteLocation, onFailure: OnFailure): Promise<OpenDatabase> {
-  const writer = openRemoteWriter(location, { afterWrite: async () => undefined, onFailure })
-  const reader = openReaderAt(location)
+async function openRemote(location: RemoteLocation, log: DatabaseLog): Promise<OpenDatabase> {
+  const writer = new Writer(location, { log })
+  const reader = openRemoteReader(location)
   try {
     await refuseWithoutForeignKeys(reader.db)
     if (!(await isMigrated(reader.db))) await migrateRemotely(writer.db)
@@ -130,20 +106,18 @@ async function openRemote(location: RemoteLocation, onFailure: OnFailure): Promi
 async function openReplica(
   location: ReplicaLocation,
   replica: Replica,
-  onFailure: OnFailure,
+  log: DatabaseLog,
 ): Promise<OpenDatabase> {
-  const writer = openRemoteWriter(location.primary, { afterWrite: () => replica.syncWrite(), onFailure })
-  let reader: Reader | null = null
+  const writer = new Writer(location.primary, { log, afterWrite: () => replica.syncWrite() })
   try {
     const failure = await replica.trySync().then(
       () => null,
       (error: unknown) => error,
     )
-    reader = failure === null ? await openSynced(location, writer) : await openAlone(location, failure)
+    const reader = await (failure === null ? openSynced(location, writer) : openAlone(location, failure))
     replica.start()
     return toDatabase(location, reader, writer, replica)
   } catch (error) {
-    reader?.close()
     await writer.close()
     await replica.close()
     throw error
@@ -200,10 +174,10 @@ function toDatabase(
     readsAt: toReadLocation(location),
     file: location.kind === 'remote' ? '' : location.file,
     isLocal: location.kind === 'file',
-    takesWrites: writer.isUp,
-    keepBallast: writer.keepBallast,
-    clearStalePages: writer.clearStalePages,
-    emptyLog: writer.emptyLog,
+    takesWrites: () => writer.isUp,
+    keepBallast: () => writer.keepBallast(),
+    clearStalePages: (pages) => writer.clearStalePages(pages),
+    emptyLog: (holdUpMs) => writer.emptyLog(holdUpMs),
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
     isDamaged: () => replica?.isDamaged ?? false,

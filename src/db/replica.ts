@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Background } from '../threads/background.ts'
 import { Thread } from '../threads/thread.ts'
 import type { ReplicaLocation } from './location.ts'
+import type { DatabaseLog } from './log.ts'
 import { askOwner, OwnerServer } from './owner-ipc.ts'
 import type { SyncApi, SyncData } from './sync-worker.ts'
 
@@ -23,10 +24,7 @@ interface ReplicaOptions {
   /** Where the processes that share the replica find each other. */
   folder: string
   now: () => number
-  /** Called when syncs begin to fail, and with null when they succeed again. */
-  onChange: (problem: string | null) => void
-  /** Called for each place that cannot hold the socket on which other processes ask this one. */
-  onSocketFailure: (error: unknown) => void
+  log: DatabaseLog
 }
 
 type Question = 'sync' | 'status'
@@ -68,7 +66,7 @@ export class Replica {
   /** From now on this process syncs. */
   own(): void {
     if (this.#thread || this.#syncing.isClosed) return
-    const { location, folder, onSocketFailure } = this.#options
+    const { location, folder, log } = this.#options
     prepareFile(location.file)
     this.#thread = new Thread({
       script: new URL('./sync-worker.ts', import.meta.url),
@@ -78,7 +76,8 @@ export class Replica {
     this.#server = new OwnerServer({
       folder,
       answer: (question) => this.#answer(question),
-      onFailure: onSocketFailure,
+      onFailure: (error) =>
+        log.warn({ error }, 'Other processes on this folder cannot reach this one through this socket'),
     })
   }
 
@@ -143,7 +142,10 @@ export class Replica {
   #report(problem: string | null): void {
     if (this.#hasProblem === (problem !== null)) return
     this.#hasProblem = problem !== null
-    if (!this.#syncing.isClosed) this.#options.onChange(problem)
+    const { log } = this.#options
+    if (this.#syncing.isClosed) return
+    if (problem === null) log.info('The replica follows its primary again')
+    else log.warn({ problem }, 'The replica cannot be synced; it serves the data it has')
   }
 
   async #answer(question: string): Promise<Reply> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { openWriter, type Writer } from '../../src/db/writer.ts'
+import { Writer } from '../../src/db/writer.ts'
 import { AppError } from '../../src/errors.ts'
 import { freshFolder, runScript } from '../support/script.ts'
 
@@ -12,7 +12,7 @@ let writer: Writer
 beforeEach(async () => {
   folder = freshFolder()
   file = join(folder.folder, 'callbook.db')
-  writer = openWriter(`file:${file}`)
+  writer = new Writer({ kind: 'file', url: `file:${file}` })
   await writer.client.execute('create table notes (id integer primary key, note text not null unique)')
   await writer.client.execute('create table parents (id integer primary key)')
   await writer.client.execute('create table children (parent integer references parents)')
@@ -130,8 +130,8 @@ describe('a batch', () => {
 
   test('loses nothing when two processes write at once', async () => {
     const other = runScript(
-      `import { openWriter } from './src/db/writer.ts'
-       const writer = openWriter('file:' + process.argv.at(-1))
+      `import { Writer } from './src/db/writer.ts'
+       const writer = new Writer({ kind: 'file', url: 'file:' + process.argv.at(-1) })
        console.log('open')
        for (let n = 0; n < 150; n++)
          await writer.client.batch([{ sql: 'insert into notes (note) values (?)', args: ['theirs ' + n] }])
@@ -205,7 +205,7 @@ describe('a full disk', () => {
     const small = freshFolder()
     mount(small.folder)
     try {
-      const full = openWriter(`file:${join(small.folder, 'callbook.db')}`)
+      const full = new Writer({ kind: 'file', url: `file:${join(small.folder, 'callbook.db')}` })
       await full.client.execute('create table notes (note text)')
       const error = await full.client
         .batch([{ sql: 'insert into notes values (?)', args: ['x'.repeat(2_000_000)] }])
@@ -223,8 +223,8 @@ describe('a full disk', () => {
 
 test('a write is there after kill -9, right after it was acknowledged', async () => {
   const other = runScript(
-    `import { openWriter } from './src/db/writer.ts'
-     const writer = openWriter('file:' + process.argv.at(-1))
+    `import { Writer } from './src/db/writer.ts'
+     const writer = new Writer({ kind: 'file', url: 'file:' + process.argv.at(-1) })
      for (let n = 0; ; n++) {
        await writer.client.batch([{ sql: 'insert into notes (note) values (?)', args: ['note ' + n] }])
        require('node:fs').writeSync(1, 'acknowledged ' + n + '\\n')
