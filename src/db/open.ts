@@ -8,7 +8,6 @@ import {
   type ReadLocation,
   type RemoteLocation,
   type ReplicaLocation,
-  toReadLocation,
 } from './location.ts'
 import { type DatabaseLog, silentLog } from './log.ts'
 import { isMigrated, migrate, migrateRemotely } from './migrate.ts'
@@ -171,7 +170,7 @@ function toDatabase(
   return {
     ...store,
     store: () => store,
-    readsAt: toReadLocation(location),
+    readsAt: location.kind === 'replica' ? { kind: 'file', file: location.file } : location,
     file: location.kind === 'remote' ? '' : location.file,
     isLocal: location.kind === 'file',
     takesWrites: () => writer.isUp,

@@ -1,6 +1,7 @@
 import { LibsqlError } from '@libsql/client'
 import type { RemoteLocation } from './location.ts'
 import { openRemoteClient, unservedCode } from './remote-client.ts'
+import { retry } from './retry.ts'
 import { meansLock, runOn, type WriterSession } from './writer-messages.ts'
 
 const deadlineMs = 2_500
@@ -34,15 +35,7 @@ export function openRemoteSession(location: RemoteLocation): WriterSession {
 }
 
 /** Retries while another write is under way: the server then refuses this one at once and does none of it. */
-async function whenFree<Result>(write: () => Promise<Result>): Promise<Result> {
-  const deadline = performance.now() + retryWithinMs
-  for (;;) {
-    try {
-      return await write()
-    } catch (error) {
-      const isBusy = error instanceof LibsqlError && meansLock(error.code)
-      if (!isBusy || performance.now() > deadline) throw error
-      await new Promise((resolve) => setTimeout(resolve, retryDelayMs * (0.5 + Math.random())))
-    }
-  }
+function whenFree<Result>(write: () => Promise<Result>): Promise<Result> {
+  const isBusy = (error: unknown) => error instanceof LibsqlError && meansLock(error.code)
+  return retry(write, { withinMs: retryWithinMs, delayMs: retryDelayMs, isWorthIt: isBusy })
 }

@@ -1,10 +1,10 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Background } from '../threads/background.ts'
 import { Thread } from '../threads/thread.ts'
 import type { ReplicaLocation } from './location.ts'
 import type { DatabaseLog } from './log.ts'
 import { askOwner, OwnerServer } from './owner-ipc.ts'
+import { retry } from './retry.ts'
 import type { SyncApi, SyncData } from './sync-worker.ts'
 
 const retryMs = 50
@@ -133,7 +133,8 @@ export class Replica {
       this.#report(null)
     } catch (error) {
       this.#failures++
-      if (meansDamage(error)) markDamaged(this.#options.location.file)
+      if (/DatabaseCorrupt|malformed|NotADatabase/.test(String(error)))
+        writeFileSync(this.#options.location.file + damageSuffix, '')
       this.#report(error instanceof Error ? error.message : String(error))
       throw error
     }
@@ -143,7 +144,7 @@ export class Replica {
     if (this.#hasProblem === (problem !== null)) return
     this.#hasProblem = problem !== null
     const { log } = this.#options
-    if (this.#syncing.isClosed) return
+    if (this.#closing.signal.aborted) return
     if (problem === null) log.info('The replica follows its primary again')
     else log.warn({ problem }, 'The replica cannot be synced; it serves the data it has')
   }
@@ -169,16 +170,12 @@ export class Replica {
     if (reply.error !== null) throw new Error(reply.error)
   }
 
-  async #retry(work: () => Promise<void>): Promise<void> {
-    const deadline = performance.now() + retryWithinMs
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        if (this.#syncing.isClosed || performance.now() > deadline) throw error
-        await sleep(retryMs)
-      }
-    }
+  #retry(work: () => Promise<void>): Promise<void> {
+    return retry(work, {
+      withinMs: retryWithinMs,
+      delayMs: retryMs,
+      isWorthIt: () => !this.#closing.signal.aborted,
+    })
   }
 }
 
@@ -190,14 +187,6 @@ const damageSuffix = '-damaged'
 /** Whether a database file is a replica, which only syncs may write to. */
 export function isReplica(file: string): boolean {
   return existsSync(file + progressSuffix)
-}
-
-function meansDamage(error: unknown): boolean {
-  return /DatabaseCorrupt|malformed|NotADatabase/.test(String(error))
-}
-
-function markDamaged(file: string): void {
-  writeFileSync(file + damageSuffix, '')
 }
 
 /** Deletes a damaged replica. @throws for a database that is not a replica, which a sync would overwrite */
