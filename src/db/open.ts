@@ -109,11 +109,8 @@ async function openReplica(
 ): Promise<OpenDatabase> {
   const writer = new Writer(location.primary, { log, afterWrite: () => replica.syncWrite() })
   try {
-    const failure = await replica.trySync().then(
-      () => null,
-      (error: unknown) => error,
-    )
-    const reader = await (failure === null ? openSynced(location, writer) : openAlone(location, failure))
+    const failure = await replica.trySync().catch((error: unknown) => error)
+    const reader = await openReplicaReader(location, writer, failure)
     replica.start()
     return toDatabase(location, reader, writer, replica)
   } catch (error) {
@@ -123,10 +120,20 @@ async function openReplica(
   }
 }
 
-async function openSynced({ file }: ReplicaLocation, writer: Writer): Promise<Reader> {
+/** @param failure why the replica could not be synced; without its primary, a node serves the replica that it has */
+async function openReplicaReader(
+  { file, primary }: ReplicaLocation,
+  writer: Writer,
+  failure: unknown,
+): Promise<Reader> {
   const reader = openReader(file)
   try {
     if (await isMigrated(reader.db)) return reader
+    if (failure !== undefined) {
+      throw new Error(`${primary.url} cannot be reached, and there is no replica of it here yet`, {
+        cause: failure,
+      })
+    }
     await migrateRemotely(writer.db)
   } catch (error) {
     reader.close()
@@ -135,16 +142,6 @@ async function openSynced({ file }: ReplicaLocation, writer: Writer): Promise<Re
   // A connection that was opened on the empty file does not see the replicated rows.
   reader.close()
   return openReader(file)
-}
-
-/** Without its primary, a node serves the replica that it has. */
-async function openAlone({ file, primary }: ReplicaLocation, failure: unknown): Promise<Reader> {
-  const reader = openReader(file)
-  if (await isMigrated(reader.db)) return reader
-  reader.close()
-  throw new Error(`${primary.url} cannot be reached, and there is no replica of it here yet`, {
-    cause: failure,
-  })
 }
 
 /** Foreign keys delete a call's document with the call. */

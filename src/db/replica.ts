@@ -158,16 +158,12 @@ export class Replica {
   /** Retries, since an owner that has just died is soon replaced, perhaps by this process. */
   #askOwner(question: Question): Promise<void> {
     return this.#retry(async () => {
-      if (!this.#thread) await this.#askOnce(question)
-      else if (question === 'sync') await this.sync()
+      if (this.#thread) return question === 'sync' ? await this.sync() : undefined
+      const reply = (await askOwner(this.#options.folder, question, this.#closing)) as Reply
+      this.#lastSyncAt = reply.lastSyncAt
+      this.#failures = reply.failures
+      if (reply.error !== null) throw new Error(reply.error)
     })
-  }
-
-  async #askOnce(question: Question): Promise<void> {
-    const reply = (await askOwner(this.#options.folder, question, this.#closing)) as Reply
-    this.#lastSyncAt = reply.lastSyncAt
-    this.#failures = reply.failures
-    if (reply.error !== null) throw new Error(reply.error)
   }
 
   #retry(work: () => Promise<void>): Promise<void> {

@@ -26,6 +26,10 @@ const callSeq = () =>
     .primaryKey()
     .references(() => calls.seq, { onDelete: 'cascade' })
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+const timestamps = () => ({
+  createdAt: instant('created_at').notNull(),
+  updatedAt: instant('updated_at').notNull(),
+})
 
 export const projects = sqliteTable(
   'projects',
@@ -262,8 +266,7 @@ export const people = sqliteTable('people', {
   email: text().notNull().unique(),
   emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
   image: text(),
-  createdAt: instant('created_at').notNull(),
-  updatedAt: instant('updated_at').notNull(),
+  ...timestamps(),
 })
 
 export const sessions = sqliteTable(
@@ -275,8 +278,7 @@ export const sessions = sqliteTable(
     expiresAt: instant('expires_at').notNull(),
     ipAddress: text('ip_address'),
     userAgent: text('user_agent'),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
+    ...timestamps(),
   },
   (table) => [index('sessions_by_person').on(table.userId)],
 )
@@ -296,8 +298,7 @@ export const accounts = sqliteTable(
     refreshTokenExpiresAt: instant('refresh_token_expires_at'),
     scope: text(),
     password: text(),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
+    ...timestamps(),
   },
   (table) => [index('accounts_by_person').on(table.userId)],
 )
@@ -309,8 +310,7 @@ export const verifications = sqliteTable(
     identifier: text().notNull(),
     value: text().notNull(),
     expiresAt: instant('expires_at').notNull(),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
+    ...timestamps(),
   },
   (table) => [index('verifications_by_identifier').on(table.identifier)],
 )

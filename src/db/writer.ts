@@ -181,19 +181,25 @@ async function inTime(
   answered: Promise<WriterValue>,
   afterWrite: () => Promise<void>,
 ): Promise<WriterValue> {
-  const visible = answered.then(
-    async (value) => {
-      if (changesRows(call)) await afterWrite()
-      return value
-    },
-    async (error: unknown) => {
-      // The caller will look here for the row that another node wrote.
-      if (meansConflict(error)) await afterWrite()
-      throw error
-    },
-  )
+  const visible = makeVisible(call, answered, afterWrite)
   if (call.method === 'migrate' || call.method === 'executeMultiple') return await visible
   return await withinTime(deadlineMs, visible)
+}
+
+async function makeVisible(
+  call: WriterCall,
+  answered: Promise<WriterValue>,
+  afterWrite: () => Promise<void>,
+): Promise<WriterValue> {
+  try {
+    await answered
+  } catch (error) {
+    // The caller will look here for the row that another node wrote.
+    if (meansConflict(error)) await afterWrite()
+    throw error
+  }
+  if (changesRows(call)) await afterWrite()
+  return answered
 }
 
 function changesRows(call: WriterCall): boolean {
