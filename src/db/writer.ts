@@ -52,16 +52,13 @@ export class Writer {
   readonly freeing: WriteDatabase
   readonly #log: DatabaseLog
   readonly #isRemote: boolean
-  readonly #afterWrite: () => Promise<void>
+  readonly #afterWrite: (() => Promise<void>) | undefined
   readonly #thread: Thread<WriterSession, WriterTarget>
   #charsQueued = 0
   #keepsBallast = false
   #isRefused = false
 
-  constructor(
-    target: WriterTarget,
-    { log = silentLog, afterWrite = async () => undefined }: WriterOptions = {},
-  ) {
+  constructor(target: WriterTarget, { log = silentLog, afterWrite }: WriterOptions = {}) {
     this.#log = log
     this.#isRemote = target.kind === 'remote'
     this.#afterWrite = afterWrite
@@ -151,55 +148,38 @@ export class Writer {
     const answered = this.#ask(call, frees).finally(() => {
       this.#charsQueued -= chars
     })
-    return await (this.#isRemote ? inTime(call, answered, this.#afterWrite) : answered)
+    // No client waits for a migration.
+    const isUrgent = this.#isRemote && call.method !== 'migrate' && call.method !== 'executeMultiple'
+    return await (isUrgent ? withinTime(deadlineMs, answered) : answered)
   }
 
   async #ask(call: WriterCall, frees: boolean): Promise<WriterValue> {
+    let value: WriterValue
     try {
-      const value = await this.#thread.ask('run', call, frees)
-      // Reports a change once, not at every write.
-      if (this.#isRefused && changesRows(call)) {
-        this.#isRefused = false
-        this.#log.info('The disk accepts writes again')
-      }
-      return value
+      value = await this.#thread.ask('run', call, frees)
     } catch (error) {
       if (error instanceof AppError) throw error
       const failure = toLibsqlError(error)
-      if (meansRefusal(failure.code) && !this.#isRefused) {
-        this.#isRefused = true
-        this.#log.error({ error: failure }, 'The disk refuses writes to the database; they are answered 503')
-      }
-      throw toError(failure)
+      if (meansRefusal(failure.code)) this.#noteDisk(failure)
+      const answer = toError(failure)
+      // The caller will look here for the row that another node wrote.
+      if (meansConflict(answer)) await this.#afterWrite?.()
+      throw answer
     }
+    if (changesRows(call)) {
+      this.#noteDisk(null)
+      await this.#afterWrite?.()
+    }
+    return value
   }
-}
 
-/** Applies the deadline, but not to migrations, for which no client waits. */
-async function inTime(
-  call: WriterCall,
-  answered: Promise<WriterValue>,
-  afterWrite: () => Promise<void>,
-): Promise<WriterValue> {
-  const visible = makeVisible(call, answered, afterWrite)
-  if (call.method === 'migrate' || call.method === 'executeMultiple') return await visible
-  return await withinTime(deadlineMs, visible)
-}
-
-async function makeVisible(
-  call: WriterCall,
-  answered: Promise<WriterValue>,
-  afterWrite: () => Promise<void>,
-): Promise<WriterValue> {
-  try {
-    await answered
-  } catch (error) {
-    // The caller will look here for the row that another node wrote.
-    if (meansConflict(error)) await afterWrite()
-    throw error
+  /** Reports a change once, not at every write. */
+  #noteDisk(error: Error | null): void {
+    if (this.#isRefused === (error !== null)) return
+    this.#isRefused = error !== null
+    if (error === null) this.#log.info('The disk accepts writes again')
+    else this.#log.error({ error }, 'The disk refuses writes to the database; they are answered 503')
   }
-  if (changesRows(call)) await afterWrite()
-  return answered
 }
 
 function changesRows(call: WriterCall): boolean {
