@@ -54,7 +54,7 @@ interface BackupOptions {
 
 /**
  * Copies a snapshot of the database into `folder`, while others read and write it. The manifest comes last: a folder
- * without one is not a backup.
+ * without a whole one is not a backup.
  */
 export async function backUp(options: BackupOptions): Promise<BackupManifest> {
   const { source, dataDir, version, now, signal } = options

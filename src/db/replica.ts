@@ -195,7 +195,7 @@ function prepareFile(file: string): void {
     )
   }
   if (hasRows && !isDamaged) return
-  // With progress but no rows, libSQL would believe that it has them.
+  // Without this, libSQL would take its progress file as proof that it has the rows.
   for (const suffix of ['', '-wal', '-shm', progressSuffix, damageSuffix])
     rmSync(file + suffix, { force: true })
 }

@@ -46,7 +46,7 @@ export const projects = sqliteTable(
     /** Calls of the project, kept by triggers on `calls`. */
     callCount: integer('call_count').notNull().default(0),
     createdAt: integer('created_at').notNull(),
-    /** Since when it is being deleted: it is unreachable, and its rows go. */
+    /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),
   },
   (table) => [index('projects_by_name').on(table.name)],
@@ -93,7 +93,7 @@ export const calls = sqliteTable(
     callerNumber: text('caller_number'),
     calledNumber: text('called_number'),
     endedReason: text('ended_reason'),
-    /** Characters of the stored document, so that a page's weight is known before it is read. */
+    /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),
     callerDigits: text('caller_digits').generatedAlwaysAs(withoutPunctuation('caller_number')),
@@ -104,7 +104,7 @@ export const calls = sqliteTable(
     index('calls_by_time').on(table.projectId, table.createdAt, table.id, table.documentChars),
     index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt),
     index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt),
-    // All that is filtered and counted by, so that 100,000 calls are gone through without reading their rows.
+    // Every column that lists filter and count by, so that a scan of 100,000 calls reads no rows.
     index('calls_at_a_glance').on(
       table.projectId,
       table.createdAt,
@@ -188,12 +188,12 @@ export const chunks = sqliteTable(
     embedding: blob({ mode: 'buffer' }),
     /** The embedder's space the vector belongs to; null while pending. */
     embeddingSpace: text('embedding_space'),
-    /** How often it could not be embedded, whatever the reason. */
+    /** How often embedding it has failed, for any reason. */
     attempts: integer().notNull().default(0),
     nextAttemptAt: integer('next_attempt_at'),
     lastError: text('last_error'),
     leasedUntil: integer('leased_until'),
-    /** How often among `attempts` a text of its batch may have been the reason. */
+    /** How many of `attempts` may have failed because of a text in the batch. */
     refusals: integer().notNull().default(0),
   },
   (table) => [
@@ -364,7 +364,7 @@ export const auditEvents = sqliteTable(
     /** Null for what belongs to no project, such as a sign-in, or that a project was deleted. */
     projectId: integer('project_id'),
     at: integer().notNull(),
-    /** A person's id or a key's id; null for the command line and for somebody unknown. */
+    /** A person's id or a key's id; null for the command line and for an unknown client. */
     actorId: text('actor_id'),
     /** The actor as people know it, at that time. */
     actorName: text('actor_name'),

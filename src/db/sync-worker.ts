@@ -62,7 +62,7 @@ function open(): Database.Database {
   } as Database.Options)
 }
 
-/** Replication never does this, so the log would grow for ever. */
+/** Replication itself never empties the log, which would grow without limit. */
 function emptyLog(): void {
   if (!hasLog || performance.now() - logEmptiedAt < emptyLogEveryMs || !existsSync(file)) return
   logEmptiedAt = performance.now()

@@ -17,8 +17,8 @@ const structureId = 10
 const mergeStepsMax = 100_000
 const retryDelayMs = 1_000
 
-/** How many times `eraseWithinMs` another node has to erase what it deleted, before this one does. */
-const othersPatience = 2
+/** After this many times `eraseWithinMs`, this node erases what another node has deleted and not erased. */
+const takeOverFactor = 2
 
 interface ErasureOptions {
   /** Only the process that owns the folder erases. */
@@ -123,7 +123,7 @@ export class Erasure {
     const own = JSON.stringify([...this.#ownProjects])
     const isOurs = isLocal
       ? sql`true`
-      : sql`(${erasures.requestedAt} <= ${now() - othersPatience * eraseWithinMs}
+      : sql`(${erasures.requestedAt} <= ${now() - takeOverFactor * eraseWithinMs}
           or ${erasures.projectId} in (select value from json_each(${own})))`
     return await read
       .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })

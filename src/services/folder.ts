@@ -16,7 +16,7 @@ export async function openFolder(
   try {
     chmodSync(folder, 0o700)
   } catch {
-    // Another user's folder, such as a mounted volume: that user decides, and our files are 0600 all the same.
+    // The folder belongs to another user, such as a mounted volume. Our files in it are 0600 all the same.
   }
   const owner = new FolderOwner(folder)
   if (takesFolder) await owner.take(ownerWaitMs)

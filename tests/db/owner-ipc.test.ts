@@ -43,7 +43,7 @@ describe('the socket of the owner', () => {
     expect(existsSync(join(fresh.folder, 'owner.sock'))).toBe(false)
   })
 
-  test('lies in a private folder of its own when the data folder cannot hold it, which is reported', async () => {
+  test('is in a private folder of its own when the data folder cannot hold it, which is reported', async () => {
     // Stands for a volume that holds no sockets: a folder is in the way.
     mkdirSync(join(fresh.folder, 'owner.sock', 'in the way'), { recursive: true })
     const { socket, ask, failures } = open(fresh.folder, async () => ({ is: 'heard' }))
@@ -91,7 +91,7 @@ describe('the socket of the owner', () => {
     socket.close()
   })
 
-  test('breaks a connection on which a line without end arrives, and answers the others', async () => {
+  test('closes a connection that sends an endless line, and answers the others', async () => {
     const { socket, ask } = open(fresh.folder, async () => ({ is: 'heard' }))
     const path = join(fresh.folder, 'owner.sock')
     await until(() => existsSync(path))
@@ -106,21 +106,24 @@ describe('the socket of the owner', () => {
     ['no object', 'null\n'],
     ['a line without end', 'x'.repeat(100_000)],
   ]
-  test.each(junk)('is left when it answers with %s; the next question finds the owner', async (_, sent) => {
-    const path = join(fresh.folder, 'owner.sock')
-    const stranger = createServer((asked) => asked.write(sent))
-    stranger.listen(path)
-    await once(stranger, 'listening')
-    expect(String(await failureOf(askOwner(fresh.folder, '?', new AbortController())))).toContain(
-      'not a process of this service',
-    )
-    stranger.close()
-    const { socket, ask } = open(fresh.folder, async () => ({ is: 'heard' }))
-    await until(async () => (await ask('?').catch(() => null)) !== null)
-    socket.close()
-  })
+  test.each(junk)(
+    'is not trusted when it answers with %s; the next question finds the owner',
+    async (_, sent) => {
+      const path = join(fresh.folder, 'owner.sock')
+      const stranger = createServer((asked) => asked.write(sent))
+      stranger.listen(path)
+      await once(stranger, 'listening')
+      expect(String(await failureOf(askOwner(fresh.folder, '?', new AbortController())))).toContain(
+        'not a process of this service',
+      )
+      stranger.close()
+      const { socket, ask } = open(fresh.folder, async () => ({ is: 'heard' }))
+      await until(async () => (await ask('?').catch(() => null)) !== null)
+      socket.close()
+    },
+  )
 
-  test('is not waited for without end when it does not answer', async () => {
+  test('is not waited for beyond a limit when it does not answer', async () => {
     const { socket, ask } = open(fresh.folder, () => new Promise(() => undefined), 100)
     await until(() => existsSync(join(fresh.folder, 'owner.sock')))
     expect(String(await failureOf(ask('?')))).toContain('does not answer')

@@ -42,7 +42,7 @@ describe('the connection that writes', () => {
     expect(await readPragmas()).toEqual(promised)
   })
 
-  test('has them again after whatever a failed statement left behind', async () => {
+  test('has them again after a failed statement, whatever that has changed', async () => {
     await writer.client.executeMultiple(
       'pragma synchronous = off; pragma secure_delete = off; pragma foreign_keys = off',
     )
@@ -54,7 +54,7 @@ describe('the connection that writes', () => {
     expect(await count('notes')).toBe(0)
   })
 
-  test('keeps them after migrations, which switch foreign keys off meanwhile, also failed ones', async () => {
+  test('keeps them after migrations, which switch foreign keys off meanwhile, even after a failed one', async () => {
     await writer.client.migrate(['create table more (id integer)'])
     expect(await readPragmas()).toEqual(promised)
     expect(await writer.client.migrate(['create table more (id integer)']).catch(String)).toContain('exists')
@@ -88,13 +88,13 @@ describe('a batch', () => {
     expect(await count('notes')).toBe(50)
   })
 
-  test('leaves nothing behind when a statement of it fails', async () => {
+  test('writes nothing when one of its statements fails', async () => {
     const failed = writer.client.batch([note('first'), note('second'), note('first')])
     expect(await failed.catch(String)).toContain('UNIQUE')
     expect(await count('notes')).toBe(0)
   })
 
-  test('that fails takes nothing from those before and after it', async () => {
+  test('that fails does not affect the batches before and after it', async () => {
     const outcomes = await Promise.allSettled([
       writer.client.batch([note('a')]),
       writer.client.batch([note('b'), note('b')]),
@@ -112,7 +112,7 @@ describe('a batch', () => {
     expect(await count('notes')).toBe(2)
   })
 
-  test('is 503 when another process does not let go, and nothing is written', async () => {
+  test('is 503 when another process keeps its lock, and nothing is written', async () => {
     const other = holdWriteLock(60_000)
     await other.said('holding')
     const error = await insert('refused').catch((error) => error)
@@ -146,7 +146,7 @@ describe('a batch', () => {
 })
 
 describe('the queue of writes', () => {
-  test('is bounded: what is too much is 503 at once, the rest is done', async () => {
+  test('is bounded: writes beyond the limit are 503 at once, and the others are done', async () => {
     const outcomes = await Promise.allSettled(numbers(2_100).map(() => writer.client.execute('select 1')))
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
     expect(refused.length).toBe(100)
@@ -154,7 +154,7 @@ describe('the queue of writes', () => {
     await insert('room again')
   })
 
-  test('is bounded in size too: large writes beyond it are 503, small ones are taken', async () => {
+  test('is bounded in size too: large writes beyond the limit are 503, and small ones are accepted', async () => {
     const large = (n: number) => insert(`${n}${'x'.repeat(10_000_000)}`)
     const outcomes = Promise.allSettled(numbers(10).map(large))
     const small = insert('small')
