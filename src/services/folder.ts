@@ -2,15 +2,10 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { FolderOwner } from '../db/folder-owner.ts'
 
-interface FolderOptions {
-  takesFolder: boolean
-  ownerWaitMs: number
-}
-
 /** Makes the data folder, private to this user, and takes it if it is free. */
 export async function openFolder(
   folder: string,
-  { takesFolder, ownerWaitMs }: FolderOptions,
+  { takesFolder, ownerWaitMs }: { takesFolder: boolean; ownerWaitMs: number },
 ): Promise<FolderOwner> {
   mkdirSync(join(folder, 'indexes'), { recursive: true, mode: 0o700 })
   try {

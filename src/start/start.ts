@@ -139,7 +139,7 @@ async function run(
 
   const isFirst = worker === null || worker === 0
   if (isFirst || first.firstKey || first.setupToken) {
-    process.stdout.write(startBanner({ services, first, address: server.origin }))
+    process.stdout.write(startBanner(services, first, server.origin))
   }
   try {
     await services.start()
