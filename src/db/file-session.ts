@@ -2,13 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Client, createClient, LibsqlError } from '@libsql/client'
 import { BallastFile } from './ballast-file.ts'
 import { clearStalePages } from './stale-cells.ts'
-import {
-  meansLock,
-  toPlainResult,
-  type WriterCall,
-  type WriterSession,
-  type WriterValue,
-} from './writer-messages.ts'
+import { meansLock, runOn, type WriterCall, type WriterSession, type WriterValue } from './writer-messages.ts'
 
 const busyTimeoutMs = 5_000
 
@@ -23,12 +17,8 @@ const pragmas = [
   'PRAGMA cache_size = -65536',
 ]
 
-/** Writes to a database file. @param url `file:…` */
-export function openFileSession(url: string): WriterSession {
-  return new FileSession(url)
-}
-
-class FileSession implements WriterSession {
+/** Writes to a database file. */
+export class FileSession implements WriterSession {
   readonly #client: Client
   readonly #ballast: BallastFile
   #hasPragmas = false
@@ -38,6 +28,7 @@ class FileSession implements WriterSession {
   /** Calls up to this id waited behind one that gave up waiting for a lock. */
   #refusedUpTo = 0
 
+  /** @param url `file:…` */
   constructor(url: string) {
     this.#client = createClient({ url, concurrency: 1, intMode: 'number', timeout: busyTimeoutMs })
     this.#ballast = new BallastFile(decodeURIComponent(url.replace(/^file:/, '')))
@@ -98,25 +89,17 @@ class FileSession implements WriterSession {
   }
 
   async #run(call: WriterCall): Promise<WriterValue> {
-    const client = this.#client
     switch (call.method) {
-      case 'execute':
-        return toPlainResult(await client.execute(call.statement))
-      case 'batch':
-        return (await client.batch(call.statements, 'write')).map(toPlainResult)
-      case 'migrate':
-        return (await client.migrate(call.statements)).map(toPlainResult)
-      case 'executeMultiple':
-        await client.executeMultiple(call.sql)
-        return null
       case 'clearStalePages':
-        await clearStalePages(client, call.pages)
+        await clearStalePages(this.#client, call.pages)
         return null
       case 'emptyLog':
         return await this.#emptyLog(call.holdUpMs)
       case 'keepBallast':
         this.#ballast.keep()
         return null
+      default:
+        return await runOn(this.#client, call)
     }
   }
 

@@ -1,15 +1,13 @@
-import { type InStatement, type InValue, LibsqlError, type ResultSet, type Row } from '@libsql/client'
+import { type Client, type InStatement, LibsqlError, type ResultSet, type Row } from '@libsql/client'
 import type { RemoteLocation } from './location.ts'
 
 /** Where the writer's worker writes. */
-export type WriterTarget =
-  | { kind: 'file'; url: string }
-  | { kind: 'remote'; location: RemoteLocation; deadlineMs: number }
+export type WriterTarget = { kind: 'file'; url: string } | RemoteLocation
 
 /** A call to the writer's worker. Most are methods of `@libsql/client`. */
 export type WriterCall =
   | { method: 'execute'; statement: InStatement }
-  | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
+  | { method: 'batch'; statements: Parameters<Client['batch']>[0] }
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
@@ -23,6 +21,23 @@ export type WriterSession = {
   /** @param frees whether the call frees space, and so may use that of the ballast file */
   run(call: WriterCall, frees: boolean): Promise<WriterValue>
   close(): Promise<void>
+}
+
+/** Runs a call on a client. */
+export async function runOn(client: Client, call: WriterCall): Promise<WriterValue> {
+  switch (call.method) {
+    case 'execute':
+      return toPlainResult(await client.execute(call.statement))
+    case 'batch':
+      return (await client.batch(call.statements, 'write')).map(toPlainResult)
+    case 'migrate':
+      return (await client.migrate(call.statements)).map(toPlainResult)
+    case 'executeMultiple':
+      await client.executeMultiple(call.sql)
+      return null
+    default:
+      throw new Error(`${call.method} is for a database file`)
+  }
 }
 
 /** Whether the code says that another connection holds a lock. */
@@ -49,7 +64,7 @@ export interface PlainResult {
   lastInsertRowid: bigint | undefined
 }
 
-export function toPlainResult(result: ResultSet): PlainResult {
+function toPlainResult(result: ResultSet): PlainResult {
   return {
     columns: result.columns,
     columnTypes: result.columnTypes,

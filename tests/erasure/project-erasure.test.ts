@@ -75,7 +75,7 @@ describe('a deleted project', () => {
     expect(states.some(({ projectId }) => projectId === project.projectId)).toBe(false)
   })
 
-  test('leaves no byte in any file, and takes nothing from its neighbours', async () => {
+  test('leaves no byte in any file, and other projects keep everything', async () => {
     const [gone, kept] = [await service.mintProject(), await service.mintProject()]
     const traces = await fill(gone)
     const keptTraces = await fill(kept)
@@ -113,7 +113,7 @@ describe('a deleted project', () => {
     })
   })
 
-  test('leaves of its audit trail who deleted it, and its keyed hash', async () => {
+  test('leaves an audit event with its keyed hash and who deleted it, and nothing else', async () => {
     const project = await service.mintProject()
     const { read, write } = service.services.database
     const createdAt = new Date(0)
@@ -136,7 +136,7 @@ describe('a deleted project', () => {
     ])
   })
 
-  test('takes with it what is written to it while it goes, and lets the writes of others through', async () => {
+  test('includes what is written to it during its deletion, while other projects can still write', async () => {
     const [gone, other] = [await service.mintProject(), await service.mintProject()]
     await fill(gone)
     let isDone = false
@@ -171,7 +171,7 @@ describe('a deleted project', () => {
     expect(service.logs.filter(({ msg }) => /failed/i.test(String(msg)))).toEqual([])
   }, 60_000)
 
-  test('is left alone by everything that works in the background', async () => {
+  test('is not touched by any background job', async () => {
     const project = await service.mintProject()
     const { write } = service.services.database
     await fill(project)
@@ -259,7 +259,7 @@ describe('erasing a deleted project', () => {
     expect(interruptions).toBeGreaterThanOrEqual(7)
   }, 60_000)
 
-  test('that is closed while somebody reads is not done and no failure, and left to the next run', async () => {
+  test('that is closed during a read stays open without a failure, and the next run finishes it', async () => {
     const { folder, remove } = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database)
@@ -281,7 +281,7 @@ describe('erasing a deleted project', () => {
     remove()
   })
 
-  test('takes a slice at a time, however much there is', async () => {
+  test('deletes rows in small slices, however many there are', async () => {
     const { folder, remove } = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database, 900)

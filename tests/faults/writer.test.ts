@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { openWriter } from '../../src/db/writer.ts'
+import { Writer } from '../../src/db/writer.ts'
 import { expectProblem } from '../support/problem.ts'
 import { freshFolder, runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -76,7 +76,7 @@ describe('a writer whose thread ends', () => {
 test('a database that cannot be opened at all fails the start at once', async () => {
   const { folder, remove } = freshFolder()
   mkdirSync(join(folder, 'callbook.db'))
-  const writer = openWriter(`file:${join(folder, 'callbook.db')}`)
+  const writer = new Writer({ kind: 'file', url: `file:${join(folder, 'callbook.db')}` })
   const error = await writer.client.execute('select 1').catch((reason) => reason)
   expect(error).toBeInstanceOf(Error)
   await writer.close()

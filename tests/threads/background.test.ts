@@ -69,7 +69,7 @@ describe('now', () => {
     expect(runs).toHaveLength(2)
   })
 
-  test('runs anew each time, however many runs there were before', async () => {
+  test('starts a new run each time, however many runs there were before', async () => {
     let runs = 0
     const subject = background(async () => {
       runs++
@@ -97,7 +97,7 @@ describe('now', () => {
   })
 })
 
-test('what fails is tried again after a delay that doubles up to a limit, whoever asks meanwhile', async () => {
+test('failed work is tried again after a delay that doubles up to a limit, even if runs are requested meanwhile', async () => {
   const waits: number[] = []
   const runNext: (() => void)[] = []
   const timers = spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms: number) => {

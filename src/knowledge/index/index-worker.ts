@@ -1,4 +1,4 @@
-import { openReaderAt } from '../../db/open-reader.ts'
+import { openReaderAt } from '../../db/remote-reader.ts'
 import { lowerPriority } from '../../threads/priority.ts'
 import { dataOfThread, sendEvent, serve } from '../../threads/serve.ts'
 import { loadAddon } from './addon.ts'
