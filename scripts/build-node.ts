@@ -21,7 +21,7 @@ interface BuildOptions {
   target?: string
 }
 
-/** Replaces the target. */
+/** Replaces the target folder. */
 export async function buildNode({ target = join(root, 'dist', 'node') }: BuildOptions = {}): Promise<void> {
   rmSync(target, { recursive: true, force: true })
   emit(target)
@@ -42,7 +42,7 @@ function emit(target: string): void {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
-      // What the oldest supported Node knows.
+      // What the oldest supported Node supports.
       lib: ['ES2023', 'ES2024.String', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
       rewriteRelativeImportExtensions: true,
       rootDir: root,
@@ -53,7 +53,7 @@ function emit(target: string): void {
     include: [],
     files: [join(root, 'src', 'node.ts'), ...workers()],
   }
-  // Beside the sources, to find the packages. The name is unique, since builds may run at the same time.
+  // Inside the repository, so that packages are found. Builds may run concurrently, so the name is unique.
   mkdirSync(join(root, 'dist'), { recursive: true })
   const configFile = join(root, 'dist', `tsconfig.${process.pid}.json`)
   writeFileSync(configFile, JSON.stringify(config))

@@ -3,7 +3,6 @@ import type { Config } from '../config.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { createBuiltinEmbedder } from '../knowledge/embedding/builtin.ts'
 import type { Embedder } from '../knowledge/embedding/embedder.ts'
-import { createHuggingFaceEmbedder } from '../knowledge/embedding/huggingface.ts'
 import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
@@ -24,6 +23,8 @@ export async function createEmbedder({
   if (embedding.provider === 'builtin') {
     return createBuiltinEmbedder({ embedDocuments: (texts) => textThreads.embed(texts) })
   }
+  // Loaded only when it is used: Hugging Face's client is large.
+  const { createHuggingFaceEmbedder } = await import('../knowledge/embedding/huggingface.ts')
   const create = (dimensions: number | null) =>
     createHuggingFaceEmbedder({
       model: embedding.model,

@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts'
 setDefaultTimeout(60_000)
 const hourMs = 3_600_000
 
-test('a clock that jumps back and forth loses no write, no order of its own and no chunk', async () => {
+test('a clock that jumps back and forth loses no write, no order and no chunk', async () => {
   const embeddings = await startFakeEmbeddings()
   let offset = 0
   const service = await startService({

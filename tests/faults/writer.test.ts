@@ -40,7 +40,7 @@ function put(id: string) {
 }
 
 describe('a writer whose thread ends', () => {
-  test('answers 503 for what was under way, says so, and is up again by itself', async () => {
+  test('answers current writes with 503, logs it, and restarts by itself', async () => {
     const writer = await writerOf(() => put('before'))
     const underWay = Array.from({ length: 20 }, (_, n) => put(`under-way-${n}`))
     await writer.terminate()
@@ -83,7 +83,7 @@ test('a database that cannot be opened at all fails the start at once', async ()
   remove()
 })
 
-test('a database that another process has locked answers 503 and goes on when it is let go', async () => {
+test('a database that another process has locked answers 503 and goes on once it is unlocked', async () => {
   const lock = runScript(
     `import Database from 'libsql'
      const db = new Database(process.argv.at(-1), { timeout: 10_000 })

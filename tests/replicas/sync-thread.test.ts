@@ -33,7 +33,7 @@ afterAll(async () => {
   remove()
 })
 
-test('a replica whose thread ends fails what was under way, says so, and syncs again with another', async () => {
+test('a replica whose thread ends fails the current sync, logs it, and syncs again with a new thread', async () => {
   for (const name of ['one', 'two']) {
     told.length = 0
     await endAtNextSync()

@@ -25,13 +25,13 @@ afterEach(async () => {
 })
 
 describe('a request', () => {
-  test('is answered with what the method returns, promised or not', async () => {
+  test('resolves to what the method returns, directly or as a promise', async () => {
     const thread = echoThread()
     expect(await thread.ask('greet', 'Ada')).toBe('Hello Ada')
     expect(await thread.ask('later', 5)).toBe('later')
   })
 
-  test('does not wait for an asynchronous one before it', async () => {
+  test('does not wait for an earlier asynchronous one', async () => {
     const thread = echoThread()
     const order: string[] = []
     await Promise.all([
@@ -69,7 +69,7 @@ test('events reach the thread that started the worker', async () => {
 })
 
 describe('a worker that ends unexpectedly', () => {
-  test('rejects the waiting requests as unavailable, with the cause, and can be used again after a delay', async () => {
+  test('rejects waiting requests as unavailable, with the cause, and can be used again after a delay', async () => {
     const failures: { message: string; delayMs: number }[] = []
     let restarts = 0
     const thread = echoThread({
@@ -90,7 +90,7 @@ describe('a worker that ends unexpectedly', () => {
     expect(failures).toEqual([{ message: 'crashed', delayMs: 100 }])
   })
 
-  test('is started less and less often while it fails, and at once after it has answered', async () => {
+  test('is restarted with growing delays while it fails, and at once after it has answered', async () => {
     const delays: number[] = []
     const thread = echoThread({
       script: new URL('./missing-worker.ts', import.meta.url),
@@ -104,14 +104,14 @@ describe('a worker that ends unexpectedly', () => {
 })
 
 describe('closing', () => {
-  test('answers the waiting requests with onClose finish', async () => {
+  test('answers waiting requests if it is closed that way', async () => {
     const thread = echoThread({ onClose: 'finish' })
     const waiting = [thread.ask('later', 100), thread.ask('block', 20), thread.ask('greet', 'Ada')]
     await thread.close()
     expect(await Promise.all(waiting)).toEqual(['later', 'blocked', 'Hello Ada'])
   })
 
-  test('otherwise rejects the waiting requests, and the worker skips those it has not begun', async () => {
+  test('otherwise rejects waiting requests, and the worker skips those it has not begun', async () => {
     const thread = echoThread({ closeWithinMs: 600_000 })
     await thread.ask('greet', 'Ada')
     // Unless they are skipped, `close` takes longer than a test may.
