@@ -144,11 +144,7 @@ export class Indexes {
     this.#isClosed = true
     for (const project of this.#projects.values()) {
       // Go on to save the others. The next start builds this one from the rows.
-      await project
-        .close()
-        .catch((error) =>
-          this.#log('error', 'An index could not be saved', { projectId: project.id, error: String(error) }),
-        )
+      await project.close().catch((error) => this.#logFailure('An index could not be saved', project, error))
     }
     this.#reader.close()
   }
@@ -178,21 +174,19 @@ export class Indexes {
       const projects = [...this.#projects.values()].filter((project) => project.hasWork)
       if (projects.length === 0) break
       for (const project of projects) {
-        await this.#workOn(project)
+        // When the rows cannot be read, the labels stay pending.
+        await project.work().catch(async (error) => {
+          this.#logFailure('Vectors could not be indexed yet', project, error)
+          await sleep(retryMs)
+        })
         await setImmediate()
       }
     }
     this.#isWorking = false
   }
 
-  async #workOn(project: ProjectIndex): Promise<void> {
-    try {
-      await project.work()
-    } catch (error) {
-      // The rows could not be read. The labels are still pending.
-      this.#log('error', 'Vectors could not be indexed yet', { projectId: project.id, error: String(error) })
-      await sleep(retryMs)
-    }
+  #logFailure(message: string, { id }: ProjectIndex, error: unknown): void {
+    this.#log('error', message, { projectId: id, error: String(error) })
   }
 }
 

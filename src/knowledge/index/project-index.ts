@@ -220,21 +220,20 @@ export class ProjectIndex {
    * @returns the version of the rows, or an earlier one; null when the project is deleted
    */
   async #followRows(): Promise<number | null> {
-    const version = await this.#options.rows.knowledgeVersion(this.id)
     const changes = { added: new Set<number>(), removed: new Set<number>() }
     this.#concurrent.add(changes)
     try {
-      await this.#compare(version, changes)
-      return version
+      return await this.#compare(changes)
     } finally {
       this.#concurrent.delete(changes)
     }
   }
 
-  async #compare(version: number | null, { added, removed }: Changes): Promise<void> {
+  async #compare({ added, removed }: Changes): Promise<number | null> {
     const { rows } = this.#options
+    const summary = await rows.summary(this.id)
     const held = (this.#current.graph?.labels.size ?? 0) + this.#current.pending
-    if (version === this.#version.equal && (await rows.count(this.id)) === held) return
+    if (summary?.version === this.#version.equal && summary.vectors === held) return summary.version
     const inRows = new Set(await rows.labels(this.id))
     for (const label of added) inRows.add(label)
     for (const label of removed) inRows.delete(label)
@@ -242,6 +241,7 @@ export class ProjectIndex {
     if (this.#current.keepOnly(inRows)) this.#removed()
     const missing = [...inRows].filter((label) => !this.#current.has(label))
     if (missing.length > 0) this.#enqueue(missing)
+    return summary?.version ?? null
   }
 
   #removed(): void {

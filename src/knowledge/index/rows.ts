@@ -42,21 +42,18 @@ export class VectorRows {
     }
   }
 
-  /** Null when the project is deleted. Read it before the labels, which are then at least as new. */
-  async knowledgeVersion(projectId: number): Promise<number | null> {
-    const row = await this.#queries.knowledgeVersion.get({ projectId })
-    return row?.knowledgeVersion ?? null
+  /**
+   * The project's knowledge version and its number of vectors; null when the project is deleted. Read it before the
+   * labels, which are then at least as new.
+   */
+  async summary(projectId: number): Promise<{ version: number; vectors: number } | null> {
+    return (await this.#queries.summary.get({ projectId, space: this.#space })) ?? null
   }
 
   /** Every label of the project, ascending. */
   async labels(projectId: number): Promise<number[]> {
     const row = await this.#queries.labels.get({ projectId, space: this.#space })
     return JSON.parse(row?.labels ?? '[]').sort((a: number, b: number) => a - b)
-  }
-
-  async count(projectId: number): Promise<number> {
-    const row = await this.#queries.count.get({ projectId, space: this.#space })
-    return row?.count ?? 0
   }
 
   /** The vectors of those of `labels` that have one. */
@@ -105,8 +102,11 @@ function prepare(db: ReadDatabase) {
       .prepare()
   return {
     generation: db.select({ value: meta.value }).from(meta).where(eq(meta.name, 'generation')).prepare(),
-    knowledgeVersion: db
-      .select({ knowledgeVersion: projects.knowledgeVersion })
+    summary: db
+      .select({
+        version: projects.knowledgeVersion,
+        vectors: sql<number>`(select count(*) from ${chunks} where ${ofSpace})`,
+      })
       .from(projects)
       .where(eq(projects.id, projectId))
       .prepare(),
@@ -115,7 +115,6 @@ function prepare(db: ReadDatabase) {
       .from(chunks)
       .where(ofSpace)
       .prepare(),
-    count: db.select({ count: sql<number>`count(*)` }).from(chunks).where(ofSpace).prepare(),
     first: db
       .select({ bytes: sql<number>`length(${chunks.embedding})` })
       .from(chunks)

@@ -17,10 +17,6 @@ export interface VectorIndexOptions extends IndexWorkerData {
 export function openVectorIndex({ log = () => undefined, ...data }: VectorIndexOptions): VectorIndex {
   /** The projects whose index a restarted thread must load again. */
   const projects = new Set<number>()
-  const reconcile = (projectId: number) =>
-    thread.ask('reconcile', projectId).catch((error) => {
-      log('error', 'A vector index could not be reconciled', { projectId, error: String(error) })
-    })
   const thread = new Thread<VectorIndex, IndexWorkerData, Parameters<IndexLog>>({
     script: new URL('./index-worker.ts', import.meta.url),
     name: 'The vector index',
@@ -32,7 +28,11 @@ export function openVectorIndex({ log = () => undefined, ...data }: VectorIndexO
     onFailure: (error, restartMs) =>
       log('error', 'The vector index failed and is started again', { error: error.message, restartMs }),
     onRestart: () => {
-      for (const projectId of projects) void reconcile(projectId)
+      for (const projectId of projects) {
+        const onError = (error: unknown) =>
+          log('error', 'A vector index could not be reconciled', { projectId, error: String(error) })
+        thread.ask('reconcile', projectId).catch(onError)
+      }
     },
   })
   const ask = <Name extends keyof VectorIndex>(name: Name) => {

@@ -35,25 +35,19 @@ export interface ExplainedSearch extends SearchAnswer {
 /** The answer for people: with each passage's rank in both lists, and where the time went. */
 export function explain(result: SearchResult): ExplainedSearch {
   const { total: _, ...shares } = result.shares
-  const keywordRanks = ranksOf(result.keywordLabels)
-  const vectorRanks = ranksOf(result.vectorLabels)
   return {
     ...result.answer,
     data: result.answer.data.map((hit, at) => ({
       ...hit,
-      keywordRank: bestRank(keywordRanks, result.passageLabels[at]),
-      vectorRank: bestRank(vectorRanks, result.passageLabels[at]),
+      keywordRank: bestRank(result.keywordLabels, result.passageLabels[at]),
+      vectorRank: bestRank(result.vectorLabels, result.passageLabels[at]),
     })),
     shares: { ...shares, vector: shares.vector - shares.embedding },
   }
 }
 
-function ranksOf(labels: readonly number[] | null): Map<number, number> {
-  return new Map(labels?.map((label, at) => [label, at + 1]))
-}
-
 /** The best rank among the chunks that became one passage. */
-function bestRank(ranks: Map<number, number>, labels: readonly number[] = []): number | null {
-  const found = labels.flatMap((label) => ranks.get(label) ?? [])
-  return found.length > 0 ? Math.min(...found) : null
+function bestRank(list: readonly number[] | null, labels: readonly number[] = []): number | null {
+  const at = list?.findIndex((label) => labels.includes(label)) ?? -1
+  return at < 0 ? null : at + 1
 }

@@ -47,12 +47,6 @@ const cachedCountsMax = 20_000
 const cachedForMs = 300_000
 const cachedProjectsMax = 200
 
-interface KeywordSearchOptions {
-  store: StoreOf
-  /** Milliseconds of a monotonic clock. */
-  now: () => number
-}
-
 interface Limits {
   /** The only labels to search; undefined for all. */
   labels: readonly number[] | undefined
@@ -73,7 +67,8 @@ export class KeywordSearch {
   readonly #spans: LRUCache<number, Span>
   readonly #counts: LRUCache<string, number>
 
-  constructor({ store, now }: KeywordSearchOptions) {
+  /** @param options.now milliseconds of a monotonic clock */
+  constructor({ store, now }: { store: StoreOf; now: () => number }) {
     this.#store = store
     this.#queries = new LRUCache({
       max: cachedProjectsMax,
@@ -99,22 +94,22 @@ export class KeywordSearch {
     const terms = readTerms(query)
     if (terms.length === 0 || labels?.length === 0) return []
     const queries = this.#queries.memo(projectId)
-    const counts = await this.#count(projectId, terms)
+    const counts = await this.#count(projectId, terms, queries)
     const within = labels ? JSON.stringify(labels) : null
-    const effort = withPassages(inHurry ? hurriedEffort : wholeEffort, atLeast)
-    const found = await findLabels(queries, terms, { counts, within, effort })
+    const effort = inHurry ? hurriedEffort : wholeEffort
+    const found = await findLabels(queries, terms, { counts, within, effort, atLeast })
     return rankPassages(terms, await readPassages(read, projectId, found), counts)
   }
 
   /** Counts may be old. That changes only what a query costs and how much each term weighs. */
-  async #count(projectId: number, terms: readonly Term[]): Promise<TermCounts> {
+  async #count(projectId: number, terms: readonly Term[], queries: WordQueries): Promise<TermCounts> {
     const keyOf = (match: string) => `${projectId} ${match}`
     const counts = new Map(terms.map(({ match }) => [match, this.#counts.get(keyOf(match))]))
     const uncounted = [...counts.keys()].filter((match) => counts.get(match) === undefined)
     // Both at once: on a database server each is a round trip.
     const [span = emptySpan, rows] = await Promise.all([
       this.#spans.fetch(projectId),
-      countRows(this.#queries.memo(projectId), uncounted),
+      uncounted.length > 0 ? queries.counts.all({ matches: JSON.stringify(uncounted) }) : [],
     ])
     for (const { match, counted } of rows) {
       const count = estimate(JSON.parse(counted), span)
@@ -135,10 +130,6 @@ interface Span {
 
 const emptySpan: Span = { chunks: 0, first: 0, last: 0 }
 
-async function countRows(queries: WordQueries, matches: readonly string[]) {
-  return matches.length > 0 ? await queries.counts.all({ matches: JSON.stringify(matches) }) : []
-}
-
 /** Assumes that the rows after the last counted one are as dense as those before it. */
 function estimate({ rows, last }: { rows: number; last: number | null }, span: Span): number {
   if (rows < countedRowsMax || last === null || span.last <= span.first) return rows
@@ -146,39 +137,35 @@ function estimate({ rows, last }: { rows: number; last: number | null }, span: S
   return Math.max(rows, Math.min(span.chunks, Math.round(rows / Math.max(share, rows / span.chunks))))
 }
 
-function withPassages(effort: Effort, atLeast: number): Effort {
-  return {
-    ...effort,
-    passagesMax: Math.max(effort.passagesMax, atLeast),
-    filledPassagesMax: Math.max(effort.filledPassagesMax, atLeast),
-  }
-}
-
 interface Choice {
   counts: TermCounts
   /** The labels to search, as a JSON array; null for all. */
   within: string | null
   effort: Effort
+  /** How many passages to read even if the effort allows fewer. */
+  atLeast: number
 }
 
 /** Labels of the passages to read, those of rare terms first. */
 async function findLabels(
   queries: WordQueries,
   terms: readonly Term[],
-  { counts: { chunksWith }, within, effort }: Choice,
+  { counts: { chunksWith }, within, effort, atLeast }: Choice,
 ): Promise<number[]> {
+  const passagesMax = Math.max(effort.passagesMax, atLeast)
+  const filledPassagesMax = Math.max(effort.filledPassagesMax, atLeast)
   const byRarity = terms.filter((term) => chunksWith(term) > 0).sort((a, b) => chunksWith(a) - chunksWith(b))
   const rare = rarestOf(byRarity, chunksWith, effort)
   const common = byRarity.slice(rare.length)
   const found = new Set<number>()
   if (rare.length > 0) {
-    const rows = await queries.ranked.all({ match: anyOf(rare), within, limit: effort.passagesMax })
+    const rows = await queries.ranked.all({ match: anyOf(rare), within, limit: passagesMax })
     for (const { label } of rows) found.add(label)
   }
   if (found.size > 0 && !effort.supplements) return [...found]
   for (const match of fillingMatches(common, found.size > 0 && within === null)) {
-    if (found.size >= effort.passagesMax) break
-    const rows = await queries.unranked.all({ match, within, limit: effort.filledPassagesMax })
+    if (found.size >= passagesMax) break
+    const rows = await queries.unranked.all({ match, within, limit: filledPassagesMax })
     for (const { label } of rows) found.add(label)
   }
   return [...found]
@@ -201,17 +188,14 @@ function rarestOf(
 /** The most specific first: the rarest of the common terms together, then any of them. */
 function fillingMatches(common: readonly Term[], isSupplement: boolean): string[] {
   if (common.length === 0) return []
-  const together = [3, 2].filter((count) => common.length >= count)
-  const matches = together.map((count) => matchesOf(common.slice(0, count)).join(' AND '))
+  const rarest = common.slice(0, 3).map(({ match }) => match)
+  const together = [3, 2].filter((count) => rarest.length >= count)
+  const matches = together.map((count) => rarest.slice(0, count).join(' AND '))
   return isSupplement ? matches : [...matches, anyOf(common)]
 }
 
 function anyOf(terms: readonly Term[]): string {
-  return matchesOf(terms).join(' OR ')
-}
-
-function matchesOf(terms: readonly Term[]): string[] {
-  return terms.map(({ match }) => match)
+  return terms.map(({ match }) => match).join(' OR ')
 }
 
 type WordQueries = ReturnType<typeof prepareWordQueries>
