@@ -57,7 +57,8 @@ export class Indexes {
 
   /** Makes the index equal the rows: loads its file if sound, adds what is missing, removes what is deleted. */
   async reconcile(projectId: number): Promise<IndexState> {
-    return (await this.#project(projectId)?.reconcile()) ?? withoutGraph(projectId)
+    const state = await this.#project(projectId)?.reconcile()
+    return state ?? { projectId, vectors: 0, tombstones: 0, fileBytes: 0 }
   }
 
   /**
@@ -114,8 +115,8 @@ export class Indexes {
   }
 
   /** Builds the index anew from the rows and saves it. */
-  async rebuild(projectId: number): Promise<IndexState> {
-    return (await this.#project(projectId)?.rebuild()) ?? withoutGraph(projectId)
+  async rebuild(projectId: number): Promise<void> {
+    await this.#project(projectId)?.rebuild()
   }
 
   /** Call it once the project is deleted. Removes its index from memory and disk. */
@@ -188,8 +189,4 @@ export class Indexes {
   #logFailure(message: string, { id }: ProjectIndex, error: unknown): void {
     this.#log('error', message, { projectId: id, error: String(error) })
   }
-}
-
-function withoutGraph(projectId: number): IndexState {
-  return { projectId, vectors: 0, tombstones: 0, fileBytes: 0 }
 }

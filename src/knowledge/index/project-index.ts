@@ -165,7 +165,7 @@ export class ProjectIndex {
     if (this.#isLoaded) this.#changed()
   }
 
-  async rebuild(): Promise<IndexState> {
+  async rebuild(): Promise<void> {
     if (this.#isLoaded) {
       await this.#rebuild()
     } else {
@@ -175,7 +175,6 @@ export class ProjectIndex {
       await this.reconcile()
     }
     if (this.#options.savesFiles()) await this.#saver.now()
-    return this.state
   }
 
   async drop(): Promise<void> {

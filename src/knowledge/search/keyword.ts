@@ -9,29 +9,21 @@ import { readTerms, type Term } from './query.ts'
 import { rankPassages, type TermCounts } from './rank-passages.ts'
 
 /** Limits of one search. */
-interface Effort {
+const wholeEffort = {
   /** Terms of a ranked query. Each is looked up in every segment of the keyword index, which takes 50 us. */
-  rankedTermsMax: number
-  /** Rows that the terms of a ranked query have together. FTS5 takes 1.2 us for each. */
-  rankedRowsMax: number
-  /** The same for a ranked query of a single term. */
-  rankedAloneRowsMax: number
-  /** Passages found by rare terms. All terms of the query then decide their order. */
-  passagesMax: number
-  /** Passages found by common terms. They come in no order, so more are read to have the right ones among them. */
-  filledPassagesMax: number
-  /** Whether common terms are looked up although rare ones have found something. */
-  supplements: boolean
-}
-
-const wholeEffort: Effort = {
   rankedTermsMax: 64,
+  /** Rows that the terms of a ranked query have together. FTS5 takes 1.2 us for each. */
   rankedRowsMax: 1_000,
+  /** The same for a ranked query of a single term. */
   rankedAloneRowsMax: 4_000,
+  /** Passages found by rare terms. All terms of the query then decide their order. */
   passagesMax: 40,
+  /** Passages found by common terms. They come in no order, so more are read to have the right ones among them. */
   filledPassagesMax: 80,
+  /** Whether common terms are looked up although rare ones have found something. */
   supplements: true,
 }
+type Effort = typeof wholeEffort
 /** Takes a quarter of the time. */
 const hurriedEffort: Effort = {
   rankedTermsMax: 4,
@@ -107,7 +99,7 @@ export class KeywordSearch {
     const counts = new Map(terms.map(({ match }) => [match, this.#counts.get(keyOf(match))]))
     const uncounted = [...counts.keys()].filter((match) => counts.get(match) === undefined)
     // Both at once: on a database server each is a round trip.
-    const [span = emptySpan, rows] = await Promise.all([
+    const [span = { chunks: 0, first: 0, last: 0 }, rows] = await Promise.all([
       this.#spans.fetch(projectId),
       uncounted.length > 0 ? queries.counts.all({ matches: JSON.stringify(uncounted) }) : [],
     ])
@@ -127,8 +119,6 @@ interface Span {
   first: number
   last: number
 }
-
-const emptySpan: Span = { chunks: 0, first: 0, last: 0 }
 
 /** Assumes that the rows after the last counted one are as dense as those before it. */
 function estimate({ rows, last }: { rows: number; last: number | null }, span: Span): number {

@@ -53,9 +53,10 @@ export function rankPassages(
   const terms = rarest.map(({ term }) => term)
   const rarities = rarest.map(({ weight }) => weight)
   const matcher = new TermMatcher(terms, (index) => (rarities[index] ?? 0) < commonRarity)
-  const readings = passages.map((passage): Reading => {
-    return { passage, mentions: matcher.read(withoutLinks(passage.text)) }
-  })
+  const readings = passages.map((passage) => ({
+    passage,
+    mentions: matcher.read(withoutLinks(passage.text)),
+  }))
   const items = gatherItems(readings)
   const wordsMean = meanWords(readings.map(({ mentions }) => mentions))
   const itemWordsMean = meanWords([...items.values()])
@@ -82,11 +83,6 @@ export function rankPassages(
 
 /** How many words a text has, and how often each term is among them. */
 type WordCounts = Pick<Mentions, 'words' | 'counts'>
-
-interface Reading {
-  passage: Passage
-  mentions: Mentions
-}
 
 /** What the form of a term in the passage adds, as a share of the term's rarity. */
 function formOf(index: number, mentions: Mentions, heading: WordCounts): number {
@@ -117,7 +113,7 @@ function bm25({ words, counts }: WordCounts, wordsMean: number, rarities: readon
 }
 
 /** The counts of all given passages of each item, by the item's seq. */
-function gatherItems(readings: readonly Reading[]): Map<number, WordCounts> {
+function gatherItems(readings: readonly { passage: Passage; mentions: Mentions }[]): Map<number, WordCounts> {
   const items = new Map<number, WordCounts>()
   for (const { passage, mentions } of readings) {
     const { words, counts } = items.get(passage.itemSeq) ?? { words: 0, counts: [] }

@@ -35,9 +35,7 @@ interface SearchOptions {
 }
 
 /** Milliseconds of a monotonic clock. */
-function now(): number {
-  return performance.now()
-}
+const now = () => performance.now()
 
 /** Finds passages for an agent during a call, by meaning and by words, within a deadline. */
 export class Search {
@@ -179,7 +177,6 @@ function candidatesFor(limit: number): number {
   return limit * 3 + 5
 }
 
-function toHit({ passage, score }: MergedPassage): SearchHit {
-  const { itemId, name, heading, text, position } = passage
+function toHit({ passage: { itemId, name, heading, text, position }, score }: MergedPassage): SearchHit {
   return { itemId, name, heading, text, position, score }
 }
