@@ -5,7 +5,7 @@ import type { Graph } from './graph.ts'
 import { type LoadOptions, loadGraph } from './loading.ts'
 import type { VectorHit } from './rows.ts'
 
-/** A graph of which more than this share is tombstones is built anew. */
+/** A graph is rebuilt when tombstones are more than this share of it. */
 const tombstoneShareMax = 0.25
 /** Changes this close together are saved together. */
 const saveDelayMs = 4_000
@@ -36,10 +36,10 @@ export interface ProjectIndexOptions extends LoadOptions {
   onWork(): void
 }
 
-/** Labels that were added and removed while the rows were being read. */
+/** Labels that were added or removed while the rows were read. */
 type Changes = Record<'added' | 'removed', Set<number>>
 
-/** One project's index: a graph, the labels that wait to be added to it, and the file it is saved in. */
+/** One project's index: a graph, the queue of labels to add to it, and the file that it is saved in. */
 export class ProjectIndex {
   readonly id: number
   readonly #options: ProjectIndexOptions

@@ -42,7 +42,7 @@ const UNDERSCORE = 0x5f
 export class TermMatcher {
   readonly #terms: readonly Term[]
   readonly #byFolded = new Map<string, number>()
-  /** 1 at the hash of each term's folded form. Most words of a text are no term, and are not looked up any further. */
+  /** 1 at the hash of each term's folded form. A word with a 0 at its hash is no term and is not looked up. */
   readonly #mayBeTerm = new Uint8Array(1 << wordSlotBits)
   /** Bits of the terms that have a trigram, by the trigram's hash. */
   readonly #termsOfTrigram = new Int32Array(1 << trigramSlotBits)
@@ -52,7 +52,7 @@ export class TermMatcher {
 
   /**
    * @param terms at most `matchedTermsMax`
-   * @param isCommon whether to look for a term only in the form that the query has
+   * @param isCommon whether a term counts only in the form that the query has
    */
   constructor(terms: readonly Term[], isCommon: (index: number) => boolean) {
     this.#terms = terms

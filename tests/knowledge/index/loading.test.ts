@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => knowledge.close())
 
-test('a file that another process removes once it was checked is a file that is missing', async () => {
+test('a file that another process deletes after the check counts as missing', async () => {
   const project = await knowledge.addProject()
   await project.insertRandom(50)
   const index = knowledge.openIndex()
@@ -29,7 +29,7 @@ test('a file that another process removes once it was checked is a file that is 
   expect(files.found).toEqual([50, null])
 })
 
-/** Files that are gone once they were looked at. */
+/** Deletes each file after its check. */
 class RemovedFiles extends IndexFiles {
   /** How many vectors each check saw; null when there was no file. */
   readonly found: (number | null)[] = []

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => knowledge.close())
 
-test('vectors that arrive while the graph is being written wait for its end', async () => {
+test('vectors that arrive while the graph is written are added afterwards', async () => {
   const project = await knowledge.addProject()
   await project.insertRandom(300)
   const rows = new FarRows(knowledge.database.read, space)

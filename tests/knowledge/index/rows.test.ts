@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => knowledge.close())
 
-test('exact search gives what comparing with every vector gives', async () => {
+test('exact search finds the same as comparing every vector', async () => {
   const random = seededRandom(2)
   for (const limit of [1, 5, 50, 1_000]) {
     const query = randomVector(random)
@@ -27,7 +27,7 @@ test('exact search gives what comparing with every vector gives', async () => {
   }
 })
 
-test('among labels, only these are found', async () => {
+test('with labels, only these are found', async () => {
   const among = project.labels.slice(100, 130)
   const query = randomVector(seededRandom(3))
   const hits = await rows.nearest(project.id, query, 10, among)
@@ -47,7 +47,7 @@ test('rows of another project, space or length are not compared', async () => {
   expect(await ofNoSpace.nearest(project.id, query, 10)).toEqual([])
 })
 
-test('without the addon the whole index works on the rows, and says so', async () => {
+test('without the addon the index searches the rows, and warns about it', async () => {
   const small = await knowledge.addProject()
   await small.insertRandom(50)
   const indexed = knowledge.openIndex()
