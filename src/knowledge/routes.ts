@@ -45,8 +45,8 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search, buffers 
     .post(
       '/search',
       async ({ caller, body, set }) => {
-        const { answer, report } = await search.search(caller.projectId, body)
-        set.headers['server-timing'] = toServerTiming(report.shares)
+        const { answer, shares } = await search.search(caller.projectId, body)
+        set.headers['server-timing'] = toServerTiming(shares)
         return answer
       },
       { parse: 'json', body: bodyOf(SearchRequest), detail: docs.searchKnowledge },

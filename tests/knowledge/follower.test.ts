@@ -118,10 +118,7 @@ describe('a step that fails', () => {
       indexer: { wake: () => undefined },
       index: {
         follow: (projectId) => orFail(projectId, 'followed'),
-        rebuild: async (projectId) => {
-          await orFail(projectId, 'rebuilt')
-          return { projectId, vectors: 0, tombstones: 0, fileBytes: 0 }
-        },
+        rebuild: (projectId) => orFail(projectId, 'rebuilt'),
         drop: async () => undefined,
       },
       erasure: { schedule: () => erasuresAskedFor++ },
