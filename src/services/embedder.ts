@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { createBuiltinEmbedder } from '../knowledge/embedding/builtin.ts'
 import type { Embedder } from '../knowledge/embedding/embedder.ts'
-import { createHuggingFaceEmbedder } from '../knowledge/embedding/huggingface.ts'
+import { createHuggingFaceEmbedder, spaceOf } from '../knowledge/embedding/huggingface.ts'
 import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
@@ -24,17 +24,13 @@ export async function createEmbedder({
   if (embedding.provider === 'builtin') {
     return createBuiltinEmbedder({ embedDocuments: (texts) => textThreads.embed(texts) })
   }
-  const create = (dimensions: number | null) =>
-    createHuggingFaceEmbedder({
-      model: embedding.model,
-      endpoint: embedding.endpoint,
-      token: embedding.token,
-      dimensions,
-      observe: (outcome) => metrics.observeEmbedding(outcome),
-    })
-  const embedder = create(null)
-  // Only the stored vectors tell the dimensions of a model that we do not know.
-  return embedder.dimensions === null ? create(await dimensionsInRows(database, embedder.space)) : embedder
+  return createHuggingFaceEmbedder({
+    model: embedding.model,
+    endpoint: embedding.endpoint,
+    token: embedding.token,
+    dimensions: await dimensionsInRows(database, spaceOf(embedding.model)),
+    observe: (outcome) => metrics.observeEmbedding(outcome),
+  })
 }
 
 async function dimensionsInRows({ read }: OpenDatabase, space: string): Promise<number | null> {

@@ -8,7 +8,7 @@ export interface Embedder {
    * and chunker version. Vectors of different spaces are never compared.
    */
   readonly space: string
-  /** Length of every vector; null until the first answer of a model that is not in our table. */
+  /** Length of every vector; null while neither stored vectors nor an answer told it. */
   readonly dimensions: number | null
   /**
    * How much the order of its vectors counts in hybrid search, where the order by words counts 1: less than 1 where

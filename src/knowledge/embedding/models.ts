@@ -7,8 +7,6 @@ export interface ModelTraits {
   pooling: Pooling
   /** What the model reads of a text; null where we do not know. */
   tokensMax: number | null
-  /** Length of its vectors; null where we do not know. */
-  dimensions: number | null
 }
 
 /** The mean of all token vectors, or the vector of the first token. */
@@ -20,9 +18,7 @@ export function traitsOf(model: string): ModelTraits {
     throw new Error(`"${model}" is not the id of a Hugging Face model`)
   const id = model.toLowerCase()
   const family = families.find(({ ids }) => ids.test(id)) ?? unknownFamily
-  const dimensions = knownDimensions.find(([, ids]) => ids.includes(id))?.[0] ?? null
-  const { pooling, tokensMax } = family
-  return { prefixes: family.prefixes, ...prefixes[family.prefixes], pooling, tokensMax, dimensions }
+  return { ...family, ...prefixes[family.prefixes] }
 }
 
 const bgeQuery = 'Represent this sentence for searching relevant passages: '
@@ -64,63 +60,4 @@ const families: readonly (Family & { ids: RegExp })[] = [
   { ids: /gte-(base|large)-en-v1\.5/, prefixes: 'none', pooling: 'cls', tokensMax: 8_192 },
   { ids: /(^|\/)gte-(small|base|large)$/, prefixes: 'none', pooling: 'mean', tokensMax: 512 },
   { ids: /(^|\/)(all|multi-qa|paraphrase)-/, prefixes: 'none', pooling: 'mean', tokensMax: 512 },
-]
-
-/** Ids in lower case. */
-const knownDimensions: readonly [dimensions: number, ids: readonly string[]][] = [
-  [
-    384,
-    [
-      'baai/bge-small-en',
-      'baai/bge-small-en-v1.5',
-      'intfloat/e5-small',
-      'intfloat/e5-small-v2',
-      'intfloat/multilingual-e5-small',
-      'thenlper/gte-small',
-      'snowflake/snowflake-arctic-embed-xs',
-      'snowflake/snowflake-arctic-embed-s',
-      'sentence-transformers/all-minilm-l6-v2',
-      'sentence-transformers/all-minilm-l12-v2',
-      'sentence-transformers/multi-qa-minilm-l6-cos-v1',
-      'sentence-transformers/paraphrase-multilingual-minilm-l12-v2',
-    ],
-  ],
-  [512, ['baai/bge-small-zh-v1.5']],
-  [
-    768,
-    [
-      'baai/bge-base-en',
-      'baai/bge-base-en-v1.5',
-      'baai/bge-base-zh-v1.5',
-      'intfloat/e5-base',
-      'intfloat/e5-base-v2',
-      'intfloat/multilingual-e5-base',
-      'thenlper/gte-base',
-      'alibaba-nlp/gte-base-en-v1.5',
-      'snowflake/snowflake-arctic-embed-m',
-      'nomic-ai/nomic-embed-text-v1',
-      'snowflake/snowflake-arctic-embed-m-v1.5',
-      'snowflake/snowflake-arctic-embed-m-v2.0',
-      'nomic-ai/nomic-embed-text-v1.5',
-      'sentence-transformers/all-mpnet-base-v2',
-      'sentence-transformers/multi-qa-mpnet-base-dot-v1',
-    ],
-  ],
-  [
-    1_024,
-    [
-      'baai/bge-large-en',
-      'baai/bge-large-en-v1.5',
-      'baai/bge-large-zh-v1.5',
-      'baai/bge-m3',
-      'intfloat/e5-large',
-      'intfloat/e5-large-v2',
-      'intfloat/multilingual-e5-large',
-      'thenlper/gte-large',
-      'alibaba-nlp/gte-large-en-v1.5',
-      'mixedbread-ai/mxbai-embed-large-v1',
-      'snowflake/snowflake-arctic-embed-l',
-      'snowflake/snowflake-arctic-embed-l-v2.0',
-    ],
-  ],
 ]

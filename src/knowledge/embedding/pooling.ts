@@ -19,7 +19,7 @@ export function readVectors(
   // One text, and its vector not in a list of one.
   const rows: unknown[] = count === 1 && typeof answer[0] === 'number' ? [answer] : answer
   if (rows.length !== count)
-    throw new RequestFailure('count', { detail: `${rows.length} for ${count} texts` })
+    throw new RequestFailure('malformed', { detail: `${rows.length} for ${count} texts` })
   if (pooling === 'mean' && mayBePadded(rows)) throw new RequestFailure('padded')
   const vectors = rows.map((row) => unitVector(pool(row, pooling)))
   const expected = dimensions ?? vectors[0]?.length ?? 0
@@ -57,7 +57,7 @@ function pool(row: unknown, pooling: Pooling): number[] {
 
 function numbers(row: unknown): number[] {
   if (!Array.isArray(row)) throw new RequestFailure('malformed')
-  if (!row.every((entry) => Number.isFinite(entry))) throw new RequestFailure('number')
+  if (!row.every((entry) => Number.isFinite(entry))) throw notFinite()
   return row
 }
 
@@ -65,7 +65,11 @@ function unitVector(values: number[]): Float32Array {
   let squares = 0
   for (const value of values) squares += value * value
   const norm = Math.sqrt(squares)
-  if (!Number.isFinite(norm)) throw new RequestFailure('number')
-  if (norm < 1e-12) throw new RequestFailure('zero')
+  if (!Number.isFinite(norm)) throw notFinite()
+  if (norm < 1e-12) throw new RequestFailure('malformed', { detail: 'a vector of zeros' })
   return Float32Array.from(values, (value) => value / norm)
+}
+
+function notFinite(): RequestFailure {
+  return new RequestFailure('malformed', { detail: 'an entry is not a finite number' })
 }
