@@ -16,6 +16,11 @@ export const guidePages = [
 ] as const
 export const guidePath = '/docs/guide'
 
+export interface Guide {
+  pages: GuidePage[]
+  styles: string
+}
+
 export interface GuidePage {
   name: (typeof guidePages)[number]
   title: string
@@ -32,8 +37,8 @@ export interface Section {
   level: number
   anchor: string
   text: string
-  /** What each word of the section counts in a search, by its stem. */
-  words: ReadonlyMap<string, number>
+  /** The stems of its words; those of its title stand here several times, so that they count more in a search. */
+  stems: string[]
 }
 
 export interface GuideHit {
@@ -42,15 +47,12 @@ export interface GuideHit {
   score: number
 }
 
-const wordPattern = /[\p{L}\p{N}]+/gu
 const hitsMax = 20
 const soughtWordsMax = 8
-/** A word counts once each time that it occurs in the text, up to a few times, and more in a title. */
-const occurrencesCountedMax = 3
-const titleWeight = 10
-const pageTitleWeight = 3
+const titleWeight = 20
+const pageTitleWeight = 6
 const prefixCharsMin = 3
-const excerptChars = { before: 60, max: 220 }
+const excerptWords = { before: 10, max: 36 }
 
 // The pages are ours, so their HTML, which is comments only, may pass.
 const markdown = new MarkdownIt({ html: true })
@@ -61,8 +63,9 @@ markdown.renderer.rules.fence = (tokens, at) =>
   `<pre ${scrollable}><code>${escapeHtml(tokens[at]?.content ?? '')}</code></pre>`
 
 /** Reads and renders every page of the folder. */
-export function readGuide(folder: string): GuidePage[] {
-  return guidePages.map((name) => toPage(name, readFileSync(join(folder, `${name}.md`), 'utf8')))
+export function readGuide(folder: string): Guide {
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+  return { pages: guidePages.map((name) => toPage(name, read(`${name}.md`))), styles: read('guide.css') }
 }
 
 function toPage(name: GuidePage['name'], source: string): GuidePage {
@@ -87,7 +90,9 @@ function toPage(name: GuidePage['name'], source: string): GuidePage {
     level,
     anchor: anchorOf(title),
     text: text.join(' '),
-    words: weighWords(text.join(' '), [title, titleWeight], [pageTitle, pageTitleWeight]),
+    stems: stemsOf(
+      `${`${title} `.repeat(titleWeight)} ${`${pageTitle} `.repeat(pageTitleWeight)} ${text.join(' ')}`,
+    ),
   }))
   return {
     name,
@@ -111,12 +116,12 @@ export function anchorOf(title: string): string {
 }
 
 /** The sections that have all words of the query, in any form or as the beginning of a word; best first. */
-export function searchGuide(pages: GuidePage[], query: string): GuideHit[] {
+export function searchGuide({ pages }: Guide, query: string): GuideHit[] {
   const sought = soughtWordsOf(query)
   if (sought.length === 0) return []
   return pages
     .flatMap((page) =>
-      page.sections.map((section) => ({ page, section, score: scoreOf(sought, section.words) })),
+      page.sections.map((section) => ({ page, section, score: scoreOf(sought, section.stems) })),
     )
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
@@ -126,18 +131,16 @@ export function searchGuide(pages: GuidePage[], query: string): GuideHit[] {
 /** The part of the section where a word of the query is first found, as HTML with these words marked. */
 export function excerptOf({ text }: Section, query: string): string {
   const sought = soughtWordsOf(query)
-  const isSought = (word: string) => sought.some((one) => isForm(stemOf(foldText(word)), one))
-  const found = [...text.matchAll(wordPattern)].find(([word]) => isSought(word))
-  const first = Math.max(0, (found?.index ?? 0) - excerptChars.before)
-  const start = first === 0 ? 0 : text.indexOf(' ', first) + 1
-  const isLast = text.length <= start + excerptChars.max
-  const end = isLast ? text.length : text.lastIndexOf(' ', start + excerptChars.max)
-  const html = text
+  const isSought = (part: string) => sought.some((word) => isForm(stemOf(foldText(part)), word))
+  // Words and what stands between them take turns.
+  const parts = text.split(/([\p{L}\p{N}]+)/u)
+  const start = Math.max(0, parts.findIndex(isSought) - 2 * excerptWords.before)
+  const end = start + 2 * excerptWords.max
+  const html = parts
     .slice(start, end)
-    .split(/([\p{L}\p{N}]+)/u)
     .map((part) => (isSought(part) ? `<mark>${part}</mark>` : escapeHtml(part)))
     .join('')
-  return `${start > 0 ? '… ' : ''}${html}${isLast ? '' : ' …'}`
+  return `${start > 0 ? '… ' : ''}${html}${end < parts.length ? ' …' : ''}`
 }
 
 interface SoughtWord {
@@ -151,12 +154,8 @@ function soughtWordsOf(query: string): SoughtWord[] {
     .map((folded) => ({ folded, stem: stemOf(folded) }))
 }
 
-function scoreOf(sought: SoughtWord[], words: Section['words']): number {
-  const scores = sought.map((word) => {
-    let score = 0
-    for (const [stem, weight] of words) if (isForm(stem, word)) score += weight
-    return score
-  })
+function scoreOf(sought: SoughtWord[], stems: string[]): number {
+  const scores = sought.map((word) => stems.filter((stem) => isForm(stem, word)).length)
   return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0)
 }
 
@@ -164,19 +163,12 @@ function isForm(stem: string, word: SoughtWord): boolean {
   return stem === word.stem || (word.folded.length >= prefixCharsMin && stem.startsWith(word.folded))
 }
 
-function weighWords(text: string, ...titles: [title: string, weight: number][]): Map<string, number> {
-  const weights = new Map<string, number>()
-  for (const stem of wordsOf(text).map(stemOf)) {
-    weights.set(stem, Math.min((weights.get(stem) ?? 0) + 1, occurrencesCountedMax))
-  }
-  for (const [title, weight] of titles) {
-    for (const stem of wordsOf(title).map(stemOf)) weights.set(stem, (weights.get(stem) ?? 0) + weight)
-  }
-  return weights
+function stemsOf(text: string): string[] {
+  return wordsOf(text).map(stemOf)
 }
 
 function wordsOf(text: string): string[] {
-  return foldText(text).match(wordPattern) ?? []
+  return foldText(text).match(/[\p{L}\p{N}]+/gu) ?? []
 }
 
 export function escapeHtml(text: string): string {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
-import { type GuidePage, guidePages, guidePath, readGuide, searchGuide } from './guide.ts'
+import { type Guide, guidePages, guidePath, readGuide, searchGuide } from './guide.ts'
 import { articlePage, overviewPage, resultsPage } from './page.ts'
 
 const folder = fileURLToPath(new URL('./', import.meta.url))
@@ -9,7 +9,7 @@ const hidden = { detail: { hide: true } }
 
 /** The manual under /docs/guide. It is rendered when it is first asked for. */
 export function guideRoutes() {
-  let guide: GuidePage[] | undefined
+  let guide: Guide | undefined
   const read = () => {
     guide ??= readGuide(folder)
     return guide
