@@ -1,8 +1,18 @@
 import { invalidRequest } from '../../errors.ts'
 import type { ItemHead } from '../knowledge.ts'
-import type { ComparisonOperator, DifyCondition, DifyRequest } from './dify-schemas.ts'
 
 type Test<Field> = (field: Field) => boolean
+
+export interface DifyCondition {
+  name: string
+  comparison_operator: string
+  value?: unknown
+}
+
+export interface MetadataCondition {
+  logical_operator?: 'and' | 'or' | null
+  conditions?: DifyCondition[] | null
+}
 
 /** What can be filtered by, under the names that records and items have for it. */
 const textFields: Record<string, (item: ItemHead) => string> = {
@@ -15,11 +25,44 @@ const textFields: Record<string, (item: ItemHead) => string> = {
 const dateFields = ['created_at', 'createdAt']
 const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
+/** Upper and lower case differ, as in Dify's own filters. */
+const textTests: Record<string, (part: string) => Test<string>> = {
+  contains: (part) => (text) => text.includes(part),
+  'not contains': (part) => (text) => !text.includes(part),
+  'start with': (start) => (text) => text.startsWith(start),
+  'end with': (end) => (text) => text.endsWith(end),
+  is: (whole) => (text) => text === whole,
+  'is not': (whole) => (text) => text !== whole,
+}
+const listTests: Record<string, (listed: string[]) => Test<string>> = {
+  in: (listed) => (text) => listed.includes(text),
+  'not in': (listed) => (text) => !listed.includes(text),
+}
+const timeTests: Record<string, (then: number) => Test<number>> = {
+  '=': (then) => (time) => time === then,
+  '≠': (then) => (time) => time !== then,
+  '>': (then) => (time) => time > then,
+  '<': (then) => (time) => time < then,
+  '≥': (then) => (time) => time >= then,
+  '≤': (then) => (time) => time <= then,
+  before: (then) => (time) => time < then,
+  after: (then) => (time) => time > then,
+  is: (then) => (time) => time === then,
+  'is not': (then) => (time) => time !== then,
+}
+export const comparisonOperators = Object.keys({
+  ...textTests,
+  ...listTests,
+  empty: null,
+  'not empty': null,
+  ...timeTests,
+})
+
 /**
- * Which items a search is limited to; null when it is not.
- * @throws invalid_request for a condition that cannot be kept: none is ever passed over
+ * The items that a search is limited to; null for no limit.
+ * @throws invalid_request for a condition that cannot be checked, since ignoring it would find too much
  */
-export function itemFilterOf(condition: DifyRequest['metadata_condition']): Test<ItemHead> | null {
+export function itemFilterOf(condition: MetadataCondition | null | undefined): Test<ItemHead> | null {
   const tests = condition?.conditions?.map(toItemTest) ?? []
   if (tests.length === 0) return null
   if (condition?.logical_operator === 'or') return (item) => tests.some((test) => test(item))
@@ -28,74 +71,32 @@ export function itemFilterOf(condition: DifyRequest['metadata_condition']): Test
 
 function toItemTest(condition: DifyCondition, at: number): Test<ItemHead> {
   const readText = Object.hasOwn(textFields, condition.name) ? textFields[condition.name] : undefined
-  const isDate = dateFields.includes(condition.name)
-  if (!readText && !isDate) {
-    const known = [...Object.keys(textFields), ...dateFields].join(', ')
-    throw refusal(at, 'name', `must be one of ${known}`)
-  }
   if (readText) {
     const test = toTextTest(condition, at)
     return (item) => test(readText(item))
   }
-  const test = toTimeTest(condition, at)
-  return (item) => test(item.createdAt)
+  if (dateFields.includes(condition.name)) {
+    const test = toTimeTest(condition, at)
+    return (item) => test(item.createdAt)
+  }
+  throw refusal(at, 'name', `must be one of ${[...Object.keys(textFields), ...dateFields].join(', ')}`)
 }
 
-/** Letters must be the same, case included, as in Dify's own filters. */
 function toTextTest({ comparison_operator: operator, value }: DifyCondition, at: number): Test<string> {
-  switch (operator) {
-    case 'empty':
-      return (text) => text === ''
-    case 'not empty':
-      return (text) => text !== ''
-    case 'in':
-    case 'not in': {
-      const listed = new Set(asTexts(value, at))
-      return (text) => listed.has(text) === (operator === 'in')
-    }
-    case 'contains':
-    case 'not contains': {
-      const part = asText(value, at)
-      return (text) => text.includes(part) === (operator === 'contains')
-    }
-    case 'start with': {
-      const start = asText(value, at)
-      return (text) => text.startsWith(start)
-    }
-    case 'end with': {
-      const end = asText(value, at)
-      return (text) => text.endsWith(end)
-    }
-    case 'is':
-    case 'is not': {
-      const whole = asText(value, at)
-      return (text) => (text === whole) === (operator === 'is')
-    }
-    default:
-      throw unsuited(operator, 'a text', at)
-  }
+  if (operator === 'empty') return (text) => text === ''
+  if (operator === 'not empty') return (text) => text !== ''
+  const [toTest, toListTest] = [textTests[operator], listTests[operator]]
+  if (toTest) return toTest(asText(value, at))
+  if (toListTest) return toListTest(asTexts(value, at))
+  throw unsuited(operator, 'a text', at)
 }
 
 function toTimeTest({ comparison_operator: operator, value }: DifyCondition, at: number): Test<number> {
   if (operator === 'empty') return () => false
   if (operator === 'not empty') return () => true
-  const compare = timeComparisons[operator]
-  if (!compare) throw unsuited(operator, 'a time', at)
-  const then = asTimeMs(value, at)
-  return (time) => compare(time, then)
-}
-
-const timeComparisons: Partial<Record<ComparisonOperator, (time: number, then: number) => boolean>> = {
-  before: (time, then) => time < then,
-  after: (time, then) => time > then,
-  '<': (time, then) => time < then,
-  '>': (time, then) => time > then,
-  '≤': (time, then) => time <= then,
-  '≥': (time, then) => time >= then,
-  '=': (time, then) => time === then,
-  '≠': (time, then) => time !== then,
-  is: (time, then) => time === then,
-  'is not': (time, then) => time !== then,
+  const toTest = timeTests[operator]
+  if (!toTest) throw unsuited(operator, 'a time', at)
+  return toTest(asTimeMs(value, at))
 }
 
 function asText(value: unknown, at: number): string {
@@ -117,7 +118,7 @@ function asTimeMs(value: unknown, at: number): number {
   throw refusal(at, 'value', 'must be a date, a time with its zone, or seconds since 1970')
 }
 
-/** Whether it is in the calendar: the 30th of February is parsed as a day in March. */
+/** Whether the calendar has the date: the 30th of February is parsed as a day in March. */
 function isDay(date: string): boolean {
   return new Date(date).toISOString().startsWith(date)
 }

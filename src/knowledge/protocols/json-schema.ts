@@ -7,33 +7,19 @@ export type ObjectSchema = {
   required?: string[]
 }
 
-/** Our schemas, which are of OpenAPI 3.0's dialect, as plain JSON Schema (2020-12). */
+/** A schema of ours, which is in OpenAPI 3.0's dialect, as plain JSON Schema (2020-12). */
 export function toJsonSchema(schema: TObject): ObjectSchema {
-  return { ...toPlain(schema), type: 'object' }
+  return JSON.parse(JSON.stringify(schema), (_, part) => (isObject(part) ? withoutDialect(part) : part))
 }
 
-/** The keywords that the dialects do not share, and those that hold schemas. */
-interface OpenApiSchema {
-  [keyword: string]: unknown
-  type?: string
-  nullable?: boolean
-  example?: unknown
-  'x-message'?: string
-  properties?: Record<string, OpenApiSchema>
-  items?: OpenApiSchema
+/** Rewrites the keywords that differ. No property of ours has the name of one. */
+function withoutDialect(schema: Record<string, unknown>): object {
+  const { nullable, example, 'x-message': message, ...shared } = schema
+  if (nullable) shared.type = [shared.type, 'null']
+  if (example !== undefined) shared.examples = [example]
+  return shared
 }
 
-function toPlain(schema: OpenApiSchema): object {
-  const { nullable, example, 'x-message': sentence, properties, items, ...shared } = schema
-  return {
-    ...shared,
-    ...(nullable ? { type: [schema.type, 'null'] } : {}),
-    ...(example === undefined ? {} : { examples: [example] }),
-    ...(properties ? { properties: toPlainEach(properties) } : {}),
-    ...(items ? { items: toPlain(items) } : {}),
-  }
-}
-
-function toPlainEach(properties: Record<string, OpenApiSchema>): Record<string, object> {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, toPlain(schema)]))
+function isObject(part: unknown): part is Record<string, unknown> {
+  return typeof part === 'object' && part !== null && !Array.isArray(part)
 }
