@@ -2,6 +2,8 @@ import { invalidRequest } from '../../errors.ts'
 import type { ItemHead } from '../knowledge.ts'
 
 type Test<Field> = (field: Field) => boolean
+/** Makes the test from a condition's value; `at` is the condition's place in the request. */
+type ToTest<Field> = (value: unknown, at: number) => Test<Field>
 
 export interface DifyCondition {
   name: string
@@ -26,37 +28,33 @@ const dateFields = ['created_at', 'createdAt']
 const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
 /** Upper and lower case differ, as in Dify's own filters. */
-const textTests: Record<string, (part: string) => Test<string>> = {
-  contains: (part) => (text) => text.includes(part),
-  'not contains': (part) => (text) => !text.includes(part),
-  'start with': (start) => (text) => text.startsWith(start),
-  'end with': (end) => (text) => text.endsWith(end),
-  is: (whole) => (text) => text === whole,
-  'is not': (whole) => (text) => text !== whole,
+const textTests: Record<string, ToTest<string>> = {
+  contains: compare(asText, (text, part) => text.includes(part)),
+  'not contains': compare(asText, (text, part) => !text.includes(part)),
+  'start with': compare(asText, (text, start) => text.startsWith(start)),
+  'end with': compare(asText, (text, end) => text.endsWith(end)),
+  is: compare(asText, (text, whole) => text === whole),
+  'is not': compare(asText, (text, whole) => text !== whole),
+  in: compare(asTexts, (text, listed) => listed.includes(text)),
+  'not in': compare(asTexts, (text, listed) => !listed.includes(text)),
+  empty: () => (text) => text === '',
+  'not empty': () => (text) => text !== '',
 }
-const listTests: Record<string, (listed: string[]) => Test<string>> = {
-  in: (listed) => (text) => listed.includes(text),
-  'not in': (listed) => (text) => !listed.includes(text),
+const timeTests: Record<string, ToTest<number>> = {
+  '=': compare(asTimeMs, (time, then) => time === then),
+  '≠': compare(asTimeMs, (time, then) => time !== then),
+  '>': compare(asTimeMs, (time, then) => time > then),
+  '<': compare(asTimeMs, (time, then) => time < then),
+  '≥': compare(asTimeMs, (time, then) => time >= then),
+  '≤': compare(asTimeMs, (time, then) => time <= then),
+  before: compare(asTimeMs, (time, then) => time < then),
+  after: compare(asTimeMs, (time, then) => time > then),
+  is: compare(asTimeMs, (time, then) => time === then),
+  'is not': compare(asTimeMs, (time, then) => time !== then),
+  empty: () => () => false,
+  'not empty': () => () => true,
 }
-const timeTests: Record<string, (then: number) => Test<number>> = {
-  '=': (then) => (time) => time === then,
-  '≠': (then) => (time) => time !== then,
-  '>': (then) => (time) => time > then,
-  '<': (then) => (time) => time < then,
-  '≥': (then) => (time) => time >= then,
-  '≤': (then) => (time) => time <= then,
-  before: (then) => (time) => time < then,
-  after: (then) => (time) => time > then,
-  is: (then) => (time) => time === then,
-  'is not': (then) => (time) => time !== then,
-}
-export const comparisonOperators = Object.keys({
-  ...textTests,
-  ...listTests,
-  empty: null,
-  'not empty': null,
-  ...timeTests,
-})
+export const comparisonOperators = Object.keys({ ...textTests, ...timeTests })
 
 /**
  * The items that a search is limited to; null for no limit.
@@ -72,31 +70,35 @@ export function itemFilterOf(condition: MetadataCondition | null | undefined): T
 function toItemTest(condition: DifyCondition, at: number): Test<ItemHead> {
   const readText = Object.hasOwn(textFields, condition.name) ? textFields[condition.name] : undefined
   if (readText) {
-    const test = toTextTest(condition, at)
+    const test = toTest(textTests, 'a text', condition, at)
     return (item) => test(readText(item))
   }
   if (dateFields.includes(condition.name)) {
-    const test = toTimeTest(condition, at)
+    const test = toTest(timeTests, 'a time', condition, at)
     return (item) => test(item.createdAt)
   }
   throw refusal(at, 'name', `must be one of ${[...Object.keys(textFields), ...dateFields].join(', ')}`)
 }
 
-function toTextTest({ comparison_operator: operator, value }: DifyCondition, at: number): Test<string> {
-  if (operator === 'empty') return (text) => text === ''
-  if (operator === 'not empty') return (text) => text !== ''
-  const [toTest, toListTest] = [textTests[operator], listTests[operator]]
-  if (toTest) return toTest(asText(value, at))
-  if (toListTest) return toListTest(asTexts(value, at))
-  throw unsuited(operator, 'a text', at)
+function toTest<Field>(
+  tests: Record<string, ToTest<Field>>,
+  kind: string,
+  { comparison_operator: operator, value }: DifyCondition,
+  at: number,
+): Test<Field> {
+  const make = tests[operator]
+  if (!make) throw refusal(at, 'comparison_operator', `${operator} does not compare ${kind}`)
+  return make(value, at)
 }
 
-function toTimeTest({ comparison_operator: operator, value }: DifyCondition, at: number): Test<number> {
-  if (operator === 'empty') return () => false
-  if (operator === 'not empty') return () => true
-  const toTest = timeTests[operator]
-  if (!toTest) throw unsuited(operator, 'a time', at)
-  return toTest(asTimeMs(value, at))
+function compare<Field, Value>(
+  read: (value: unknown, at: number) => Value,
+  test: (field: Field, value: Value) => boolean,
+): ToTest<Field> {
+  return (given, at) => {
+    const value = read(given, at)
+    return (field) => test(field, value)
+  }
 }
 
 function asText(value: unknown, at: number): string {
@@ -121,10 +123,6 @@ function asTimeMs(value: unknown, at: number): number {
 /** Whether the calendar has the date: the 30th of February is parsed as a day in March. */
 function isDay(date: string): boolean {
   return new Date(date).toISOString().startsWith(date)
-}
-
-function unsuited(operator: string, kind: string, at: number) {
-  return refusal(at, 'comparison_operator', `${operator} does not compare ${kind}`)
 }
 
 function refusal(at: number, field: string, message: string) {

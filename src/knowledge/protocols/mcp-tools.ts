@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { AppError } from '../../errors.ts'
+import { graphemeStart } from '../../text/graphemes.ts'
 import { compileCheck } from '../../validation.ts'
 import type { Knowledge } from '../knowledge.ts'
 import {
@@ -15,7 +16,6 @@ import {
 import type { Search } from '../search/search.ts'
 import { toJsonSchema } from './json-schema.ts'
 import { modelText } from './model-text.ts'
-import { sliceOf } from './text-slice.ts'
 
 export interface McpTool {
   readonly definition: Tool
@@ -168,4 +168,16 @@ function document({ name, description, text, offset, totalChars, nextOffset }: I
     text,
     ...(isWhole ? [] : [`(Characters ${offset} to ${end} of ${totalChars}${more})`]),
   ].join('\n\n')
+}
+
+/**
+ * The part of an item's text that starts at `offset`, in UTF-16 code units, or before it where that is inside a
+ * surrogate pair. No grapheme that fits is cut in two, and a part is empty only at the end of the text.
+ */
+function sliceOf(text: string, offset: number, charsMax: number) {
+  const isInsidePair = offset > 0 && (text.codePointAt(offset - 1) ?? 0) > 0xffff
+  const start = isInsidePair ? offset - 1 : Math.min(offset, text.length)
+  const cut = graphemeStart(text, start, Math.min(start + charsMax, text.length))
+  const end = cut > start ? cut : start + String.fromCodePoint(text.codePointAt(start) ?? 0).length
+  return { text: text.slice(start, end), offset: start, nextOffset: end < text.length ? end : null }
 }

@@ -32,14 +32,10 @@ export interface ToolCall {
 export function queryOf({ message }: VapiKnowledgeRequest): string | null {
   const messages = message.messages ?? message.messagesOpenAIFormatted
   if (!messages) throw invalidRequest([{ field: 'message.messages', message: 'is required' }])
-  let query = ''
-  let turns = 0
-  for (let at = messages.length - 1; at >= 0 && turns < queryTurnsMax; at--) {
-    const turn = userTurn(messages[at])
-    if (turn === '') continue
-    query = query === '' ? turn : `${turn} ${query}`
-    turns++
-    if (!isShort(query)) break
+  const turns = messages.map(userTurn).filter((turn) => turn !== '')
+  let query = turns.pop() ?? ''
+  for (const turn of turns.slice(1 - queryTurnsMax).reverse()) {
+    if (isShort(query)) query = `${turn} ${query}`
   }
   return query === '' ? null : toQuery(query)
 }
@@ -103,15 +99,11 @@ function textOf(content: unknown): string {
 }
 
 function isShort(text: string): boolean {
-  let words = 0
-  for (const { isWordLike } of wordSegmenter.segment(text.slice(-queryCharsMax))) {
-    if (isWordLike) words++
-    if (words >= queryWordsMin) return false
-  }
-  return true
+  const segments = [...wordSegmenter.segment(text.slice(-queryCharsMax))]
+  return segments.filter(({ isWordLike }) => isWordLike).length < queryWordsMin
 }
 
-// Also counts words of languages that put no spaces between them.
+// It also counts words of languages that put no spaces between them.
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' })
 
 /** `toolWithToolCallList` has each call inside its tool, whose own `parameters` are a schema. */
