@@ -117,21 +117,23 @@ export function anchorOf(title: string): string {
 
 /** The sections that have all words of the query, in any form or as the beginning of a word; best first. */
 export function searchGuide({ pages }: Guide, query: string): GuideHit[] {
-  const sought = soughtWordsOf(query)
-  if (sought.length === 0) return []
+  const matchers = matchersOf(query)
   return pages
-    .flatMap((page) =>
-      page.sections.map((section) => ({ page, section, score: scoreOf(sought, section.stems) })),
-    )
+    .flatMap((page) => page.sections.map((section) => ({ page, section, score: scoreOf(section, matchers) })))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, hitsMax)
 }
 
+function scoreOf({ stems }: Section, matchers: Matcher[]): number {
+  const scores = matchers.map((matches) => stems.filter(matches).length)
+  return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0)
+}
+
 /** The part of the section where a word of the query is first found, as HTML with these words marked. */
 export function excerptOf({ text }: Section, query: string): string {
-  const sought = soughtWordsOf(query)
-  const isSought = (part: string) => sought.some((word) => isForm(stemOf(foldText(part)), word))
+  const matchers = matchersOf(query)
+  const isSought = (part: string) => matchers.some((matches) => matches(stemOf(foldText(part))))
   // Words and what stands between them take turns.
   const parts = text.split(/([\p{L}\p{N}]+)/u)
   const start = Math.max(0, parts.findIndex(isSought) - 2 * excerptWords.before)
@@ -143,24 +145,17 @@ export function excerptOf({ text }: Section, query: string): string {
   return `${start > 0 ? '… ' : ''}${html}${end < parts.length ? ' …' : ''}`
 }
 
-interface SoughtWord {
-  folded: string
-  stem: string
-}
+/** Whether a word, given as its stem, is the sought one in any form, or begins with it. */
+type Matcher = (stem: string) => boolean
 
-function soughtWordsOf(query: string): SoughtWord[] {
+/** One for each word of the query. */
+function matchersOf(query: string): Matcher[] {
   return wordsOf(query)
     .slice(0, soughtWordsMax)
-    .map((folded) => ({ folded, stem: stemOf(folded) }))
-}
-
-function scoreOf(sought: SoughtWord[], stems: string[]): number {
-  const scores = sought.map((word) => stems.filter((stem) => isForm(stem, word)).length)
-  return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0)
-}
-
-function isForm(stem: string, word: SoughtWord): boolean {
-  return stem === word.stem || (word.folded.length >= prefixCharsMin && stem.startsWith(word.folded))
+    .map((word) => {
+      const own = stemOf(word)
+      return (stem) => stem === own || (word.length >= prefixCharsMin && stem.startsWith(word))
+    })
 }
 
 function stemsOf(text: string): string[] {

@@ -2,10 +2,7 @@ import { escapeHtml, excerptOf, type Guide, type GuideHit, type GuidePage, guide
 
 /** The start of the guide: what each page is about. */
 export function overviewPage(guide: Guide): string {
-  const entries = guide.pages.map(
-    ({ name, title, summary }) =>
-      `<li><a href="${guidePath}/${name}">${escapeHtml(title)}</a><p>${escapeHtml(summary)}</p></li>`,
-  )
+  const entries = guide.pages.map(({ name, title, summary }) => entry(name, title, escapeHtml(summary)))
   const main = `<h1>Guide</h1>
 <p>How to set up, run and rely on Callbook. Every operation of the API is under <a href="/docs">API reference</a>, every
 error under <a href="/docs/errors">Errors</a>.</p>
@@ -37,22 +34,20 @@ export function articlePage(guide: Guide, name: GuidePage['name']): string {
 /** What a search found. */
 export function resultsPage(guide: Guide, query: string, hits: GuideHit[]): string {
   const entries = hits.map(({ page, section }) => {
-    const [target, title] =
-      section.level === 1
-        ? [page.name, section.title]
-        : [`${page.name}#${section.anchor}`, `${page.title} › ${section.title}`]
-    return `<li><a href="${guidePath}/${target}">${escapeHtml(title)}</a><p>${excerptOf(section, query)}</p></li>`
+    const excerpt = excerptOf(section, query)
+    if (section.level === 1) return entry(page.name, page.title, excerpt)
+    return entry(`${page.name}#${section.anchor}`, `${page.title} › ${section.title}`, excerpt)
   })
   const found =
     hits.length > 0
       ? `<ul class="entries">${entries.join('\n')}</ul>`
       : '<p>Nothing found. Try fewer words.</p>'
-  return layout({
-    guide,
-    title: 'Search',
-    query,
-    main: `<h1>Search: ${escapeHtml(query)}</h1>${found}`,
-  })
+  const main = `<h1>Search: ${escapeHtml(query)}</h1>${found}`
+  return layout({ guide, title: 'Search', query, main })
+}
+
+function entry(target: string, title: string, html: string): string {
+  return `<li><a href="${guidePath}/${target}">${escapeHtml(title)}</a><p>${html}</p></li>`
 }
 
 interface Layout {

@@ -11,8 +11,8 @@ export interface Embedder {
   /** Length of every vector; null while neither stored vectors nor an answer told it. */
   readonly dimensions: number | null
   /**
-   * How much the order of its vectors counts in hybrid search, where the order by words counts 1: less than 1 where
-   * vectors know no more than the words.
+   * The weight of the vector ranking in hybrid search, where the keyword ranking weighs 1. It is low where vectors
+   * know little more than the words.
    */
   readonly rankWeight: number
   /** For people: where texts are sent, e.g. `this process (builtin)` or `https://router.huggingface.co/…`. */
@@ -27,20 +27,23 @@ export interface Embedder {
 /** Some models want queries and documents marked by different prefixes. */
 export type EmbeddingKind = 'query' | 'document'
 
+interface EmbeddingErrorOptions {
+  /** How long the provider asked us to wait, if it did. */
+  retryAfterMs?: number | undefined
+  /** Whether one of the texts may be the reason, so that the others could be embedded without it. */
+  mayBeText?: boolean
+  cause?: unknown
+}
+
 /** Why texts could not be embedded now. Their chunks stay pending and are tried again. */
 export class EmbeddingError extends Error {
-  /** Milliseconds the provider asked us to wait (from `Retry-After`), when it did. */
   readonly retryAfterMs: number | undefined
-  /** Whether it may be that one of the texts cannot be embedded, and its neighbours could without it. */
   readonly mayBeText: boolean
 
-  constructor(
-    message: string,
-    options: { retryAfterMs?: number | undefined; mayBeText?: boolean; cause?: unknown } = {},
-  ) {
-    super(message, { cause: options.cause })
+  constructor(message: string, { retryAfterMs, mayBeText = false, cause }: EmbeddingErrorOptions = {}) {
+    super(message, { cause })
     this.name = 'EmbeddingError'
-    this.retryAfterMs = options.retryAfterMs
-    this.mayBeText = options.mayBeText ?? false
+    this.retryAfterMs = retryAfterMs
+    this.mayBeText = mayBeText
   }
 }

@@ -108,22 +108,19 @@ class HuggingFaceEmbedder implements Embedder {
 
   async #request(inputs: string[], signal: AbortSignal): Promise<Float32Array[]> {
     const startedAt = performance.now()
-    let failure: RequestFailure | null = null
+    const report = (error: string | null) =>
+      this.#observe?.({ durationMs: performance.now() - startedAt, texts: inputs.length, error })
     try {
       const answer = await this.#extraction.request(inputs, signal)
-      const vectors = readVectors(answer, {
-        count: inputs.length,
-        pooling: this.#traits.pooling,
-        dimensions: this.#dimensions,
-      })
+      const expected = { count: inputs.length, pooling: this.#traits.pooling, dimensions: this.#dimensions }
+      const vectors = readVectors(answer, expected)
       this.#dimensions ??= vectors[0]?.length ?? null
+      report(null)
       return vectors
     } catch (error) {
-      failure = error instanceof RequestFailure ? error : new RequestFailure('malformed')
+      const failure = error instanceof RequestFailure ? error : new RequestFailure('malformed')
+      report(failure.message)
       throw failure
-    } finally {
-      const durationMs = performance.now() - startedAt
-      this.#observe?.({ durationMs, texts: inputs.length, error: failure?.message ?? null })
     }
   }
 }

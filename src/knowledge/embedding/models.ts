@@ -3,9 +3,9 @@ export interface ModelTraits {
   prefixes: keyof typeof prefixes
   query: string
   document: string
-  /** How token vectors become one, should the server leave that to us. */
+  /** How to make one vector of token vectors, where the server leaves that to us. */
   pooling: Pooling
-  /** What the model reads of a text; null where we do not know. */
+  /** How much of a text the model reads; null for a model that we do not know. */
   tokensMax: number | null
 }
 
@@ -17,8 +17,8 @@ export function traitsOf(model: string): ModelTraits {
   if (!/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)?$/.test(model))
     throw new Error(`"${model}" is not the id of a Hugging Face model`)
   const id = model.toLowerCase()
-  const family = families.find(({ ids }) => ids.test(id)) ?? unknownFamily
-  return { ...family, ...prefixes[family.prefixes] }
+  const [, name, pooling, tokensMax] = families.find(([ids]) => ids.test(id)) ?? unknownFamily
+  return { prefixes: name, ...prefixes[name], pooling, tokensMax }
 }
 
 const bgeQuery = 'Represent this sentence for searching relevant passages: '
@@ -33,31 +33,20 @@ const prefixes = {
   nomic: { query: 'search_query: ', document: 'search_document: ' },
 } as const
 
-type Family = Pick<ModelTraits, 'prefixes' | 'pooling' | 'tokensMax'>
-
-const unknownFamily: Family = { prefixes: 'none', pooling: 'mean', tokensMax: null }
+type Family = [ids: RegExp, prefixes: keyof typeof prefixes, pooling: Pooling, tokensMax: number | null]
 
 /** By the model cards and their `1_Pooling/config.json`; the first whose expression matches the id. */
-const families: readonly (Family & { ids: RegExp })[] = [
-  { ids: /bge-(small|base|large)-en/, prefixes: 'bge-en', pooling: 'cls', tokensMax: 512 },
-  { ids: /bge-(small|base|large)-zh/, prefixes: 'bge-zh', pooling: 'cls', tokensMax: 512 },
-  { ids: /bge-m3/, prefixes: 'none', pooling: 'cls', tokensMax: 8_192 },
-  {
-    ids: /(^|\/)(multilingual-)?e5-(small|base|large)(-v2|-unsupervised)?$/,
-    prefixes: 'e5',
-    pooling: 'mean',
-    tokensMax: 512,
-  },
-  { ids: /mxbai-embed-large-v1/, prefixes: 'bge-en', pooling: 'cls', tokensMax: 512 },
-  { ids: /snowflake-arctic-embed-[ml]-v2\.0$/, prefixes: 'query', pooling: 'cls', tokensMax: 8_192 },
-  {
-    ids: /snowflake-arctic-embed-(xs|s|m|l)(-v1\.5)?$/,
-    prefixes: 'bge-en',
-    pooling: 'cls',
-    tokensMax: 512,
-  },
-  { ids: /nomic-embed-text-v1/, prefixes: 'nomic', pooling: 'mean', tokensMax: 8_192 },
-  { ids: /gte-(base|large)-en-v1\.5/, prefixes: 'none', pooling: 'cls', tokensMax: 8_192 },
-  { ids: /(^|\/)gte-(small|base|large)$/, prefixes: 'none', pooling: 'mean', tokensMax: 512 },
-  { ids: /(^|\/)(all|multi-qa|paraphrase)-/, prefixes: 'none', pooling: 'mean', tokensMax: 512 },
+const families: readonly Family[] = [
+  [/bge-(small|base|large)-en/, 'bge-en', 'cls', 512],
+  [/bge-(small|base|large)-zh/, 'bge-zh', 'cls', 512],
+  [/bge-m3/, 'none', 'cls', 8_192],
+  [/(^|\/)(multilingual-)?e5-(small|base|large)(-v2|-unsupervised)?$/, 'e5', 'mean', 512],
+  [/mxbai-embed-large-v1/, 'bge-en', 'cls', 512],
+  [/snowflake-arctic-embed-[ml]-v2\.0$/, 'query', 'cls', 8_192],
+  [/snowflake-arctic-embed-(xs|s|m|l)(-v1\.5)?$/, 'bge-en', 'cls', 512],
+  [/nomic-embed-text-v1/, 'nomic', 'mean', 8_192],
+  [/gte-(base|large)-en-v1\.5/, 'none', 'cls', 8_192],
+  [/(^|\/)gte-(small|base|large)$/, 'none', 'mean', 512],
+  [/(^|\/)(all|multi-qa|paraphrase)-/, 'none', 'mean', 512],
 ]
+const unknownFamily: Family = [/^/, 'none', 'mean', null]

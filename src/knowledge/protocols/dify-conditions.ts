@@ -16,15 +16,6 @@ export interface MetadataCondition {
   conditions?: DifyCondition[] | null
 }
 
-/** What can be filtered by, under the names that records and items have for it. */
-const textFields: Record<string, (item: ItemHead) => string> = {
-  name: (item) => item.name,
-  title: (item) => item.name,
-  description: (item) => item.description,
-  id: (item) => item.id,
-  document_id: (item) => item.id,
-}
-const dateFields = ['created_at', 'createdAt']
 const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
 /** Upper and lower case differ, as in Dify's own filters. */
@@ -56,6 +47,15 @@ const timeTests: Record<string, ToTest<number>> = {
 }
 export const comparisonOperators = Object.keys({ ...textTests, ...timeTests })
 
+const name = toField('a text', textTests, (item) => item.name)
+const description = toField('a text', textTests, (item) => item.description)
+const id = toField('a text', textTests, (item) => item.id)
+const createdAt = toField('a time', timeTests, (item) => item.createdAt)
+/** What can be filtered by, under the names that records and items have for it. */
+const fields = new Map(
+  Object.entries({ name, title: name, description, id, document_id: id, created_at: createdAt, createdAt }),
+)
+
 /**
  * The items that a search is limited to; null for no limit.
  * @throws invalid_request for a condition that cannot be checked, since ignoring it would find too much
@@ -68,27 +68,21 @@ export function itemFilterOf(condition: MetadataCondition | null | undefined): T
 }
 
 function toItemTest(condition: DifyCondition, at: number): Test<ItemHead> {
-  const readText = Object.hasOwn(textFields, condition.name) ? textFields[condition.name] : undefined
-  if (readText) {
-    const test = toTest(textTests, 'a text', condition, at)
-    return (item) => test(readText(item))
-  }
-  if (dateFields.includes(condition.name)) {
-    const test = toTest(timeTests, 'a time', condition, at)
-    return (item) => test(item.createdAt)
-  }
-  throw refusal(at, 'name', `must be one of ${[...Object.keys(textFields), ...dateFields].join(', ')}`)
+  const field = fields.get(condition.name)
+  if (!field) throw refusal(at, 'name', `must be one of ${[...fields.keys()].join(', ')}`)
+  return field(condition, at)
 }
 
-function toTest<Field>(
-  tests: Record<string, ToTest<Field>>,
+function toField<Field>(
   kind: string,
-  { comparison_operator: operator, value }: DifyCondition,
-  at: number,
-): Test<Field> {
-  const make = tests[operator]
-  if (!make) throw refusal(at, 'comparison_operator', `${operator} does not compare ${kind}`)
-  return make(value, at)
+  tests: Record<string, ToTest<Field>>,
+  read: (item: ItemHead) => Field,
+): (condition: DifyCondition, at: number) => Test<ItemHead> {
+  return ({ comparison_operator: operator, value }, at) => {
+    const test = tests[operator]?.(value, at)
+    if (!test) throw refusal(at, 'comparison_operator', `${operator} does not compare ${kind}`)
+    return (item) => test(read(item))
+  }
 }
 
 function compare<Field, Value>(

@@ -11,7 +11,7 @@ import type { RequestContexts } from '../../http/request-context.ts'
 import type { Knowledge } from '../knowledge.ts'
 import type { Search } from '../search/search.ts'
 import { toMessage } from './mcp-message.ts'
-import { mcpServers } from './mcp-server.ts'
+import { createMcpServer } from './mcp-server.ts'
 import { mcpTools } from './mcp-tools.ts'
 import { RpcError } from './rpc-error.ts'
 
@@ -34,7 +34,7 @@ interface McpRoutesOptions {
  */
 export function mcpRoutes(options: McpRoutesOptions) {
   const { knowledge, search, version, publicUrl, contexts, admission, onUnexpected } = options
-  const serverOf = mcpServers({ tools: mcpTools(knowledge, search), version })
+  const tools = mcpTools(knowledge, search)
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
 
   return new Elysia().use(callerContext()).post(
@@ -42,10 +42,9 @@ export function mcpRoutes(options: McpRoutesOptions) {
     ({ caller, request }) => {
       if (!isTrustedOrigin(request.headers.get('origin'), ownOrigin)) throw untrustedOrigin()
       const { requestId, surface } = contexts.of(request)
-      const server = serverOf({
-        projectId: caller.projectId,
-        onUnexpected: (error) => onUnexpected(error, requestId),
-      })
+      const { projectId } = caller
+      const report = (error: unknown) => onUnexpected(error, requestId)
+      const server = createMcpServer({ tools, version, projectId, onUnexpected: report })
       return answer(request, server, { bytesMax: surface.bodyBytesMax, admission })
     },
     // Clients learn the tools from the protocol itself.
