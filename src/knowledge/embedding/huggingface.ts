@@ -4,8 +4,7 @@ import { Circuit } from './circuit.ts'
 import type { Embedder, EmbeddingKind } from './embedder.ts'
 import { RequestFailure } from './failures.ts'
 import { type FeatureExtraction, featureExtraction } from './feature-extraction.ts'
-import { prepareInput } from './inputs.ts'
-import { type ModelTraits, traitsOf } from './models.ts'
+import { type ModelTraits, prepareInput, traitsOf } from './models.ts'
 import { readVectors } from './pooling.ts'
 
 export interface HuggingFaceOptions {

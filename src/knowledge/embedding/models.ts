@@ -1,3 +1,5 @@
+import type { EmbeddingKind } from './embedder.ts'
+
 export interface ModelTraits {
   /** Name of the prefixes, for the embedding space. */
   prefixes: keyof typeof prefixes
@@ -19,6 +21,36 @@ export function traitsOf(model: string): ModelTraits {
   const id = model.toLowerCase()
   const [, name, pooling, tokensMax] = families.find(([ids]) => ids.test(id)) ?? unknownFamily
   return { prefixes: name, ...prefixes[name], pooling, tokensMax }
+}
+
+/** What to send for a text: with its prefix, without lone surrogates (JSON parsers refuse them), never empty. */
+export function prepareInput(text: string, kind: EmbeddingKind, traits: ModelTraits): string {
+  const prefixed = (kind === 'query' ? traits.query : traits.document) + text.toWellFormed()
+  const sent = traits.tokensMax === null ? prefixed : truncate(prefixed, traits.tokensMax - 2)
+  return sent === '' ? ' ' : sent
+}
+
+/**
+ * Cuts a text after about as many tokens, for servers that fail rather than truncate. An estimate on the safe
+ * side for prose: a word piece has four letters; digits, marks and other scripts' characters count one each.
+ */
+function truncate(text: string, tokensMax: number): string {
+  if (text.length <= tokensMax) return text
+  let tokens = 0
+  let letters = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const isLetter = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+    letters = isLetter ? letters + 1 : 0
+    if (isLetter ? letters % 4 === 1 : code > 0x20) tokens++
+    if (tokens <= tokensMax) continue
+    // Without the half of a surrogate pair that the cut may leave.
+    return text
+      .slice(0, at)
+      .toWellFormed()
+      .replace(/\ufffd$/, '')
+  }
+  return text
 }
 
 const bgeQuery = 'Represent this sentence for searching relevant passages: '

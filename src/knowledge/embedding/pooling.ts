@@ -6,7 +6,7 @@ const dimensionsMax = 8_192
 interface ExpectedVectors {
   count: number
   pooling: Pooling
-  /** Null while any length will do, so long as it is the same for all. */
+  /** Null while any length is right that all vectors share. */
   dimensions: number | null
 }
 
@@ -16,7 +16,7 @@ export function readVectors(
   { count, pooling, dimensions }: ExpectedVectors,
 ): Float32Array[] {
   if (!Array.isArray(answer)) throw new RequestFailure('malformed')
-  // One text, and its vector not in a list of one.
+  // Some servers answer a single text with its bare vector.
   const rows: unknown[] = count === 1 && typeof answer[0] === 'number' ? [answer] : answer
   if (rows.length !== count)
     throw new RequestFailure('malformed', { detail: `${rows.length} for ${count} texts` })
@@ -31,14 +31,12 @@ export function readVectors(
 }
 
 /**
- * Texts of one batch are padded to the longest by some servers, and the mean would count the padding. Where
- * all texts have as many token vectors, they are asked for again one by one, which leaves nothing to pad.
+ * Some servers pad the texts of a batch to the longest, and the mean would count the padding. Where all texts have
+ * equally many token vectors, each is sent again alone, which leaves nothing to pad.
  */
 function mayBePadded(rows: unknown[]): boolean {
-  if (rows.length < 2) return false
-  const first = rows[0]
-  if (!Array.isArray(first) || !Array.isArray(first[0])) return false
-  return rows.every((row) => Array.isArray(row) && row.length === first.length)
+  const counts = rows.map((row) => (Array.isArray(row) && Array.isArray(row[0]) ? row.length : 0))
+  return rows.length > 1 && counts[0] !== 0 && new Set(counts).size === 1
 }
 
 function pool(row: unknown, pooling: Pooling): number[] {
@@ -62,9 +60,7 @@ function numbers(row: unknown): number[] {
 }
 
 function unitVector(values: number[]): Float32Array {
-  let squares = 0
-  for (const value of values) squares += value * value
-  const norm = Math.sqrt(squares)
+  const norm = Math.sqrt(values.reduce((squares, value) => squares + value * value, 0))
   if (!Number.isFinite(norm)) throw notFinite()
   if (norm < 1e-12) throw new RequestFailure('malformed', { detail: 'a vector of zeros' })
   return Float32Array.from(values, (value) => value / norm)

@@ -10,10 +10,9 @@ import { isTrustedOrigin } from '../../http/origins.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
 import type { Knowledge } from '../knowledge.ts'
 import type { Search } from '../search/search.ts'
-import { toMessage } from './mcp-message.ts'
+import { RpcError, toMessage } from './mcp-message.ts'
 import { createMcpServer } from './mcp-server.ts'
 import { mcpTools } from './mcp-tools.ts'
-import { RpcError } from './rpc-error.ts'
 
 /** The SDK's code for what HTTP has a status for, and JSON-RPC no code. */
 const refusedByHttp = -32_000

@@ -1,8 +1,8 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { RpcError } from './mcp-message.ts'
 import type { McpTool } from './mcp-tools.ts'
-import { RpcError } from './rpc-error.ts'
 
 const instructions =
   'The knowledge of one organisation, as its voice agents use it. Answer from what search_knowledge finds; if it finds ' +

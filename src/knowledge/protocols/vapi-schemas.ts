@@ -87,7 +87,6 @@ export const VapiToolResult = Type.Object({
 export type VapiToolResult = Static<typeof VapiToolResult>
 
 export const VapiToolAnswer = Type.Object({ results: Type.Array(VapiToolResult) })
-export type VapiToolAnswer = Static<typeof VapiToolAnswer>
 
 export const VapiError = Type.Object({
   error: Type.String({ example: 'Invalid API key: The key is not known, or it has been revoked.' }),
