@@ -41,7 +41,7 @@ export interface Section {
   stems: string[]
 }
 
-export interface GuideHit {
+interface GuideHit {
   page: GuidePage
   section: Section
   score: number
@@ -85,15 +85,10 @@ function toPage(name: GuidePage['name'], source: string): GuidePage {
     } else if (token.type === 'inline' || token.type === 'fence') parts.at(-1)?.text.push(text)
   }
   const pageTitle = parts[0]?.title ?? name
-  const sections = parts.map(({ title, level, text }) => ({
-    title,
-    level,
-    anchor: anchorOf(title),
-    text: text.join(' '),
-    stems: stemsOf(
-      `${`${title} `.repeat(titleWeight)} ${`${pageTitle} `.repeat(pageTitleWeight)} ${text.join(' ')}`,
-    ),
-  }))
+  const sections = parts.map(({ title, level, text }) => {
+    const weighted = [...Array(titleWeight).fill(title), ...Array(pageTitleWeight).fill(pageTitle), ...text]
+    return { title, level, anchor: anchorOf(title), text: text.join(' '), stems: stemsOf(weighted.join(' ')) }
+  })
   return {
     name,
     title: pageTitle,

@@ -1,4 +1,4 @@
-import { escapeHtml, excerptOf, type Guide, type GuideHit, type GuidePage, guidePath } from './guide.ts'
+import { escapeHtml, excerptOf, type Guide, type GuidePage, guidePath, searchGuide } from './guide.ts'
 
 /** The start of the guide: what each page is about. */
 export function overviewPage(guide: Guide): string {
@@ -32,7 +32,8 @@ export function articlePage(guide: Guide, name: GuidePage['name']): string {
 }
 
 /** What a search found. */
-export function resultsPage(guide: Guide, query: string, hits: GuideHit[]): string {
+export function resultsPage(guide: Guide, query: string): string {
+  const hits = searchGuide(guide, query)
   const entries = hits.map(({ page, section }) => {
     const excerpt = excerptOf(section, query)
     if (section.level === 1) return entry(page.name, page.title, excerpt)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
-import { type Guide, guidePages, guidePath, readGuide, searchGuide } from './guide.ts'
+import { type Guide, guidePages, guidePath, readGuide } from './guide.ts'
 import { articlePage, overviewPage, resultsPage } from './page.ts'
 
 const folder = fileURLToPath(new URL('./', import.meta.url))
@@ -19,10 +19,8 @@ export function guideRoutes() {
     guidePath,
     ({ query }) => {
       const sought = String(query.q ?? '').slice(0, queryCharsMax)
-      const isSearch = sought.trim() !== ''
-      return toAnswer(
-        isSearch ? resultsPage(read(), sought, searchGuide(read(), sought)) : overviewPage(read()),
-      )
+      if (sought.trim() === '') return toAnswer(overviewPage(read()))
+      return toAnswer(resultsPage(read(), sought))
     },
     hidden,
   )

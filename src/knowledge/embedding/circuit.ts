@@ -23,7 +23,7 @@ const silenceMsMax = 60_000
 const queriesAtOnceMax = 16
 const requestsWaitingMax = 256
 
-interface CircuitOptions {
+export interface CircuitOptions {
   /** How many requests for documents run at once; queries have slots of their own. */
   concurrency: number
   /** How long nothing is sent after `failuresInRowMax` failures. */

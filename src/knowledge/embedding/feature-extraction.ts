@@ -12,22 +12,19 @@ interface FeatureExtractionOptions {
   timeoutMs: number
 }
 
-export interface FeatureExtraction {
-  /** Where texts are sent, without user, password and query, which may be secrets. */
-  destination: string
-  /** What the provider answers, unchecked. @throws RequestFailure */
-  request(inputs: string[], signal: AbortSignal): Promise<unknown>
-}
+export type FeatureExtraction = ReturnType<typeof featureExtraction>
 
 /** Hugging Face's feature-extraction task at one address, with limits on time and on the answer's size. */
-export function featureExtraction(options: FeatureExtractionOptions): FeatureExtraction {
+export function featureExtraction(options: FeatureExtractionOptions) {
   const { timeoutMs } = options
   const url = urlOf(options)
   const client = new InferenceClient(options.token ?? undefined)
   const fetch = checkedFetch(options.fetch)
   return {
+    /** Without user, password and query, which may be secrets. */
     destination: url.origin + url.pathname,
-    async request(inputs, signal) {
+    /** What the provider answers, unchecked. @throws RequestFailure */
+    async request(inputs: string[], signal: AbortSignal): Promise<unknown> {
       const timeout = AbortSignal.timeout(timeoutMs)
       // With `endpointUrl` the client does not look up providers, some of which serve other vectors of the same model.
       const args = { endpointUrl: url.href, inputs, normalize: true, truncate: true }

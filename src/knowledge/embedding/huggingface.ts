@@ -1,13 +1,13 @@
 import { chunkerVersion } from '../chunking/chunks.ts'
 import { BatchSize } from './batch-size.ts'
-import { Circuit } from './circuit.ts'
+import { Circuit, type CircuitOptions } from './circuit.ts'
 import type { Embedder, EmbeddingKind } from './embedder.ts'
 import { RequestFailure } from './failures.ts'
 import { type FeatureExtraction, featureExtraction } from './feature-extraction.ts'
 import { type ModelTraits, prepareInput, traitsOf } from './models.ts'
 import { readVectors } from './pooling.ts'
 
-export interface HuggingFaceOptions {
+export interface HuggingFaceOptions extends Partial<CircuitOptions> {
   /** Model id on the Hugging Face hub, such as `BAAI/bge-small-en-v1.5`. */
   model: string
   /** URL of a dedicated endpoint or a text-embeddings-inference server; null for the hosted service. */
@@ -18,23 +18,17 @@ export interface HuggingFaceOptions {
   fetch?: typeof fetch
   /** How long one request may take; queries also end with the caller's signal. */
   timeoutMs?: number
-  /** How many requests for documents run at once; queries do not wait for them. */
-  concurrency?: number
   /** Told the outcome of every request; `error` names what went wrong, never a text or the token. */
   observe?: (outcome: { durationMs: number; texts: number; error: string | null }) => void
-  /** The first wait before a retry; doubled and jittered. */
-  retryDelayMsMin?: number
-  /** How long nothing is sent after too many failures in a row. */
-  restMs?: number
 }
 
 const batchTextsMax = 32
-/** With MiniLM's vectors, more of it lost first hits by words: `bun run bench:retrieval`. */
+/** With MiniLM's vectors a higher weight moved exact word matches down: `bun run bench:retrieval`. */
 const rankWeight = 0.3
 
 /**
- * Embeds by Hugging Face's feature-extraction task. Throws when the model id or the endpoint cannot be one;
- * once built, whatever happens is vectors that were checked or an EmbeddingError.
+ * Embeds by Hugging Face's feature-extraction task. Every answer is checked: `embed` gives good vectors or throws an
+ * EmbeddingError. Throws when the model's id or the endpoint is not valid.
  */
 export function createHuggingFaceEmbedder(options: HuggingFaceOptions): Embedder {
   return new HuggingFaceEmbedder(options)

@@ -2,6 +2,7 @@ import { RequestFailure } from './failures.ts'
 import type { Pooling } from './models.ts'
 
 const dimensionsMax = 8_192
+const notFinite = { detail: 'an entry is not a finite number' }
 
 interface ExpectedVectors {
   count: number
@@ -55,17 +56,13 @@ function pool(row: unknown, pooling: Pooling): number[] {
 
 function numbers(row: unknown): number[] {
   if (!Array.isArray(row)) throw new RequestFailure('malformed')
-  if (!row.every((entry) => Number.isFinite(entry))) throw notFinite()
+  if (!row.every((entry) => Number.isFinite(entry))) throw new RequestFailure('malformed', notFinite)
   return row
 }
 
 function unitVector(values: number[]): Float32Array {
   const norm = Math.sqrt(values.reduce((squares, value) => squares + value * value, 0))
-  if (!Number.isFinite(norm)) throw notFinite()
+  if (!Number.isFinite(norm)) throw new RequestFailure('malformed', notFinite)
   if (norm < 1e-12) throw new RequestFailure('malformed', { detail: 'a vector of zeros' })
   return Float32Array.from(values, (value) => value / norm)
-}
-
-function notFinite(): RequestFailure {
-  return new RequestFailure('malformed', { detail: 'an entry is not a finite number' })
 }

@@ -47,7 +47,7 @@ export const DifyRequest = Type.Object({
 })
 export type DifyRequest = Static<typeof DifyRequest>
 
-export const DifyRecord = Type.Object({
+const DifyRecord = Type.Object({
   content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
   score: Type.Number({ description: '0 to 1.', example: 1 }),
   title: Type.String({ description: "The item's name.", example: 'Returns' }),
@@ -60,7 +60,6 @@ export const DifyRecord = Type.Object({
     { example: { document_id: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', heading: 'Refunds', position: 0 } },
   ),
 })
-export type DifyRecord = Static<typeof DifyRecord>
 
 export const DifyAnswer = Type.Object({ records: Type.Array(DifyRecord) })
 export type DifyAnswer = Static<typeof DifyAnswer>

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../../errors.ts'
 import { embeddedText } from '../chunking/chunks.ts'
 import { type SearchHit, searchLimitMax } from '../schemas.ts'
-import type { DifyError, DifyRecord, DifyRequest } from './dify-schemas.ts'
+import type { DifyAnswer, DifyError, DifyRequest } from './dify-schemas.ts'
 import { errorSentence } from './error-sentence.ts'
 import { modelText } from './model-text.ts'
 
@@ -32,7 +32,7 @@ export function limitOf({ top_k: wanted }: DifyRequest['retrieval_setting']): nu
 export function toRecords(
   hits: SearchHit[],
   { score_threshold }: DifyRequest['retrieval_setting'],
-): DifyRecord[] {
+): DifyAnswer['records'] {
   const scoreMin = score_threshold ?? 0
   return hits
     .filter(({ score }) => score >= scoreMin)

@@ -14,7 +14,6 @@ import {
   SearchRequest,
 } from '../schemas.ts'
 import type { Search } from '../search/search.ts'
-import { toJsonSchema } from './json-schema.ts'
 import { modelText } from './model-text.ts'
 
 export interface McpTool {
@@ -138,6 +137,18 @@ function toolOf<Input extends TObject, Output extends TObject>(options: ToolOpti
       }
     },
   }
+}
+
+/** A schema of ours, which is in OpenAPI 3.0's dialect, as plain JSON Schema (2020-12). */
+function toJsonSchema(schema: TObject): Tool['inputSchema'] {
+  return JSON.parse(JSON.stringify(schema), (_, part) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
+    // The keywords that differ. No property of ours has the name of one.
+    const { nullable, example, 'x-message': message, ...shared } = part
+    if (nullable) shared.type = [shared.type, 'null']
+    if (example !== undefined) shared.examples = [example]
+    return shared
+  })
 }
 
 function toBlock(text: string): { type: 'text'; text: string } {

@@ -1,6 +1,7 @@
+import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
-import { AppError } from '../../errors.ts'
+import { AppError, type ErrorCode } from '../../errors.ts'
 import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
@@ -26,7 +27,9 @@ interface VapiRoutesOptions {
 const prefix = '/integrations/vapi'
 const tags = ['Integrations']
 const security: OpenAPIV3.SecurityRequirementObject[] = [{ apiKey: [] }, { vapiSecret: [] }]
-const badBody = ['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const
+const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
+const answers = (description: string, schema: TSchema) =>
+  protocolAnswers({ 200: jsonAnswer(description, schema) }, badBody, VapiError)
 
 export const vapiSecuritySchemes: Record<string, OpenAPIV3.SecuritySchemeObject> = {
   vapiSecret: {
@@ -64,11 +67,7 @@ export function vapiRoutes(options: VapiRoutesOptions) {
           operationId: 'answerVapiKnowledge',
           summary: "Be a Vapi assistant's custom knowledge base",
           description: "Searches for the user's last turn. When the search fails there are no documents.",
-          responses: protocolAnswers(
-            { 200: jsonAnswer('Passages, best first.', VapiKnowledgeAnswer) },
-            [...badBody],
-            VapiError,
-          ),
+          responses: answers('Passages, best first.', VapiKnowledgeAnswer),
         },
       },
     )
@@ -89,11 +88,7 @@ export function vapiRoutes(options: VapiRoutesOptions) {
           operationId: 'answerVapiToolCalls',
           summary: 'Be a function tool of a Vapi assistant',
           description: 'Each call is a search by its parameters `query`, `limit` and `itemIds`.',
-          responses: protocolAnswers(
-            { 200: jsonAnswer('One result or error for each call.', VapiToolAnswer) },
-            [...badBody],
-            VapiError,
-          ),
+          responses: answers('One result or error for each call.', VapiToolAnswer),
         },
       },
     )
