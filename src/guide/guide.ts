@@ -54,8 +54,9 @@ const pageTitleWeight = 6
 const prefixCharsMin = 3
 const excerptWords = { before: 10, max: 36 }
 
-// The pages are ours, so their HTML, which is comments only, may pass.
+// The pages are ours, and the only HTML in them is comments.
 const markdown = new MarkdownIt({ html: true })
+export const { escapeHtml } = markdown.utils
 const scrollable = 'class="scroll" tabindex="0"'
 markdown.renderer.rules.table_open = () => `<div ${scrollable}><table>`
 markdown.renderer.rules.table_close = () => '</table></div>'
@@ -159,8 +160,4 @@ function stemsOf(text: string): string[] {
 
 function wordsOf(text: string): string[] {
   return foldText(text).match(/[\p{L}\p{N}]+/gu) ?? []
-}
-
-export function escapeHtml(text: string): string {
-  return markdown.utils.escapeHtml(text)
 }

@@ -17,9 +17,9 @@ export interface Embedder {
   readonly rankWeight: number
   /** For people: where texts are sent, e.g. `this process (builtin)` or `https://router.huggingface.co/…`. */
   readonly destination: string
-  /** How many texts are worth handing over at once; less while the provider is slow. */
+  /** How many texts to pass in one call; fewer while the provider is slow. */
   readonly batchTextsMax: number
-  /** How many calls for documents are worth having under way: one where this process does the work itself. */
+  /** How many calls for documents are worth making at once: one where this process does the work itself. */
   readonly batchesAtOnce: number
   embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]>
 }

@@ -19,8 +19,8 @@ import { modelText } from './model-text.ts'
 export interface McpTool {
   readonly definition: Tool
   /**
-   * What a model does wrong is a result that says so, for the model to read and try again.
-   * @throws what is no fault of the caller
+   * A mistake of the model is answered as a result that says so, so that the model can try again.
+   * @throws errors that are not the caller's fault
    */
   call(projectId: number, input: unknown): Promise<CallToolResult>
 }
@@ -161,8 +161,8 @@ function toSentence({ title, errors }: AppError): string {
 }
 
 function passage(hit: SearchHit): string {
-  const { itemId, name, heading } = hit
-  return `${name}${heading === null ? '' : ` › ${heading}`} (item ${itemId})\n\n${modelText(hit)}`
+  const heading = hit.heading === null ? '' : ` › ${hit.heading}`
+  return `${hit.name}${heading} (item ${hit.itemId})\n\n${modelText(hit)}`
 }
 
 function summary({ id, name, description, textBytes }: ItemSummary): string {
