@@ -46,7 +46,7 @@ export const vapiProtocol: Protocol = {
   // A bad Authorization wins, too: the secret may be the whole organisation's, meant for another server.
   authorizationOf(headers) {
     const secret = headers.get('x-vapi-secret')
-    return headers.get('authorization') || (secret && secret.replace(/^(?!bearer\s)/i, 'Bearer '))
+    return headers.get('authorization') || (secret ? secret.replace(/^(?!bearer\s)/i, 'Bearer ') : null)
   },
   errorBody: (error): VapiError => ({ error: errorSentence(error) }),
 }
