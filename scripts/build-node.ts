@@ -3,7 +3,6 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { guidePages } from '../src/guide/guide.ts'
 import { buildConsole } from './build-console.ts'
 
 // Compiles the TypeScript to JavaScript for Node, which `node dist/node/src/node.js` starts. Files stay separate, since
@@ -31,9 +30,10 @@ export async function buildNode({ target = join(root, 'dist', 'node') }: BuildOp
   }
   cpSync(join(root, 'package.json'), join(target, 'package.json'))
   cpSync(join(root, 'src', 'db', 'migrations'), join(target, 'src', 'db', 'migrations'), { recursive: true })
-  for (const page of guidePages) {
-    cpSync(join(root, 'src', 'guide', `${page}.md`), join(target, 'src', 'guide', `${page}.md`))
-  }
+  cpSync(join(root, 'src', 'guide'), join(target, 'src', 'guide'), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.ts'),
+  })
   await buildConsole({ folder: join(target, 'dist', 'console') })
 }
 

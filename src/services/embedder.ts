@@ -24,18 +24,14 @@ export async function createEmbedder({
     return createBuiltinEmbedder({ embedDocuments: (texts) => textThreads.embed(texts) })
   }
   // Loaded only when it is used: Hugging Face's client is large.
-  const { createHuggingFaceEmbedder } = await import('../knowledge/embedding/huggingface.ts')
-  const create = (dimensions: number | null) =>
-    createHuggingFaceEmbedder({
-      model: embedding.model,
-      endpoint: embedding.endpoint,
-      token: embedding.token,
-      dimensions,
-      observe: (outcome) => metrics.observeEmbedding(outcome),
-    })
-  const embedder = create(null)
-  // Only the stored vectors tell the dimensions of a model that we do not know.
-  return embedder.dimensions === null ? create(await dimensionsInRows(database, embedder.space)) : embedder
+  const { createHuggingFaceEmbedder, spaceOf } = await import('../knowledge/embedding/huggingface.ts')
+  return createHuggingFaceEmbedder({
+    model: embedding.model,
+    endpoint: embedding.endpoint,
+    token: embedding.token,
+    dimensions: await dimensionsInRows(database, spaceOf(embedding.model)),
+    observe: (outcome) => metrics.observeEmbedding(outcome),
+  })
 }
 
 async function dimensionsInRows({ read }: OpenDatabase, space: string): Promise<number | null> {

@@ -27,14 +27,14 @@ describe('a page of the guide', () => {
   test('exists for each Markdown file, with a title and a summary', () => {
     const files = readdirSync(folder).filter((name) => name.endsWith('.md'))
     expect(files.toSorted()).toEqual(guidePages.map((name) => `${name}.md`).toSorted())
-    for (const { name, title, summary } of guide) {
+    for (const { name, title, summary } of guide.pages) {
       expect([name, title.length]).toEqual([name, expect.any(Number)])
       expect([name, summary]).toEqual([name, expect.stringMatching(/^[A-Z].*\.$/)])
     }
   })
 
   test('lists the contents of the guide and its own sections, and asks nothing of anybody else', async () => {
-    for (const { name, sections } of guide) {
+    for (const { name, sections } of guide.pages) {
       const page = await textOf(`/docs/guide/${name}`)
       for (const other of guidePages) expect(page).toContain(`href="/docs/guide/${other}"`)
       for (const { level, anchor } of sections.filter((one) => one.level === 2)) {

@@ -355,7 +355,7 @@ describe('the service', () => {
       service = await startService({ dataDir, env: { EMBEDDING_ENDPOINT: fake.url } })
       const after = { ...project, send: senderTo(service, project) }
       expect(await search(after, 'Moved')).toMatchObject({ mode: 'keyword', data: [{ name: 'Moved' }] })
-      expect(await vectorsOf(service, project)).toEqual([])
+      await until(async () => (await vectorsOf(service, project)).length === 0)
       await service.services.database.write.run(sql`pragma wal_checkpoint(truncate)`)
       const traces = old.flatMap((vector, n) => tracesOfVector(`vector ${n}`, vector))
       expect(await findTraces(dataDir, traces)).toEqual([])
@@ -368,7 +368,7 @@ describe('the service', () => {
     },
   )
 
-  test('learns the dimension of an unknown model from its rows after a restart', async () => {
+  test('learns the dimension of the vectors from its rows after a restart', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
     const env = { EMBEDDING_ENDPOINT: fake.url, EMBEDDING_MODEL: 'acme/unheard-of', INDEX_WAIT_MS: '2000' }
     fake.always({ dimensions: 48 })
@@ -540,6 +540,7 @@ function huggingFace({ timeoutMs = 300 } = {}): Embedder {
     model,
     endpoint: fake.url,
     token: null,
+    dimensions: 384,
     timeoutMs,
     retryDelayMsMin: 5,
     restMs: 50,
