@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../../src/config.ts'
-import { createLinkToken, hashLinkToken } from '../../src/console/people/link-token.ts'
+import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
 import { type BackupManifest, backUp, restore } from '../../src/db/backup.ts'
 import { consoleOrigin } from './person.ts'
 import { counted } from './sentences.ts'
@@ -35,7 +35,7 @@ export function addBackupCommands(program: Command, shell: Shell): void {
       const config = shell.loadConfig()
       const { dataDir, source: target } = places(config)
       const token = createLinkToken()
-      const setupHash = hashLinkToken(token)
+      const setupHash = hashToken(token)
       const { signal } = shell
       const { manifest, isSetUp } = await restore({ folder, target, dataDir, setupHash, signal })
       const setupLink = isSetUp ? null : `${consoleOrigin(config)}/console/setup#${token}`

@@ -90,7 +90,7 @@ export class Calls {
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */
-  async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
+  async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { read, freeing: write } = this.#options.store(projectId)
     if (!(await queries(read).charsById.get({ projectId, id }))) throw callNotFound()
     const idHash = this.#options.recordHash(projectId, 'call', id)

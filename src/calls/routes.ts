@@ -27,7 +27,7 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
       },
       { detail: getCall },
     )
-    .delete('/:id', ({ caller, params }) => calls.remove(caller.projectId, params.id, byKey(caller)), {
+    .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: deleteCall,
     })
 }

@@ -5,7 +5,6 @@ import { answerFile, type StaticFile } from '../http/static-file.ts'
 import type { ConsoleAssets } from './assets.ts'
 import { assetsPath, consolePage, notBuiltPage, pagePaths, pagePolicy } from './page.ts'
 
-const detail = { hide: true }
 const nonceBytes = 16
 const secondsPerDay = 86_400
 /** These files are named by a hash of their content. */
@@ -14,11 +13,8 @@ const forEver = 'public, max-age=31536000, immutable'
 /** /console: the page, at each of its paths, and its files. */
 export function pagesRoutes(built: ConsoleAssets | null) {
   const routes = new Elysia({ name: 'console-pages' })
-  routes.get(
-    `${assetsPath}:name`,
-    ({ params: { name }, request }) =>
-      answerFile(assetOf(built, name), { name, asked: request.headers, cacheControl: forEver }),
-    { detail },
+  routes.get(`${assetsPath}:name`, ({ params: { name }, request }) =>
+    answerFile(assetOf(built, name), { name, asked: request.headers, cacheControl: forEver }),
   )
   // Browsers request this by themselves for pages that name no icon, such as those of /docs.
   routes.get(
@@ -28,9 +24,9 @@ export function pagesRoutes(built: ConsoleAssets | null) {
       const cacheControl = `public, max-age=${secondsPerDay}`
       return answerFile(assetOf(built, name), { name, asked: request.headers, cacheControl })
     },
-    { detail },
+    { detail: { hide: true } },
   )
-  for (const path of pagePaths) routes.get(path, () => toPage(built), { detail })
+  for (const path of pagePaths) routes.get(path, () => toPage(built))
   return routes
 }
 

@@ -137,7 +137,7 @@ export class Projects {
    * @param options.confirm what a person typed to confirm the deletion: the project's name
    * @throws forbidden unless the actor owns the project
    */
-  async remove(
+  async delete(
     projectId: number,
     { confirm, by }: { confirm?: string; by?: By } = {},
   ): Promise<{ id: string; deleted: true }> {

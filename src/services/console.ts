@@ -49,7 +49,7 @@ export async function createConsole({
     log,
   })
   const people = new People({ read, write, audit, now })
-  const members = new Members({ read, write, audit, now })
+  const members = new Members({ read, write, audit })
   return {
     audit,
     sessions,

@@ -1,14 +1,12 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
 import { ownsProject, personIdOf, requiring } from '../../db/requirements.ts'
 import { invitations, people as peopleTable } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { type By, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import { createLinkToken, hashLinkToken } from './link-token.ts'
+import type { PeopleOptions } from './options.ts'
 import type { People } from './people.ts'
+import { createLinkToken, hashToken } from './token.ts'
 
 const invitationMs = 7 * 86_400_000
 const passwordLinkMs = 86_400_000
@@ -27,12 +25,8 @@ export interface CreatedInvitation extends InvitationRow {
   link: string
 }
 
-interface InvitationsOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
+interface InvitationsOptions extends PeopleOptions {
   people: Pick<People, 'find'>
-  now: () => number
 }
 
 /** PUBLIC_URL, or the origin of the request that asks for the link. */
@@ -80,7 +74,7 @@ export class Invitations {
         write.run(check),
         write.run(sql`
           insert into ${invitations} (id, project_id, role, token_hash, created_by, created_at, expires_at)
-          values (${id}, ${projectId}, ${role}, ${hashLinkToken(token)}, ${personId}, ${createdAt}, ${expiresAt})`),
+          values (${id}, ${projectId}, ${role}, ${hashToken(token)}, ${personId}, ${createdAt}, ${expiresAt})`),
         write.run(audit.entry({ by, projectId, action: 'invitation_created', target: role })),
       ]),
     )
@@ -122,7 +116,7 @@ export class Invitations {
     await write.batch([
       write
         .insert(invitations)
-        .values({ id: newId('inv'), personId, tokenHash: hashLinkToken(token), createdAt, expiresAt }),
+        .values({ id: newId('inv'), personId, tokenHash: hashToken(token), createdAt, expiresAt }),
       write.run(
         audit.entry({
           // The command line has no identity; as the person's own event it appears in their projects' trails.

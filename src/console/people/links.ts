@@ -1,20 +1,23 @@
 import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import type { Client } from './auth.ts'
-import { hashLinkToken } from './link-token.ts'
-import { checkNewPerson, insertPerson, type NewPerson, passwordProblem } from './new-person.ts'
-import { changePassword } from './password-change.ts'
+import {
+  changePassword,
+  checkNewPerson,
+  insertPerson,
+  type NewPerson,
+  passwordProblem,
+} from './credentials.ts'
+import type { PeopleOptions } from './options.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import { endSetUp, setupHashName } from './set-up.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+import { hashToken } from './token.ts'
 
 /** What a one-time link is for, before it is used. */
 export type LinkAnswer =
@@ -22,10 +25,7 @@ export type LinkAnswer =
   | { kind: 'invitation'; projectName: string; role: Role; invitedBy: string | null }
   | { kind: 'password'; email: string }
 
-interface LinksOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
+interface LinksOptions extends PeopleOptions {
   limits: Pick<SignInLimits, 'countLink'>
   hashPassword: (password: string) => Promise<string>
   /** Signs in somebody who has just set this password. */
@@ -33,7 +33,6 @@ interface LinksOptions {
     credentials: { email: string; password: string },
     client: Client,
   ) => Promise<WithCookies<SessionAnswer>>
-  now: () => number
 }
 
 /** Checks and uses one-time links. Of two concurrent uses, one fails with `not_found`. */
@@ -67,7 +66,7 @@ export class Links {
     const person = await this.#prepare(token, input)
     const { personId } = person
     const isGood = sql`exists (
-      select 1 from ${meta} where name = ${setupHashName} and value = ${hashLinkToken(token)})`
+      select 1 from ${meta} where name = ${setupHashName} and value = ${hashToken(token)})`
     const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
     const [made] = await this.#tryEmail('email', () =>
       write.batch([
@@ -145,7 +144,7 @@ export class Links {
 
   async #isSetupToken(token: string): Promise<boolean> {
     const hash = (await readMeta(this.#options.read, setupHashName)).get(setupHashName)
-    return hash === hashLinkToken(token)
+    return hash === hashToken(token)
   }
 
   async #find(token: string) {
@@ -166,7 +165,7 @@ export class Links {
       .leftJoin(people, eq(people.id, invitations.personId))
       .where(
         and(
-          eq(invitations.tokenHash, hashLinkToken(token)),
+          eq(invitations.tokenHash, hashToken(token)),
           gt(invitations.expiresAt, this.#options.now()),
           or(sql`${projects.id} is not null`, sql`${people.id} is not null`),
         ),
@@ -178,14 +177,14 @@ export class Links {
   /** Whether the link is still valid when the statement runs. */
   #isGood(token: string): SQL {
     return sql`exists (select 1 from ${invitations}
-      where token_hash = ${hashLinkToken(token)} and expires_at > ${this.#options.now()})`
+      where token_hash = ${hashToken(token)} and expires_at > ${this.#options.now()})`
   }
 
   /** Counts the attempt before the answer can reveal that an e-mail address is in use. @throws rate_limited, invalid_request */
   async #prepare(token: string, input: NewPerson, path = '') {
     const { name, email, password } = checkNewPerson(input, path)
     const { read, limits, hashPassword, now } = this.#options
-    await limits.countLink(hashLinkToken(token))
+    await limits.countLink(hashToken(token))
     const [known] = await read.select({ id: people.id }).from(people).where(eq(people.email, email))
     if (known) throw emailInUse(`${path}email`)
     return {

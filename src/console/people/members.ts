@@ -1,12 +1,11 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import { type AuditTrail, personLabelSql } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import { personLabelSql } from '../../audit/audit-trail.ts'
 import { ownsProject, requiring } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { By, Membership, Role } from '../../identity.ts'
+import type { PeopleOptions } from './options.ts'
 
 const queries = preparedQueries((db) => ({
   membership: db
@@ -32,18 +31,11 @@ export interface MemberRow {
   joinedAt: string
 }
 
-interface MembersOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
-  now: () => number
-}
-
 /** The members of a project and their roles. A change takes effect with the next request. */
 export class Members {
-  readonly #options: MembersOptions
+  readonly #options: Omit<PeopleOptions, 'now'>
 
-  constructor(options: MembersOptions) {
+  constructor(options: Omit<PeopleOptions, 'now'>) {
     this.#options = options
   }
 

@@ -1,19 +1,22 @@
 import { isAPIError } from 'better-auth/api'
 import { and, desc, eq, gt, lt, not, type SQL } from 'drizzle-orm'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
 import { people, sessions } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
-import { byPerson, personLabel, type SignedIn } from '../../identity.ts'
+import { type By, byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Auth, type Client, headersOf } from './auth.ts'
-import { hashSessionToken } from './auth-database.ts'
-import { normalizeEmail, passwordProblem } from './new-person.ts'
-import { changePassword, findPasswordHash, hasPassword } from './password-change.ts'
+import {
+  changePassword,
+  findPasswordHash,
+  hasPassword,
+  normalizeEmail,
+  passwordProblem,
+} from './credentials.ts'
+import type { PeopleOptions } from './options.ts'
 import type { Person } from './people.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+import { hashToken } from './token.ts'
 
 export interface SessionRow {
   id: string
@@ -24,13 +27,9 @@ export interface SessionRow {
   userAgent: string | null
 }
 
-interface SessionsOptions {
+interface SessionsOptions extends PeopleOptions {
   auth: Auth
   limits: SignInLimits
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
-  now: () => number
   log: Pick<Log, 'error'>
 }
 
@@ -123,9 +122,8 @@ export class Sessions {
   }
 
   /** @throws not_found for a session of somebody else */
-  async end(person: SignedIn, id: string, client: Client): Promise<{ signedOut: true }> {
+  async end(person: SignedIn, id: string, by: By): Promise<{ signedOut: true }> {
     const { write, audit } = this.#options
-    const by = byPerson(person, client.address)
     const [ended] = await write.batch([
       write.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.userId, person.personId))),
       write.run(audit.entry({ by, projectId: null, action: 'session_ended', target: null })),
@@ -184,7 +182,7 @@ export class Sessions {
     })
     const { user, token } = response
     const before = await this.signedIn(client.cookies)
-    const isNew = eq(sessions.token, hashSessionToken(token))
+    const isNew = eq(sessions.token, hashToken(token))
     const [, , , kept] = await write.batch([
       write.delete(sessions).where(and(isNew, not(hasPassword(user.id, passwordHash)))),
       write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { eq, inArray, lt, sql } from 'drizzle-orm'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { signInLimits } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
+import { hashToken } from './token.ts'
 
 /** At most `attemptsMax` in `windowMs`. */
 interface LimitRule {
@@ -136,5 +136,5 @@ function refuseAbove(
 
 /** Hashed, since people may type anything into the field, even a password. */
 function keyOfEmail(email: string): string {
-  return `email:${createHash('sha256').update(email).digest('hex')}`
+  return `email:${hashToken(email)}`
 }
