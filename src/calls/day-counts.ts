@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { ReadDatabase } from '../db/reader.ts'
+import { preparedQueries } from '../db/store.ts'
 
 const projectsCachedMax = 1_000
 const msPerDay = 86_400_000
@@ -13,17 +14,11 @@ interface Counts {
   through: number[]
 }
 
-/** Finds the day in which the call at an offset lies. Kept per project for as long as nothing changes in it. */
-export class DayCounts {
-  readonly #counts = new LRUCache<number, Counts>({ max: projectsCachedMax })
-  readonly #read: (
-    projectId: number,
-  ) => Promise<{ changeSeq: number; days: string; calls: string } | undefined>
-
-  constructor(db: ReadDatabase) {
-    const project = sql.placeholder('projectId')
-    const newestFirst = sql`(select day, calls from calls_by_day where project_id = ${project} order by day desc)`
-    const query = db
+const queries = preparedQueries((db) => {
+  const project = sql.placeholder('projectId')
+  const newestFirst = sql`(select day, calls from calls_by_day where project_id = ${project} order by day desc)`
+  return {
+    counts: db
       .select({
         changeSeq: sql<number>`change_seq`,
         days: sql<string>`(select json_group_array(day) from ${newestFirst})`,
@@ -31,14 +26,24 @@ export class DayCounts {
       })
       .from(sql`projects`)
       .where(sql`id = ${project}`)
-      .prepare()
-    this.#read = async (projectId) => await query.get({ projectId })
+      .prepare(),
+  }
+})
+
+/** Finds the day in which the call at an offset lies. Kept per project for as long as nothing changes in it. */
+export class DayCounts {
+  readonly #counts = new LRUCache<number, Counts>({ max: projectsCachedMax })
+  readonly #db: ReadDatabase
+
+  constructor(db: ReadDatabase) {
+    this.#db = db
   }
 
   /** Where the call at `offset` is, and the change number of the project for which that holds. */
   async locate(projectId: number, offset: number) {
     const counts = this.#counts.get(projectId) ?? (await this.#load(projectId))
-    const position = firstAbove(counts.through, offset)
+    const found = counts.through.findIndex((through) => through > offset)
+    const position = found < 0 ? counts.through.length : found
     const day = counts.days[position]
     const before = day === undefined ? 0 : (day + 1) * msPerDay
     return {
@@ -52,7 +57,7 @@ export class DayCounts {
   }
 
   async #load(projectId: number): Promise<Counts> {
-    const row = await this.#read(projectId)
+    const row = await queries(this.#db).counts.get({ projectId })
     const calls: number[] = JSON.parse(row?.calls ?? '[]')
     let sum = 0
     const through = calls.map((count) => {
@@ -63,16 +68,4 @@ export class DayCounts {
     this.#counts.set(projectId, counts)
     return counts
   }
-}
-
-/** The first position whose value is above `wanted`, in an ascending list; its length when there is none. */
-function firstAbove(ascending: readonly number[], wanted: number): number {
-  let low = 0
-  let high = ascending.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((ascending[middle] ?? 0) > wanted) high = middle
-    else low = middle + 1
-  }
-  return low
 }

@@ -1,14 +1,17 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import { calls } from '../db/schema.ts'
 import { callWords } from '../db/word-tables.ts'
 import { type CallSearch, writePageEnd } from './call-query.ts'
 import { type CallRow, readRows } from './call-rows.ts'
+import { callFilters, type ValueFilter } from './filters.ts'
 import type { WordQuery } from './word-query.ts'
 
 /** Calls that filters leave are counted up to here. */
 const totalMax = 1_000
 /** Words are looked for among so many of the newest calls before they are among all. */
 const windowCalls = 2_000
+const facetValuesMax = 50
 
 export interface CallRows {
   data: CallRow[]
@@ -154,4 +157,24 @@ function conditionOf(projectId: number, search: CallSearch): SQL {
   const { after } = search
   if (after) conditions.push(sql`(calls.created_at, calls.id) < (${after.createdAt}, ${after.id})`)
   return sql.join(conditions, sql` and `)
+}
+
+/** The values that calls can be filtered by, the most frequent first. */
+export type CallFacets = { [Name in ValueFilter['name']]?: { value: string; calls: number }[] }
+
+/** Each filter's values are counted in an index that has them in order. */
+export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
+  const facets: CallFacets = {}
+  for (const filter of callFilters) {
+    if (filter.kind !== 'value') continue
+    const column = calls[filter.column]
+    facets[filter.name] = await db
+      .select({ value: sql<string>`${column}`, calls: sql<number>`count(*) as calls` })
+      .from(calls)
+      .where(sql`${calls.projectId} = ${projectId} and ${isNotNull(column)}`)
+      .groupBy(column)
+      .orderBy(sql`calls desc`, column)
+      .limit(facetValuesMax)
+  }
+  return facets
 }

@@ -1,12 +1,26 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { StoreOf } from '../db/store.ts'
-import { type Period, type PeriodTexts, readPeriod } from './period.ts'
+import { type FieldError, invalidRequest } from '../errors.ts'
+import { readInstant } from './instant.ts'
 
 const msPerDay = 86_400_000
+const periodDaysMax = 366
 const endReasonsMax = 10
 /** Seconds at which a bucket of durations ends and the next begins. */
 const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
+
+/** Milliseconds since 1970: from (included), to (not included). */
+interface Period {
+  from: number
+  to: number
+}
+
+/** The same as ISO 8601 texts. */
+interface PeriodTexts {
+  from: string
+  to: string
+}
 
 /** Figures of a period and of the one of the same length before it. */
 export interface OverviewFigures {
@@ -199,4 +213,25 @@ function number(value: number): SQL {
 function daysOf({ from, to }: Period): number[] {
   const [first, last] = [Math.floor(from / msPerDay), Math.floor((to - 1) / msPerDay)]
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
+}
+
+/** @throws invalid_request for times that cannot be read, and for a period that is empty or longer than 366 days. */
+function readPeriod(texts: PeriodTexts): Period {
+  const errors: FieldError[] = []
+  const read = (field: 'from' | 'to'): number => {
+    const time = readInstant(texts[field])
+    const message = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z'
+    if (time === null) errors.push({ field, message })
+    return time ?? 0
+  }
+  const period = { from: read('from'), to: read('to') }
+  if (errors.length === 0) {
+    const days = (period.to - period.from) / msPerDay
+    if (days <= 0) errors.push({ field: 'to', message: 'must be after from' })
+    if (days > periodDaysMax) {
+      errors.push({ field: 'to', message: `must be at most ${periodDaysMax} days after from` })
+    }
+  }
+  if (errors.length > 0) throw invalidRequest(errors)
+  return period
 }

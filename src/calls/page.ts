@@ -28,15 +28,6 @@ export interface CallPage {
   sliceChars: number
 }
 
-interface PageRow {
-  changeSeq: number
-  total: number
-  /** The joined documents, when they are few characters. */
-  documents: JsonBytes | null
-  /** Else [seq, characters] of each, joined by commas. */
-  heads: string | null
-}
-
 /** Where a page begins: so many calls after the newest one that is older than `before`. */
 interface PageStart {
   before: number
@@ -70,7 +61,9 @@ const queries = preparedQueries((db: ReadDatabase) => {
       .select({
         changeSeq: sql<number>`(select change_seq from ${projects} where id = ${projectId})`,
         total: sql<number>`(select call_count from ${projects} where id = ${projectId})`,
+        /** The joined documents, when they are few characters. */
         documents: sql<JsonBytes | null>`cast(group_concat(case when ${isLight} then document end, ',') as blob)`,
+        /** Else [seq, characters] of each, joined by commas. */
         heads: sql<
           string | null
         >`group_concat(case when not ${isLight} then json_array(page.seq, chars) end, ',')`,
@@ -99,8 +92,7 @@ export async function readPage(db: ReadDatabase, projectId: number, request: Pag
 /** Skipping calls costs 0.1 us each, so an offset is brought near by the counts per day, as long as they hold. */
 async function readRow(db: ReadDatabase, projectId: number, { limit, offset }: PageRequest) {
   const { page, dayCounts } = queries(db)
-  const read = async (start: PageStart): Promise<PageRow | undefined> =>
-    await page.get({ projectId, limit, ...start })
+  const read = async (start: PageStart) => await page.get({ projectId, limit, ...start })
   if (offset === 0) return read(newest)
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const { start, changeSeq } = await dayCounts.locate(projectId, offset)

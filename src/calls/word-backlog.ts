@@ -25,11 +25,6 @@ interface WordBacklogOptions {
   log: Pick<Log, 'error'>
 }
 
-interface BehindRow {
-  seq: number
-  chars: number
-}
-
 interface CallRow {
   seq: number
   projectId: number
@@ -114,11 +109,11 @@ export class WordBacklog {
   /** Answers whether there was anything to do. Leaves out the calls in `tried` and adds its own to them. */
   async #indexSlice(tried: Set<number>): Promise<boolean> {
     const { read } = this.#options
-    const behind: BehindRow[] = await queries(read).behind.all({ tried: JSON.stringify([...tried]) })
+    const behind = await queries(read).behind.all({ tried: JSON.stringify([...tried]) })
     const sizes = behind.map(({ seq, chars }) => [seq, chars] as const)
     const [seqs] = inSlices(sizes, charsPerSliceMax)
     if (!seqs) return false
-    const rows: CallRow[] = await queries(read).calls.all({ seqs: JSON.stringify(seqs) })
+    const rows = await queries(read).calls.all({ seqs: JSON.stringify(seqs) })
     for (const projectId of new Set(rows.map((row) => row.projectId))) {
       const calls = rows.filter((row) => row.projectId === projectId)
       await this.#index(projectId, calls)
