@@ -44,7 +44,7 @@ export function passwordProblem(password: string): string | null {
   return password.length > passwordCharsMax ? `must be at most ${passwordCharsMax} characters` : null
 }
 
-interface NewPersonRow {
+export interface NewPersonRow {
   personId: string
   name: string
   email: string

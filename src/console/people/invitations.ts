@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import { ownsProject, personIdOf, requiring } from '../../db/requirements.ts'
-import { invitations, people as peopleTable } from '../../db/schema.ts'
+import { invitations } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { type By, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
@@ -29,6 +29,16 @@ interface InvitationsOptions extends PeopleOptions {
   people: Pick<People, 'find'>
 }
 
+/** The name of the person who created an invitation. */
+export const inviterName = sql<string | null>`(select name from people where people.id = created_by)`
+const columns = {
+  id: invitations.id,
+  role: invitations.role,
+  createdBy: inviterName,
+  createdAt: invitations.createdAt,
+  expiresAt: invitations.expiresAt,
+}
+
 /** PUBLIC_URL, or the origin of the request that asks for the link. */
 type BaseUrl = string
 
@@ -43,15 +53,8 @@ export class Invitations {
   /** Open invitations, newest first. */
   async list(projectId: number): Promise<InvitationRow[]> {
     const rows = await this.#options.read
-      .select({
-        id: invitations.id,
-        role: invitations.role,
-        createdBy: peopleTable.name,
-        createdAt: invitations.createdAt,
-        expiresAt: invitations.expiresAt,
-      })
+      .select(columns)
       .from(invitations)
-      .leftJoin(peopleTable, eq(peopleTable.id, invitations.createdBy))
       .where(and(eq(invitations.projectId, projectId), gt(invitations.expiresAt, this.#options.now())))
       .orderBy(desc(invitations.createdAt), desc(invitations.id))
     return rows.map(toRow)
@@ -62,27 +65,29 @@ export class Invitations {
     const { write, audit, now } = this.#options
     const token = createLinkToken()
     const [id, createdAt, expiresAt] = [newId('inv'), now(), now() + invitationMs]
-    const personId = personIdOf(by)
-    const inProject = sql`project_id = ${projectId}`
+    const values = {
+      id,
+      projectId,
+      role,
+      tokenHash: hashToken(token),
+      createdBy: personIdOf(by),
+      createdAt,
+      expiresAt,
+    }
     const isRoom = {
-      condition: sql`(select count(*) from ${invitations} where ${inProject}) < ${openMax}`,
+      condition: sql`(select count(*) from ${invitations} where project_id = ${projectId}) < ${openMax}`,
       otherwise: tooMany,
     }
-    await requiring([ownsProject(projectId, by), isRoom], (check) =>
+    const [, , created] = await requiring([ownsProject(projectId, by), isRoom], (check) =>
       write.batch([
         write.run(sql`delete from ${invitations} where expires_at <= ${createdAt}`),
         write.run(check),
-        write.run(sql`
-          insert into ${invitations} (id, project_id, role, token_hash, created_by, created_at, expires_at)
-          values (${id}, ${projectId}, ${role}, ${hashToken(token)}, ${personId}, ${createdAt}, ${expiresAt})`),
+        write.insert(invitations).values(values).returning(columns),
         write.run(audit.entry({ by, projectId, action: 'invitation_created', target: role })),
       ]),
     )
-    const createdBy = personId === null ? null : await this.#nameOf(personId)
-    return {
-      ...toRow({ id, role, createdBy, createdAt, expiresAt }),
-      link: `${baseUrl}/console/join#${token}`,
-    }
+    if (!created[0]) throw new Error('An invitation that is inserted is returned')
+    return { ...toRow(created[0]), link: `${baseUrl}/console/join#${token}` }
   }
 
   /** @throws forbidden unless `by` owns the project; not_found */
@@ -113,19 +118,14 @@ export class Invitations {
     const token = createLinkToken()
     const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
     const personId = person.id
+    // The command line has no identity; as the person's own event it appears in their projects' trails.
+    const by = { actor: { id: personId, name: null }, address: null }
+    const target = personLabel(person)
     await write.batch([
       write
         .insert(invitations)
         .values({ id: newId('inv'), personId, tokenHash: hashToken(token), createdAt, expiresAt }),
-      write.run(
-        audit.entry({
-          // The command line has no identity; as the person's own event it appears in their projects' trails.
-          by: { actor: { id: personId, name: null }, address: null },
-          projectId: null,
-          action: 'password_link_created',
-          target: personLabel(person),
-        }),
-      ),
+      write.run(audit.entry({ by, projectId: null, action: 'password_link_created', target })),
     ])
     return {
       email: person.email,
@@ -133,31 +133,16 @@ export class Invitations {
       link: `${baseUrl}/console/reset#${token}`,
     }
   }
-
-  async #nameOf(personId: string): Promise<string | null> {
-    const [row] = await this.#options.read
-      .select({ name: peopleTable.name })
-      .from(peopleTable)
-      .where(eq(peopleTable.id, personId))
-    return row?.name ?? null
-  }
 }
 
-interface StoredInvitation {
-  id: string
-  role: Role | null
-  createdBy: string | null
-  createdAt: number
-  expiresAt: number
-}
-
-function toRow({ id, role, createdBy, createdAt, expiresAt }: StoredInvitation): InvitationRow {
+function toRow(
+  row: Omit<typeof invitations.$inferSelect, 'projectId' | 'personId' | 'tokenHash'>,
+): InvitationRow {
   return {
-    id,
-    role: role ?? 'member',
-    createdBy,
-    createdAt: new Date(createdAt).toISOString(),
-    expiresAt: new Date(expiresAt).toISOString(),
+    ...row,
+    role: row.role ?? 'member',
+    createdAt: new Date(row.createdAt).toISOString(),
+    expiresAt: new Date(row.expiresAt).toISOString(),
   }
 }
 

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
@@ -11,8 +11,10 @@ import {
   checkNewPerson,
   insertPerson,
   type NewPerson,
+  type NewPersonRow,
   passwordProblem,
 } from './credentials.ts'
+import { inviterName } from './invitations.ts'
 import type { PeopleOptions } from './options.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import { endSetUp, setupHashName } from './set-up.ts'
@@ -63,32 +65,24 @@ export class Links {
   ): Promise<WithCookies<SessionAnswer>> {
     if (!(await this.#isSetupToken(token))) throw deadLink()
     const { write, audit, now } = this.#options
-    const person = await this.#prepare(token, input)
-    const { personId } = person
     const isGood = sql`exists (
       select 1 from ${meta} where name = ${setupHashName} and value = ${hashToken(token)})`
-    const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
-    const [made] = await this.#tryEmail('email', () =>
-      write.batch([
+    return await this.#asNewPerson({ token, input, path: '', client }, async (person) => {
+      const { personId } = person
+      const by = byPerson(person, client.address)
+      const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
+      const [made] = await write.batch([
         ...insertPerson(write, person, isGood),
-        write.run(
-          audit.entry({
-            by: byPerson(person, client.address),
-            projectId: null,
-            action: 'console_set_up',
-            target: null,
-          }),
-        ),
+        write.run(audit.entry({ by, projectId: null, action: 'console_set_up', target: null })),
         write.run(sql`
           insert into ${members} (project_id, person_id, role, created_at)
           select id, ${personId}, 'owner', ${now()} from ${projects}
           where ${isMade} and deleted_at is null and id not in (
             select project_id from ${members} where role = 'owner')`),
         ...endSetUp(write, personId, isMade),
-      ]),
-    )
-    if (made.rowsAffected === 0) throw deadLink()
-    return await this.#options.signIn({ email: person.email, password: input.password }, client)
+      ])
+      if (made.rowsAffected === 0) throw deadLink()
+    })
   }
 
   /**
@@ -103,9 +97,8 @@ export class Links {
     const link = await this.#find(token)
     if (link.projectId === null) throw deadLink()
     if (newPerson) {
-      const person = await this.#prepare(token, newPerson, 'newPerson.')
-      await this.#tryEmail('newPerson.email', () => this.#join(link, person, client, person))
-      return await this.#options.signIn({ email: person.email, password: newPerson.password }, client)
+      const invited = { token, input: newPerson, path: 'newPerson.', client }
+      return await this.#asNewPerson(invited, (person) => this.#join(link, person, client, person))
     }
     if (signedIn.personId === '') throw notSignedIn()
     await this.#join(link, signedIn, client)
@@ -124,19 +117,13 @@ export class Links {
     const problem = passwordProblem(password)
     if (problem) throw invalidRequest([{ field: 'password', message: problem }])
     const { write, audit, now, hashPassword } = this.#options
+    const passwordHash = await hashPassword(password)
+    const by = byPerson({ personId, name, email }, client.address)
+    const entry = audit.entry({ by, projectId: null, action: 'password_reset', target: null })
+    const condition = sql`exists (select 1 from ${invitations}
+      where token_hash = ${hashToken(token)} and expires_at > ${now()})`
     const [changed] = await write.batch(
-      changePassword(write, {
-        personId,
-        passwordHash: await hashPassword(password),
-        now: now(),
-        condition: this.#isGood(token),
-        entry: audit.entry({
-          by: byPerson({ personId, name, email }, client.address),
-          projectId: null,
-          action: 'password_reset',
-          target: null,
-        }),
-      }),
+      changePassword(write, { personId, passwordHash, now: now(), condition, entry }),
     )
     if (changed.rowsAffected === 0) throw deadLink()
     return await this.#options.signIn({ email, password }, client)
@@ -148,14 +135,13 @@ export class Links {
   }
 
   async #find(token: string) {
-    const inviter = sql<string | null>`(select name from people where id = ${invitations.createdBy})`
     const [link] = await this.#options.read
       .select({
         id: invitations.id,
         projectId: invitations.projectId,
         projectName: projects.name,
         role: invitations.role,
-        invitedBy: inviter,
+        invitedBy: inviterName,
         personId: invitations.personId,
         personName: people.name,
         email: people.email,
@@ -174,35 +160,34 @@ export class Links {
     return link
   }
 
-  /** Whether the link is still valid when the statement runs. */
-  #isGood(token: string): SQL {
-    return sql`exists (select 1 from ${invitations}
-      where token_hash = ${hashToken(token)} and expires_at > ${this.#options.now()})`
-  }
-
-  /** Counts the attempt before the answer can reveal that an e-mail address is in use. @throws rate_limited, invalid_request */
-  async #prepare(token: string, input: NewPerson, path = '') {
+  /**
+   * Creates a person and signs them in. Counts the attempt before the answer can reveal that an e-mail address is in use.
+   * @param path where the request's body has `input`
+   * @throws rate_limited; invalid_request, also for an e-mail address that is in use
+   */
+  async #asNewPerson(
+    { token, input, path, client }: { token: string; input: NewPerson; path: string; client: Client },
+    create: (person: NewPersonRow) => Promise<void>,
+  ): Promise<WithCookies<SessionAnswer>> {
     const { name, email, password } = checkNewPerson(input, path)
-    const { read, limits, hashPassword, now } = this.#options
+    const { limits, hashPassword, signIn, now } = this.#options
     await limits.countLink(hashToken(token))
-    const [known] = await read.select({ id: people.id }).from(people).where(eq(people.email, email))
-    if (known) throw emailInUse(`${path}email`)
-    return {
-      personId: newId('per'),
-      name,
-      email,
-      passwordHash: await hashPassword(password),
-      createdAt: now(),
-    }
+    const passwordHash = await hashPassword(password)
+    await create({ personId: newId('per'), name, email, passwordHash, createdAt: now() }).catch((error) => {
+      throw isTaken(error, 'people.email') ? emailInUse(`${path}email`) : error
+    })
+    return await signIn({ email, password }, client)
   }
 
   async #join(
     link: { id: string; projectId: number | null },
     { personId, name, email }: { personId: string; name: string; email: string },
     client: Client,
-    newPerson?: Parameters<typeof insertPerson>[1],
+    newPerson?: NewPersonRow,
   ): Promise<void> {
     const { write, audit, now } = this.#options
+    const by = byPerson({ personId, name, email }, client.address)
+    const target = personLabel({ name, email })
     const isGood = sql`exists (select 1 from ${invitations} where id = ${link.id} and expires_at > ${now()})`
     const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
     const results = await write.batch([
@@ -213,24 +198,9 @@ export class Links {
         select project_id, ${personId}, role, ${now()} from ${invitations} where id = ${link.id} and ${isMade}
         on conflict do update set role = 'owner' where excluded.role = 'owner'`),
       write.run(sql`delete from ${invitations} where id = ${link.id} and ${isMade}`),
-      write.run(
-        audit.entry({
-          by: byPerson({ personId, name, email }, client.address),
-          projectId: link.projectId,
-          action: 'invitation_accepted',
-          target: personLabel({ name, email }),
-        }),
-      ),
+      write.run(audit.entry({ by, projectId: link.projectId, action: 'invitation_accepted', target })),
     ])
     if (results.at(-2)?.rowsAffected === 0) throw deadLink()
-  }
-
-  async #tryEmail<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work()
-    } catch (error) {
-      throw isTaken(error, 'people.email') ? emailInUse(field) : error
-    }
   }
 }
 

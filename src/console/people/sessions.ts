@@ -38,8 +38,6 @@ interface Credentials {
   password: string
 }
 
-type SignedOut = WithCookies<{ signedOut: true }>
-
 /** Signs people in and out. */
 export class Sessions {
   readonly #options: SessionsOptions
@@ -51,11 +49,9 @@ export class Sessions {
   /** The person whom the cookies sign in. Writes nothing: the guard calls this for every request. */
   async signedIn(cookies: string | null): Promise<SignedIn | null> {
     if (cookies === null) return null
+    const headers = new Headers({ cookie: cookies })
     const found = await unwrappingErrors(
-      this.#options.auth.api.getSession({
-        headers: new Headers({ cookie: cookies }),
-        query: { disableRefresh: true },
-      }),
+      this.#options.auth.api.getSession({ headers, query: { disableRefresh: true } }),
     )
     if (!found) return null
     const { user, session } = found
@@ -95,12 +91,12 @@ export class Sessions {
     return { answer: await describeSession(read, user), cookies }
   }
 
-  async signOut(person: SignedIn, client: Client): Promise<SignedOut> {
+  async signOut(person: SignedIn, client: Client) {
     return await this.#end(person, client, 'signed_out', eq(sessions.id, person.sessionId))
   }
 
   /** Ends every session of the person, including this one. */
-  async signOutEverywhere(person: SignedIn, client: Client): Promise<SignedOut> {
+  async signOutEverywhere(person: SignedIn, client: Client) {
     return await this.#end(person, client, 'signed_out_everywhere', eq(sessions.userId, person.personId))
   }
 
@@ -147,15 +143,13 @@ export class Sessions {
     const currentHash = await findPasswordHash(read, person.email)
     if (!currentHash || !(await password.verify({ hash: currentHash, password: currentPassword })))
       throw wrongCurrentPassword()
+    const { personId } = person
     const by = byPerson(person, client.address)
+    const passwordHash = await password.hash(newPassword)
+    const condition = hasPassword(personId, currentHash)
+    const entry = audit.entry({ by, projectId: null, action: 'password_changed', target: null })
     const [changed] = await write.batch(
-      changePassword(write, {
-        personId: person.personId,
-        passwordHash: await password.hash(newPassword),
-        now: now(),
-        condition: hasPassword(person.personId, currentHash),
-        entry: audit.entry({ by, projectId: null, action: 'password_changed', target: null }),
-      }),
+      changePassword(write, { personId, passwordHash, now: now(), condition, entry }),
     )
     if (changed.rowsAffected === 0) throw wrongCurrentPassword()
     const { cookies } = await this.#begin({ email: person.email, password: newPassword }, client)
@@ -199,7 +193,7 @@ export class Sessions {
     client: Client,
     action: 'signed_out' | 'signed_out_everywhere',
     which: SQL,
-  ): Promise<SignedOut> {
+  ): Promise<WithCookies<{ signedOut: true }>> {
     const { auth, write, audit } = this.#options
     const by = byPerson(person, client.address)
     await write.batch([
