@@ -6,9 +6,9 @@ import { readSummary } from './document.ts'
 import { findMatch, type TextMatch } from './text-match.ts'
 import type { WordQuery } from './word-query.ts'
 
-/** Characters of documents that a page with texts found in them may take; one that would take more is shorter. */
+/** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
-/** So much of a document holds what is before the summary, and enough of that, however it is escaped. */
+/** Enough to hold the start of the summary, however it is escaped. */
 const documentStartChars = 2_400
 
 type Listed = { [Column in keyof typeof listedColumns]: (typeof calls.$inferSelect)[Column] }
@@ -19,7 +19,7 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   updatedAt: string
   /** At most 300 characters. */
   summary: string | null
-  /** Where the text that was searched for is; null when none was. */
+  /** Where the words were found; null when none were searched for. */
   match: TextMatch | null
 }
 
@@ -36,7 +36,7 @@ const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documen
 /**
  * What a list shows of the calls, in their order, without those that were deleted meanwhile.
  * @param query what to find in them
- * @returns also after how many of them the page ends
+ * @returns `end`: how many of `seqs` the page covers
  */
 export async function readRows(
   db: ReadDatabase,
@@ -51,7 +51,7 @@ export async function readRows(
   return { rows: shown.map((head) => toRow(head, findMatch(query, JSON.parse(head.document)))), end }
 }
 
-/** How many of the calls a page holds whose documents are read as a whole: one, at least. */
+/** How many calls fit on a page whose whole documents are read: at least one. */
 function endOfPage(seqs: readonly number[], heads: readonly HeadRow[]): number {
   let chars = 0
   const first = heads.find(({ chars: more }, at) => {

@@ -7,7 +7,7 @@ export function isLong(document: string): boolean {
   return document.length > readAtOnceCharsMax
 }
 
-/** Told how many characters are about to be read. @throws unavailable when there is no room for them */
+/** Called with the number of characters about to be read. @throws unavailable when there is no room for them */
 export type Admit = (chars: number) => void
 
 /**
@@ -26,7 +26,7 @@ export function withUpdatedAt(document: string, updatedAt: string): string {
 }
 
 const summaryCharsMax = 300
-/** Everything before the summary is written by us alone: ids, states and numbers, with nothing to escape. */
+/** The values before the summary are ids, states and numbers, which JSON never escapes. */
 const upToSummary =
   /^\{"id":"[^"]*","status":"[^"]*","duration":[^,]*,"summary":(?:null|"((?:[^"\\]|\\u.{4}|\\[^u])*))/s
 

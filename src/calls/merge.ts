@@ -17,9 +17,9 @@ const mergedFields = [
 ] as const
 
 /**
- * The call after a change. Pure: the same change twice gives the same call. Of events that carry `occurredAt` the
- * newest wins wherever it says something, in whatever order they arrive; where it is silent, the first of the older
- * ones to arrive fills the gap, except `isEngaged`, of which false is not told from silence.
+ * The call after a change. Pure: the same change twice gives the same call. Among events with `occurredAt`, the newest
+ * decides each field that it sets, in whatever order they arrive. An older event fills only fields that are still
+ * empty, and never `isEngaged`, where false may mean that nothing was said.
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
@@ -94,7 +94,7 @@ export function checkChange(id: string, change: CallChange) {
   return times
 }
 
-/** What is wrong with a change of whatever call, beyond what the schema says. */
+/** What is wrong with a change, whatever the call, beyond what the schema can say. */
 export function changeErrors(change: CallChange): FieldError[] {
   return readChange(change).errors
 }
@@ -104,10 +104,7 @@ function readChange(change: CallChange) {
   if (change.transcript && change.appendTranscript) {
     errors.push({ field: 'appendTranscript', message: 'cannot come together with transcript' })
   }
-  if (
-    change.metadata &&
-    new TextEncoder().encode(JSON.stringify(change.metadata)).length > metadataBytesMax
-  ) {
+  if (change.metadata && Buffer.byteLength(JSON.stringify(change.metadata)) > metadataBytesMax) {
     errors.push({ field: 'metadata', message: `must be at most ${metadataBytesMax} bytes of JSON` })
   }
   const read = (field: 'createdAt' | 'updatedAt' | 'occurredAt'): number | null => {
