@@ -122,6 +122,8 @@ export class Keys {
       expiresAt: input.expiresAt,
       createdAt: this.#options.now(),
       createdBy: input.createdBy ?? null,
+      projectId,
+      hash: hashKey(key),
       lastUsedAt: null,
       lastUsedIp: null,
       revokedAt: null,
@@ -130,7 +132,7 @@ export class Keys {
     await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
-        write.insert(keys).values({ ...row, projectId, hash: hashKey(key) }),
+        write.insert(keys).values(row),
         write.run(audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row) })),
       ]),
     )
@@ -271,18 +273,13 @@ function newKeyProblems(input: NewKey, now: number): FieldError[] {
   return problems
 }
 
-function toRecord(row: Omit<typeof keys.$inferSelect, 'hash' | 'projectId'>): KeyRecord {
+function toRecord({ hash: _, projectId: __, ...row }: typeof keys.$inferSelect): KeyRecord {
   return {
-    id: row.id,
-    name: row.name,
-    kind: row.kind,
+    ...row,
     hint: shownHint(row),
-    allowedIps: row.allowedIps,
     expiresAt: toIso(row.expiresAt),
     createdAt: new Date(row.createdAt).toISOString(),
-    createdBy: row.createdBy,
     lastUsedAt: toIso(row.lastUsedAt),
-    lastUsedIp: row.lastUsedIp,
     revokedAt: toIso(row.revokedAt),
   }
 }

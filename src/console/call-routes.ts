@@ -11,7 +11,7 @@ import { Period } from './schemas.ts'
 
 const period = { query: bodyOf(Period) }
 
-interface CallRoutesOptions {
+export interface CallRoutesOptions {
   calls: Calls
   overview: Overview
   knowledge: Knowledge

@@ -4,10 +4,10 @@ import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { pageLimitOf } from './page-request.ts'
+import { limitOf } from './page-request.ts'
 import { ItemsRequest } from './schemas.ts'
 
-interface KnowledgeRoutesOptions {
+export interface KnowledgeRoutesOptions {
   knowledge: Knowledge
   indexedItems: IndexedItems
   search: Search
@@ -18,7 +18,12 @@ export function consoleKnowledgeRoutes({ knowledge, indexedItems, search }: Know
   return consoleRoutes('/console/api/projects/:project/knowledge')
     .get(
       '',
-      ({ member, query }) => indexedItems.list(member.projectId, { ...pageLimitOf(query), name: query.name }),
+      ({ member, query }) =>
+        indexedItems.list(member.projectId, {
+          ...query,
+          cursor: query.cursor || undefined,
+          limit: limitOf(query.limit),
+        }),
       { query: bodyOf(ItemsRequest) },
     )
     .post(

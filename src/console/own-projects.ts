@@ -20,12 +20,8 @@ export async function createOwnProject(
   name: string,
   by: By,
 ): Promise<ProjectOfPerson> {
-  const project = await projects.create(name, {
-    ownerId: personId,
-    by,
-    requirements: [mayCreate(personId), ownsFew(personId)],
-  })
-  return asOwner(project)
+  const requirements = [mayCreate(personId), ownsFew(personId)]
+  return asOwner(await projects.create(name, { ownerId: personId, by, requirements }))
 }
 
 /** A project as its owner sees it. */

@@ -8,6 +8,7 @@ import type { People } from './people/people.ts'
 import { NewRole, PageRequest } from './schemas.ts'
 
 interface PeopleRoutesOptions {
+  people: People
   members: Members
   invitations: Invitations
   audit: AuditTrail
@@ -15,38 +16,35 @@ interface PeopleRoutesOptions {
   publicUrl: string | null
 }
 
-/** /console/api/people: all accounts, for the console's owner. */
-export function accountRoutes(people: People) {
-  return consoleRoutes('/console/api/people')
-    .get('', async () => ({ data: await people.accounts() }))
-    .delete('/:id', ({ by, params }) => people.delete(params.id, by))
-}
-
-/** /console/api/projects/:project/people, /invitations and /audit: for owners. */
-export function peopleRoutes({ members, invitations, audit, publicUrl }: PeopleRoutesOptions) {
-  return consoleRoutes('/console/api/projects/:project')
-    .get('/people', async ({ member }) => ({
+/** /console/api/people, for the console's owner; /people, /invitations and /audit of a project, for its owners. */
+export function peopleRoutes({ people, members, invitations, audit, publicUrl }: PeopleRoutesOptions) {
+  return consoleRoutes('/console/api')
+    .get('/people', async () => ({ data: await people.accounts() }))
+    .delete('/people/:id', ({ by, params }) => people.delete(params.id, by))
+    .get('/projects/:project/people', async ({ member }) => ({
       members: await members.list(member.projectId),
       invitations: await invitations.list(member.projectId),
     }))
     .patch(
-      '/people/:id',
+      '/projects/:project/people/:id',
       ({ member, by, params, body }) => members.changeRole(member.projectId, params.id, body.role, by),
       jsonBody(NewRole),
     )
-    .delete('/people/:id', ({ member, by, params }) => members.remove(member.projectId, params.id, by))
+    .delete('/projects/:project/people/:id', ({ member, by, params }) =>
+      members.remove(member.projectId, params.id, by),
+    )
     .post(
-      '/invitations',
+      '/projects/:project/invitations',
       ({ member, by, request, headers, body }) => {
         const baseUrl = publicUrl ?? headers.origin ?? new URL(request.url).origin
         return invitations.create(member.projectId, body.role, baseUrl, by)
       },
       jsonBody(NewRole),
     )
-    .delete('/invitations/:id', ({ member, by, params }) =>
+    .delete('/projects/:project/invitations/:id', ({ member, by, params }) =>
       invitations.revoke(member.projectId, params.id, by),
     )
-    .get('/audit', ({ member, query }) => audit.list(member.projectId, pageOf(query)), {
+    .get('/projects/:project/audit', ({ member, query }) => audit.list(member.projectId, pageOf(query)), {
       query: bodyOf(PageRequest),
     })
 }

@@ -14,8 +14,14 @@ import {
   SignIn,
 } from './schemas.ts'
 
+interface SessionRoutesOptions {
+  sessions: Sessions
+  links: Links
+  people: People
+}
+
 /** /console/api: sessions, one-time links and the person's own account. */
-export function sessionRoutes(sessions: Sessions, links: Links, people: People) {
+export function sessionRoutes({ sessions, links, people }: SessionRoutesOptions) {
   return consoleRoutes('/console/api')
     .derive(({ headers, address }): { client: Client } => ({
       client: { cookies: headers.cookie ?? null, address, userAgent: headers['user-agent'] ?? null },

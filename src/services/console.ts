@@ -22,14 +22,14 @@ interface ConsoleSources {
 }
 
 /** The parts that only the console uses: people, their sessions and their links. */
-export async function createConsole({
+export function createConsole({
   config,
   log,
   database,
   audit,
   sessionSecret,
   now,
-}: ConsoleSources): Promise<ConsoleParts> {
+}: ConsoleSources): ConsoleParts {
   const { read, write } = database
   const limits = new SignInLimits({ read, write, now, networkOf })
   const auth = createAuth({
@@ -38,31 +38,14 @@ export async function createConsole({
     publicUrl: config.publicUrl,
     onFailure: (error) => log.error({ error }, 'Signing in failed with an internal error'),
   })
-  const { password } = await auth.$context
-  const sessions = new Sessions({
-    auth,
-    limits,
-    read,
-    write,
-    audit,
-    now,
-    log,
-  })
+  const sessions = new Sessions({ auth, limits, read, write, audit, now, log })
   const people = new People({ read, write, audit, now })
   const members = new Members({ read, write, audit })
   return {
     audit,
     sessions,
     members,
-    links: new Links({
-      read,
-      write,
-      audit,
-      limits,
-      hashPassword: (text) => password.hash(text),
-      signIn: (credentials, client) => sessions.open(credentials, client),
-      now,
-    }),
+    links: new Links({ auth, sessions, limits, read, write, audit, now }),
     invitations: new Invitations({ read, write, audit, people, now }),
     people,
   }

@@ -103,7 +103,7 @@ export async function openServices({
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
     ...{ knowledge, indexer, index, search, textThreads },
-    console: await createConsole({ ...ambient, database, audit, sessionSecret }),
+    console: createConsole({ ...ambient, database, audit, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ read, write: freeing, dataVersion: database.dataVersion, audit, now, log }),
     calls: new Calls({ store, recordHash, audit, erasure, now }),

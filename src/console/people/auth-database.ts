@@ -62,11 +62,8 @@ function hashedWhere<Args extends Conditions>(args: Args): Args {
 
 function withHash(condition: Where): Where {
   const { value } = condition
-  if (typeof value === 'string') return { ...condition, value: hashToken(value) }
-  return {
-    ...condition,
-    value: Array.isArray(value) ? value.map((token) => hashToken(String(token))) : value,
-  }
+  const hash = (token: unknown) => hashToken(String(token))
+  return { ...condition, value: Array.isArray(value) ? value.map(hash) : hash(value) }
 }
 
 /** Puts the token back into a session that was looked up by it: better-auth renews the cookie from it. */

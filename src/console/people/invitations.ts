@@ -39,9 +39,6 @@ const columns = {
   expiresAt: invitations.expiresAt,
 }
 
-/** PUBLIC_URL, or the origin of the request that asks for the link. */
-type BaseUrl = string
-
 /** Creates and revokes one-time links. A link is shown once; only the hash of its token is stored. */
 export class Invitations {
   readonly #options: InvitationsOptions
@@ -60,8 +57,11 @@ export class Invitations {
     return rows.map(toRow)
   }
 
-  /** @throws forbidden unless `by` owns the project; invalid_request when too many are open */
-  async create(projectId: number, role: Role, baseUrl: BaseUrl, by?: By): Promise<CreatedInvitation> {
+  /**
+   * @param baseUrl PUBLIC_URL, or the origin of the request that asks for the link
+   * @throws forbidden unless `by` owns the project; invalid_request when too many are open
+   */
+  async create(projectId: number, role: Role, baseUrl: string, by?: By): Promise<CreatedInvitation> {
     const { write, audit, now } = this.#options
     const token = createLinkToken()
     const [id, createdAt, expiresAt] = [newId('inv'), now(), now() + invitationMs]
@@ -74,9 +74,10 @@ export class Invitations {
       createdAt,
       expiresAt,
     }
+    const message = `cannot be given: there are ${openMax} open invitations; revoke some first`
     const isRoom = {
       condition: sql`(select count(*) from ${invitations} where project_id = ${projectId}) < ${openMax}`,
-      otherwise: tooMany,
+      otherwise: () => invalidRequest([{ field: 'role', message }]),
     }
     const [, , created] = await requiring([ownsProject(projectId, by), isRoom], (check) =>
       write.batch([
@@ -111,7 +112,7 @@ export class Invitations {
   /** A link that sets a new password. @throws not_found when nobody has the e-mail address */
   async createPasswordLink(
     email: string,
-    baseUrl: BaseUrl,
+    baseUrl: string,
   ): Promise<{ email: string; link: string; expiresAt: string }> {
     const { write, audit, people, now } = this.#options
     const person = await people.find(email)
@@ -144,10 +145,4 @@ function toRow(
     createdAt: new Date(row.createdAt).toISOString(),
     expiresAt: new Date(row.expiresAt).toISOString(),
   }
-}
-
-function tooMany(): AppError {
-  return invalidRequest([
-    { field: 'role', message: `cannot be given: there are ${openMax} open invitations; revoke some first` },
-  ])
 }

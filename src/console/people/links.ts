@@ -5,7 +5,7 @@ import { invitations, members, meta, people, projects } from '../../db/schema.ts
 import { AppError, invalidRequest } from '../../errors.ts'
 import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { Client } from './auth.ts'
+import type { Auth, Client } from './auth.ts'
 import {
   changePassword,
   checkNewPerson,
@@ -17,7 +17,8 @@ import {
 import { inviterName } from './invitations.ts'
 import type { PeopleOptions } from './options.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
-import { endSetUp, setupHashName } from './set-up.ts'
+import type { Sessions } from './sessions.ts'
+import { consoleOwnerName, setupHashName } from './set-up.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
 
@@ -29,12 +30,8 @@ export type LinkAnswer =
 
 interface LinksOptions extends PeopleOptions {
   limits: Pick<SignInLimits, 'countLink'>
-  hashPassword: (password: string) => Promise<string>
-  /** Signs in somebody who has just set this password. */
-  signIn: (
-    credentials: { email: string; password: string },
-    client: Client,
-  ) => Promise<WithCookies<SessionAnswer>>
+  auth: Auth
+  sessions: Pick<Sessions, 'open'>
 }
 
 /** Checks and uses one-time links. Of two concurrent uses, one fails with `not_found`. */
@@ -79,7 +76,10 @@ export class Links {
           select id, ${personId}, 'owner', ${now()} from ${projects}
           where ${isMade} and deleted_at is null and id not in (
             select project_id from ${members} where role = 'owner')`),
-        ...endSetUp(write, personId, isMade),
+        write.run(sql`
+          insert into ${meta} (name, value) select ${consoleOwnerName}, ${personId} where ${isMade}
+          on conflict do nothing`),
+        write.run(sql`delete from ${meta} where name = ${setupHashName} and ${isMade}`),
       ])
       if (made.rowsAffected === 0) throw deadLink()
     })
@@ -100,7 +100,10 @@ export class Links {
       const invited = { token, input: newPerson, path: 'newPerson.', client }
       return await this.#asNewPerson(invited, (person) => this.#join(link, person, client, person))
     }
-    if (signedIn.personId === '') throw notSignedIn()
+    if (signedIn.personId === '') {
+      const detail = 'Sign in and open the link again, or join with a name, an e-mail address and a password.'
+      throw new AppError('not_signed_in', 'Sign in required', { detail })
+    }
     await this.#join(link, signedIn, client)
     const { personId, name, email } = signedIn
     const answer = await describeSession(this.#options.read, { id: personId, name, email })
@@ -116,8 +119,8 @@ export class Links {
     if (personId === null || name === null || email === null) throw deadLink()
     const problem = passwordProblem(password)
     if (problem) throw invalidRequest([{ field: 'password', message: problem }])
-    const { write, audit, now, hashPassword } = this.#options
-    const passwordHash = await hashPassword(password)
+    const { write, audit, now, auth, sessions } = this.#options
+    const passwordHash = await (await auth.$context).password.hash(password)
     const by = byPerson({ personId, name, email }, client.address)
     const entry = audit.entry({ by, projectId: null, action: 'password_reset', target: null })
     const condition = sql`exists (select 1 from ${invitations}
@@ -126,7 +129,7 @@ export class Links {
       changePassword(write, { personId, passwordHash, now: now(), condition, entry }),
     )
     if (changed.rowsAffected === 0) throw deadLink()
-    return await this.#options.signIn({ email, password }, client)
+    return await sessions.open({ email, password }, client)
   }
 
   async #isSetupToken(token: string): Promise<boolean> {
@@ -170,13 +173,13 @@ export class Links {
     create: (person: NewPersonRow) => Promise<void>,
   ): Promise<WithCookies<SessionAnswer>> {
     const { name, email, password } = checkNewPerson(input, path)
-    const { limits, hashPassword, signIn, now } = this.#options
+    const { limits, auth, sessions, now } = this.#options
     await limits.countLink(hashToken(token))
-    const passwordHash = await hashPassword(password)
+    const passwordHash = await (await auth.$context).password.hash(password)
     await create({ personId: newId('per'), name, email, passwordHash, createdAt: now() }).catch((error) => {
       throw isTaken(error, 'people.email') ? emailInUse(`${path}email`) : error
     })
-    return await signIn({ email, password }, client)
+    return await sessions.open({ email, password }, client)
   }
 
   async #join(
@@ -213,11 +216,5 @@ function emailInUse(field: string): AppError {
 function deadLink(): AppError {
   return new AppError('not_found', 'Not found', {
     detail: 'This link no longer works: it was used or revoked, or it has expired. Ask for a new one.',
-  })
-}
-
-function notSignedIn(): AppError {
-  return new AppError('not_signed_in', 'Sign in required', {
-    detail: 'Sign in and open the link again, or join with a name, an e-mail address and a password.',
   })
 }

@@ -2,25 +2,9 @@ import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
 import { ownsProject, requiring } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
-import { preparedQueries } from '../../db/store.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { By, Membership, Role } from '../../identity.ts'
 import type { PeopleOptions } from './options.ts'
-
-const queries = preparedQueries((db) => ({
-  membership: db
-    .select({ projectId: members.projectId, publicId: projects.publicId, role: members.role })
-    .from(projects)
-    .innerJoin(members, eq(members.projectId, projects.id))
-    .where(
-      and(
-        eq(projects.publicId, sql.placeholder('publicId')),
-        eq(members.personId, sql.placeholder('personId')),
-        isNull(projects.deletedAt),
-      ),
-    )
-    .prepare(),
-}))
 
 /** A member of a project. Times are ISO 8601, UTC, here and in every answer of the console. */
 export interface MemberRow {
@@ -41,7 +25,12 @@ export class Members {
 
   /** Null when there is no such project, or the person is not a member of it. */
   async membership(personId: string, publicId: string): Promise<Membership | null> {
-    return (await queries(this.#options.read).membership.get({ personId, publicId })) ?? null
+    const [found] = await this.#options.read
+      .select({ projectId: members.projectId, publicId: projects.publicId, role: members.role })
+      .from(projects)
+      .innerJoin(members, eq(members.projectId, projects.id))
+      .where(and(eq(projects.publicId, publicId), eq(members.personId, personId), isNull(projects.deletedAt)))
+    return found ?? null
   }
 
   /** In the order they joined. */

@@ -1,7 +1,6 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
 import { readMeta, setMetaOnce } from '../../db/meta.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
 import { personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
 import { AppError, consoleOwnerOnly, invalidRequest } from '../../errors.ts'
@@ -32,11 +31,9 @@ export interface PersonOverall extends Account {
 /** Everybody who can sign in, in any project or none. */
 export class People {
   readonly #options: PeopleOptions
-  readonly #read: ReadDatabase
 
   constructor(options: PeopleOptions) {
     this.#options = options
-    this.#read = options.read
   }
 
   /** @throws invalid_request when the name is blank or too long */
@@ -54,7 +51,7 @@ export class People {
 
   /** Oldest account first. */
   async list(): Promise<PersonOverall[]> {
-    const rows = await this.#read
+    const rows = await this.#options.read
       .select({
         id: people.id,
         name: people.name,
@@ -88,7 +85,10 @@ export class People {
    * not_found
    */
   async delete(personId: string, by?: By): Promise<{ id: string; deleted: true }> {
-    if (personIdOf(by) === personId) throw notYourself()
+    if (personIdOf(by) === personId) {
+      const message = 'is your own: whoever runs Callbook can delete you on the command line'
+      throw invalidRequest([{ field: 'id', message }])
+    }
     const { write, audit } = this.#options
     const [, , deleted] = await requiring([ownsConsole(by), ownsNothingAlone(personId)], (check) =>
       write.batch([
@@ -107,7 +107,7 @@ export class People {
 
   /** @throws not_found when nobody has the e-mail address */
   async find(email: string): Promise<Person> {
-    const [person] = await this.#read
+    const [person] = await this.#options.read
       .select({ id: people.id, name: people.name, email: people.email })
       .from(people)
       .where(eq(people.email, normalizeEmail(email)))
@@ -118,7 +118,7 @@ export class People {
   /** The token of the first set-up link; null if there already is a link or an owner. */
   async createSetUpLink(): Promise<string | null> {
     const { write } = this.#options
-    if ((await readMeta(this.#read, 'console_')).size > 0) return null
+    if ((await readMeta(this.#options.read, 'console_')).size > 0) return null
     const token = createLinkToken()
     return (await setMetaOnce(write, setupHashName, hashToken(token))) ? token : null
   }
@@ -139,7 +139,7 @@ export class People {
 
   /** The id of the person who set the console up; null before that. */
   consoleOwner(): Promise<string | null> {
-    return findConsoleOwner(this.#read)
+    return findConsoleOwner(this.#options.read)
   }
 }
 
@@ -148,23 +148,12 @@ function ownsConsole(by: By | undefined): Requirement {
 }
 
 function ownsNothingAlone(personId: string): Requirement {
+  const message =
+    "is that of a project's last owner: make another person an owner of it first, or delete the project"
   return {
     condition: sql`not exists (
       select 1 from ${members} as own where own.person_id = ${personId} and own.role = 'owner'
         and not ${hasOtherOwner(sql`own.project_id`, personId)})`,
-    otherwise: () =>
-      invalidRequest([
-        {
-          field: 'id',
-          message:
-            "is that of a project's last owner: make another person an owner of it first, or delete the project",
-        },
-      ]),
+    otherwise: () => invalidRequest([{ field: 'id', message }]),
   }
-}
-
-function notYourself(): AppError {
-  return invalidRequest([
-    { field: 'id', message: 'is your own: whoever runs Callbook can delete you on the command line' },
-  ])
 }

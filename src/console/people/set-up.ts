@@ -2,7 +2,6 @@ import { type SQL, sql } from 'drizzle-orm'
 import { readMeta } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { meta } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 
 /** Names in `meta`: the hash of the set-up link's token while the link is valid, and the id of the person who used it. */
 export const setupHashName = 'console_setup_hash'
@@ -16,14 +15,4 @@ export async function findConsoleOwner(read: ReadDatabase): Promise<string | nul
 /** Whether the person owns the console when the statement runs. */
 export function isConsoleOwner(personId: string | null): SQL {
   return sql`exists (select 1 from ${meta} where name = ${consoleOwnerName} and value = ${personId})`
-}
-
-/** The statements that finish the set-up, if `condition` holds: they record the owner and delete the link. */
-export function endSetUp(write: WriteDatabase, personId: string, condition: SQL) {
-  return [
-    write.run(sql`
-      insert into ${meta} (name, value) select ${consoleOwnerName}, ${personId} where ${condition}
-      on conflict do nothing`),
-    write.run(sql`delete from ${meta} where name = ${setupHashName} and ${condition}`),
-  ] as const
 }
