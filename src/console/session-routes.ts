@@ -33,11 +33,11 @@ export function sessionRoutes({ sessions, links, people }: SessionRoutesOptions)
       jsonBody(SignIn),
     )
     .delete('/session', async ({ set, person, client }) =>
-      answer(set, await sessions.signOut(person, client)),
+      answer(set, await sessions.signOut(person, client, 'here')),
     )
     .get('/sessions', async ({ person }) => ({ data: await sessions.list(person) }))
     .delete('/sessions', async ({ set, person, client }) =>
-      answer(set, await sessions.signOutEverywhere(person, client)),
+      answer(set, await sessions.signOut(person, client, 'everywhere')),
     )
     .delete('/sessions/:id', ({ person, by, params }) => sessions.end(person, params.id, by))
     .patch('/person', ({ person, by, body }) => people.rename(person, body.name, by), jsonBody(NewName))

@@ -31,7 +31,7 @@ interface ProjectsOptions {
   freeing: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
   recordHash: RecordHash
-  /** Takes what is in a deleted project out of every file. */
+  /** Erases a deleted project's bytes from every file. */
   projectErasure: { schedule(projectId: number): void }
   now: () => number
 }

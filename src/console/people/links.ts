@@ -173,8 +173,11 @@ export class Links {
     create: (person: NewPersonRow) => Promise<void>,
   ): Promise<WithCookies<SessionAnswer>> {
     const { name, email, password } = checkNewPerson(input, path)
-    const { limits, auth, sessions, now } = this.#options
+    const { read, limits, auth, sessions, now } = this.#options
     await limits.countLink(hashToken(token))
+    // Before the hash, which costs much more.
+    const [known] = await read.select({ id: people.id }).from(people).where(eq(people.email, email))
+    if (known) throw emailInUse(`${path}email`)
     const passwordHash = await (await auth.$context).password.hash(password)
     await create({ personId: newId('per'), name, email, passwordHash, createdAt: now() }).catch((error) => {
       throw isTaken(error, 'people.email') ? emailInUse(`${path}email`) : error

@@ -1,5 +1,5 @@
 import { isAPIError } from 'better-auth/api'
-import { and, desc, eq, gt, lt, not, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, not } from 'drizzle-orm'
 import { people, sessions } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { type By, byPerson, personLabel, type SignedIn } from '../../identity.ts'
@@ -91,13 +91,26 @@ export class Sessions {
     return { answer: await describeSession(read, user), cookies }
   }
 
-  async signOut(person: SignedIn, client: Client) {
-    return await this.#end(person, client, 'signed_out', eq(sessions.id, person.sessionId))
-  }
-
-  /** Ends every session of the person, including this one. */
-  async signOutEverywhere(person: SignedIn, client: Client) {
-    return await this.#end(person, client, 'signed_out_everywhere', eq(sessions.userId, person.personId))
+  /** @param scope `everywhere` ends every session of the person, including this one */
+  async signOut(
+    person: SignedIn,
+    client: Client,
+    scope: 'here' | 'everywhere',
+  ): Promise<WithCookies<{ signedOut: true }>> {
+    const { auth, write, audit } = this.#options
+    const [which, action] =
+      scope === 'here'
+        ? ([eq(sessions.id, person.sessionId), 'signed_out'] as const)
+        : ([eq(sessions.userId, person.personId), 'signed_out_everywhere'] as const)
+    const by = byPerson(person, client.address)
+    await write.batch([
+      write.delete(sessions).where(which),
+      write.run(audit.entry({ by, projectId: null, action, target: null })),
+    ])
+    const { headers } = await unwrappingErrors(
+      auth.api.signOut({ headers: headersOf(client), returnHeaders: true }),
+    )
+    return { answer: { signedOut: true }, cookies: headers.getSetCookie() }
   }
 
   /** Newest first. */
@@ -170,7 +183,7 @@ export class Sessions {
         returnHeaders: true,
       }),
     ).catch(async (error) => {
-      // Such as of a person who is deleted while their password is judged.
+      // The person may have been deleted, or their password changed, in the meantime.
       const isSame = (await findPasswordHash(read, credentials.email)) === passwordHash
       throw isSame ? error : wrongCredentials()
     })
@@ -186,24 +199,6 @@ export class Sessions {
     ])
     if (kept.length === 0) throw wrongCredentials()
     return { user, cookies: headers.getSetCookie() }
-  }
-
-  async #end(
-    person: SignedIn,
-    client: Client,
-    action: 'signed_out' | 'signed_out_everywhere',
-    which: SQL,
-  ): Promise<WithCookies<{ signedOut: true }>> {
-    const { auth, write, audit } = this.#options
-    const by = byPerson(person, client.address)
-    await write.batch([
-      write.delete(sessions).where(which),
-      write.run(audit.entry({ by, projectId: null, action, target: null })),
-    ])
-    const { headers } = await unwrappingErrors(
-      auth.api.signOut({ headers: headersOf(client), returnHeaders: true }),
-    )
-    return { answer: { signedOut: true }, cookies: headers.getSetCookie() }
   }
 
   /** Never fails. Not awaited: the response time must not reveal whether the e-mail address is in use. */
