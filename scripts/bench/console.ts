@@ -1,6 +1,6 @@
 import Database from 'libsql'
-import { createLinkToken, hashLinkToken } from '../../src/console/people/link-token.ts'
 import { setupHashName } from '../../src/console/people/set-up.ts'
+import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
 import { browserPath, openBrowser } from '../../tests/support/browser.ts'
 import { buildConsole } from '../build-console.ts'
 import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
@@ -117,10 +117,7 @@ function searchTexts({ dialogues }: Texts): string[] {
 function renewSetupLink({ databaseFile }: Dataset): string {
   const token = createLinkToken()
   const db = new Database(databaseFile)
-  db.prepare('insert or replace into meta (name, value) values (?, ?)').run(
-    setupHashName,
-    hashLinkToken(token),
-  )
+  db.prepare('insert or replace into meta (name, value) values (?, ?)').run(setupHashName, hashToken(token))
   db.close()
   return token
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../../src/config.ts'
+import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
 import type { BackupManifest } from '../../src/db/backup.ts'
 import { consoleOrigin } from './person.ts'
 import { counted } from './sentences.ts'
@@ -32,12 +33,11 @@ export function addBackupCommands(program: Command, shell: Shell): void {
     .argument('<folder>', 'folder that `backup` wrote')
     .option('--json', 'print {"dataDir","setupLink", …the members of manifest.json}')
     .action(async (folder: string, { json }: { json?: true }) => {
-      const { createLinkToken, hashLinkToken } = await import('../../src/console/people/link-token.ts')
       const { restore } = await import('../../src/db/backup.ts')
       const config = shell.loadConfig()
       const { dataDir, source: target } = places(config)
       const token = createLinkToken()
-      const setupHash = hashLinkToken(token)
+      const setupHash = hashToken(token)
       const { signal } = shell
       const { manifest, isSetUp } = await restore({ folder, target, dataDir, setupHash, signal })
       const setupLink = isSetUp ? null : `${consoleOrigin(config)}/console/setup#${token}`

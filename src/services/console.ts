@@ -22,7 +22,7 @@ interface ConsoleSources {
 }
 
 /** The parts that only the console uses: people, their sessions and their links. */
-export async function createConsole(sources: ConsoleSources): Promise<ConsoleParts> {
+export function createConsole(sources: ConsoleSources): ConsoleParts {
   const { config, log, database, audit, sessionSecret, now } = sources
   const common = { read: database.read, write: database.write, audit, now, log }
   const limits = new SignInLimits({ ...common, networkOf })
@@ -32,7 +32,6 @@ export async function createConsole(sources: ConsoleSources): Promise<ConsolePar
     publicUrl: config.publicUrl,
     onFailure: (error) => log.error({ error }, 'Signing in failed with an internal error'),
   })
-  const { password } = await auth.$context
   const sessions = new Sessions({ ...common, auth, limits })
   const people = new People(common)
   return {
@@ -40,12 +39,7 @@ export async function createConsole(sources: ConsoleSources): Promise<ConsolePar
     sessions,
     people,
     members: new Members(common),
-    links: new Links({
-      ...common,
-      limits,
-      hashPassword: (text) => password.hash(text),
-      signIn: (credentials, client) => sessions.open(credentials, client),
-    }),
+    links: new Links({ ...common, auth, sessions, limits }),
     invitations: new Invitations({ ...common, people }),
   }
 }

@@ -100,7 +100,7 @@ export async function openServices({
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
     ...{ knowledge, indexer, index, search, textThreads },
-    console: await createConsole({ ...common, sessionSecret }),
+    console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     calls: new Calls({ ...common, erasure }),

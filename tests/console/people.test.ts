@@ -340,11 +340,11 @@ describe("the console's owner", () => {
     const [person, other] = [await join(project, 'owner'), await join(project, 'member')]
     const { people } = fresh.services.console
     for (const { projectId } of await fresh.services.projects.list())
-      if (projectId !== project.projectId) await fresh.services.projects.remove(projectId)
-    await people.remove(owner.personId)
+      if (projectId !== project.projectId) await fresh.services.projects.delete(projectId)
+    await people.delete(owner.personId)
     expect(await people.consoleOwner()).toBeNull()
     const by = byPerson(owner, null)
-    expect(await failureOf(people.remove(other.personId, by))).toMatchObject({ code: 'forbidden' })
+    expect(await failureOf(people.delete(other.personId, by))).toMatchObject({ code: 'forbidden' })
     expect((await people.list()).map(({ id }) => id)).toEqual([person.personId, other.personId])
     await fresh.stop()
   })

@@ -34,7 +34,7 @@ const writes: Record<
   'removes another person': ({ projectId }, by, _, other) =>
     service.services.console.members.remove(projectId, other, by),
   'renames the project': ({ projectId }, by) => service.services.projects.rename(projectId, 'late', by),
-  'deletes the project': ({ projectId }, by) => service.services.projects.remove(projectId, { by }),
+  'deletes the project': ({ projectId }, by) => service.services.projects.delete(projectId, { by }),
 }
 
 /** All that these writes could change. */

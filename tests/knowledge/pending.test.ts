@@ -16,7 +16,7 @@ test('pending chunks are found and counted without scanning the other chunks', a
       201,
     )
   }
-  await service.services.projects.remove(gone.projectId)
+  await service.services.projects.delete(gone.projectId)
   const metrics = await service.services.metrics.text()
   expect(metrics).toMatch(/_pending_chunks 1$/m)
   const counted = await plansOf(read, statements, /count\(\*\) as n\s+from chunks/)

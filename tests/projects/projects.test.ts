@@ -79,13 +79,13 @@ describe('removing a project', () => {
   test('needs its exact name where it must be confirmed', async () => {
     const project = await projects.create('Confirm me')
     for (const confirm of ['', 'confirm me', 'Confirm me ', project.id]) {
-      expect(await failureOf(projects.remove(project.projectId, { confirm }))).toMatchObject({
+      expect(await failureOf(projects.delete(project.projectId, { confirm }))).toMatchObject({
         code: 'invalid_request',
         errors: [{ field: 'confirm', message: "must be the project's name" }],
       })
     }
     expect(await projects.get(project.projectId)).toEqual(project)
-    expect(await projects.remove(project.projectId, { confirm: 'Confirm me' })).toEqual({
+    expect(await projects.delete(project.projectId, { confirm: 'Confirm me' })).toEqual({
       id: project.id,
       deleted: true,
     })
@@ -94,7 +94,7 @@ describe('removing a project', () => {
   test('succeeds once, however many requests ask for it at a time', async () => {
     const project = await projects.create('wanted gone')
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 5 }, () => projects.remove(project.projectId)),
+      Array.from({ length: 5 }, () => projects.delete(project.projectId)),
     )
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const outcome of outcomes) {
@@ -105,12 +105,12 @@ describe('removing a project', () => {
   test('works also when another project has its id as a name', async () => {
     const project = await projects.create('has an id')
     await projects.create(project.id)
-    expect((await projects.remove(project.projectId)).deleted).toBe(true)
+    expect((await projects.delete(project.projectId)).deleted).toBe(true)
     expect((await projects.find(project.id)).name).toBe(project.id)
   })
 
   test('does not make the database count as new', async () => {
-    for (const { projectId } of await projects.list()) await projects.remove(projectId)
+    for (const { projectId } of await projects.list()) await projects.delete(projectId)
     expect(await projects.list()).toEqual([])
     expect(await projects.createFirst('default')).toBeNull()
   })

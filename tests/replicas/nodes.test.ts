@@ -120,7 +120,7 @@ describe('two nodes of one primary', () => {
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
     try {
       const there = at(lagging, project)
-      await first.services.projects.remove(projectId)
+      await first.services.projects.delete(projectId)
       await until(async () => {
         const rows = await first.services.database.write.all(
           sql`select 1 from project_erasures where project_id = ${projectId} and done_at is null`,
