@@ -16,7 +16,7 @@ const compilers = ['c++', 'g++', 'clang++']
 const compileTimeoutMs = 300_000
 
 export interface BuildOptions {
-  /** Whether to build for any CPU of this architecture, for images, instead of for this CPU. */
+  /** Whether to build for every CPU of this architecture, as an image needs, instead of for this CPU. */
   portable: boolean
   /** The first that is installed is used. */
   compilers?: string[]
@@ -27,8 +27,8 @@ export interface BuildOptions {
 export type BuildResult = { built: boolean; problem: null } | { built: false; problem: string }
 
 /**
- * Compiles hnswlib-node's one source file against N-API. Bun's own way, node-gyp, needs Python and a download
- * of Node's headers; the headers are npm packages, so one call of the compiler does.
+ * Compiles hnswlib-node's only source file against N-API. Unlike node-gyp, this needs neither Python nor a download of
+ * Node's headers, which are npm packages.
  */
 export function buildAddon(options: BuildOptions): BuildResult {
   const { folder, ...beside } = addonFiles()
@@ -54,7 +54,7 @@ export function buildAddon(options: BuildOptions): BuildResult {
       { encoding: 'utf8', timeout: compileTimeoutMs },
     )
     if (compiled.status !== 0) return { built: false, problem: `${compiler} failed: ${firstError(compiled)}` }
-    // The old stamp goes first: at no moment does a stamp vouch for an addon it does not describe.
+    // Remove the old stamp first, so that a stamp never describes another addon.
     rmSync(output.stamp, { force: true })
     renameSync(temporary, output.addon)
     writeFileSync(`${output.stamp}.tmp`, `${JSON.stringify(stamp, null, 2)}\n`)
@@ -94,7 +94,7 @@ function firstError({ stderr, error }: { stderr: string; error?: Error }): strin
   return error?.message ?? stderr.split('\n').find((line) => line.includes('error')) ?? 'no message'
 }
 
-/** Installing must go on without the addon, so this never fails: it says what is missing and what follows. */
+/** Never fails, since an installation must go on without the addon: prints what is missing and its consequence. */
 function main(): void {
   let problem: string | null
   try {

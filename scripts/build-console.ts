@@ -15,15 +15,15 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { AssetFile, ConsoleManifest } from '../src/console/assets.ts'
 
-// Bundles the console's page for browsers: `bun run build`, and by itself before a start when anything changed.
+// Bundles the console's page for browsers: `bun run build`, and before a start if anything changed.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = join(root, 'src', 'console', 'ui')
 const assetsPath = '/console/assets/'
-/** What must be loaded before the sign-in page or the shell shows anything, compressed. */
+/** Limit for the compressed script that is loaded before the sign-in page or the shell shows anything. */
 export const firstLoadBytesMax = 350_000
 
-/** The two grades above it take sixteen times as long for a twelfth fewer bytes. */
+/** Levels 10 and 11 take sixteen times as long to save a twelfth of the bytes. */
 const brotliQuality = 9
 const gzipLevel = 9
 
@@ -34,17 +34,17 @@ const types: Record<string, string> = {
 }
 
 export interface ConsoleBuild {
-  /** False when what is there was made of the same sources. */
+  /** False if the existing files were built from the same sources. */
   built: boolean
   manifest: ConsoleManifest
 }
 
 interface BuildOptions {
-  /** Where the files and their manifest go. */
+  /** The output folder, also of the manifest. */
   folder?: string
 }
 
-/** Makes the files under `folder`. Safely also while others do, or serve what is there. */
+/** Builds into `folder`. Other processes may build or serve the same folder meanwhile. */
 export async function buildConsole({
   folder = join(root, 'dist', 'console'),
 }: BuildOptions = {}): Promise<ConsoleBuild> {
@@ -70,7 +70,7 @@ export async function buildConsole({
     },
     files: sorted(files),
   }
-  // Last, so that at no moment a manifest names a file that is not there.
+  // Last, so that the manifest never names a missing file.
   replaceFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`)
   removeOthers(folder, manifest)
   return { built: true, manifest }
@@ -80,9 +80,9 @@ interface Output {
   /** `main-1a2b3c4d.js` */
   name: string
   body: Uint8Array
-  /** `main`; null for a piece that several files share. */
+  /** `main`; null for a chunk that several files share. */
   source: string | null
-  /** Names of what it imports before it runs. */
+  /** Names of the files that it imports statically. */
   imports: string[]
 }
 
@@ -106,7 +106,7 @@ function readManifest(file: string): ConsoleManifest | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    // None yet, or half of one: it is built anew.
+    // Missing or incomplete: build again.
     return null
   }
 }
@@ -117,7 +117,7 @@ function isComplete(folder: string, { files }: ConsoleManifest): boolean {
   )
 }
 
-/** The page's program in pieces that are loaded when they are needed, its style sheet, and the script before both. */
+/** The page's program in chunks that are loaded on demand, its style sheet, and the script that runs before both. */
 async function bundle(): Promise<Output[]> {
   const common = {
     minify: true,
@@ -198,7 +198,7 @@ function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloa
   }
 }
 
-/** The file that was made of a source: `main-1a2b3c4d.js` of `main`. */
+/** The file built from a source: `main-1a2b3c4d.js` for `main`. */
 function nameOf(source: string, outputs: Output[]): string {
   const output = outputs.find((candidate) => candidate.source === source)
   if (!output) throw new Error(`The bundle has no ${source}`)
@@ -210,7 +210,7 @@ function loadedBytes(sources: string[], outputs: Output[], files: Record<string,
   return [...names].reduce((sum, name) => sum + (files[name]?.brBytes ?? 0), 0)
 }
 
-/** What is loaded with a file because it imports it, itself included. */
+/** A file and everything that it imports statically, directly or not. */
 function reachable(name: string, outputs: Output[], found = new Set<string>()): Set<string> {
   if (found.has(name)) return found
   found.add(name)
@@ -229,7 +229,7 @@ function removeOthers(folder: string, { files }: ConsoleManifest): void {
     ...Object.keys(files).flatMap((name) => [name, `${name}.br`, `${name}.gz`]),
   ])
   for (const name of readdirSync(folder)) {
-    // Another build's temporary files are its own.
+    // Temporary files belong to another build.
     if (!wanted.has(name) && !name.endsWith('.tmp')) rmSync(join(folder, name), { force: true })
   }
 }
@@ -247,7 +247,7 @@ function report({ manifest }: ConsoleBuild): string {
   ].join('\n')
 }
 
-/** With `--keep-going` a failure is said and does not stop an installation or a start: the API needs no page. */
+/** With `--keep-going` a failure is only reported: the API works without the page, so installing and starting go on. */
 async function main(): Promise<void> {
   const isAsked = !process.argv.includes('--keep-going')
   try {

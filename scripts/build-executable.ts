@@ -7,15 +7,15 @@ import { addonFiles } from '../src/knowledge/index/addon.ts'
 import { buildAddon } from './build-addon.ts'
 import { buildConsole } from './build-console.ts'
 
-// Makes one file of the service, its command line and Bun, for machines like this one: `bun run build:executable`.
+// Builds one executable of the service, its command line and Bun for this platform: `bun run build:executable`.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const require = createRequire(import.meta.url)
-/** Where a running executable finds what it embeds. https://bun.com/docs/bundler/executables */
+/** Where a running executable finds its embedded files. https://bun.com/docs/bundler/executables */
 const embedded = '/$bunfs/root'
 const scalarScript = 'standalone.js'
 
-/** Without a command it is the service, with one the command line. Workers are started with a path. */
+/** Starts the service, or the command line if there is a command. Workers are started with a path. */
 const entry = `
 const [first = ''] = process.argv.slice(2)
 await (/^([a-z]|-[hv]|--help|--version)/.test(first) ? import('./scripts/callbook.ts') : import('./src/main.ts'))`
@@ -28,11 +28,11 @@ if (import.meta.main) {
 
 interface BuildOptions {
   outfile: string
-  /** Compiles the vector index for any CPU of this architecture, instead of taking what is installed here. */
+  /** Compiles the vector index for every CPU of this architecture instead of using the installed one. */
   portable?: boolean
 }
 
-/** @throws when something that it embeds is not there. */
+/** @throws when a file to embed is missing */
 export async function buildExecutable({ outfile, portable = false }: BuildOptions): Promise<void> {
   const addon = portable ? buildPortableAddon() : addonFiles()
   if (!existsSync(addon.stamp))
@@ -45,7 +45,7 @@ export async function buildExecutable({ outfile, portable = false }: BuildOption
     files: { [entrypoint]: entry },
     root,
     target: 'bun',
-    // In one piece, packages that import each other in a circle run before what they need.
+    // Without splitting, packages with circular imports run before what they import.
     splitting: true,
     compile: {
       outfile,
@@ -76,7 +76,7 @@ function workers(): string[] {
     .map(({ parentPath, name }) => join(parentPath, name))
 }
 
-/** What the sources look up beside themselves is embedded: workers under their path, all else under its name. */
+/** Rewrites the paths that sources resolve relative to themselves: workers are embedded by path, other files by name. */
 function embeddedPaths({ addon, stamp }: { addon: string; stamp: string }): Bun.BunPlugin {
   const edits: Record<string, [from: string, to: string][]> = {
     'node_modules/libsql/index.js': [['requireNative();', `require('@libsql/${libsqlTarget()}');`]],
@@ -110,11 +110,12 @@ function embeddedPaths({ addon, stamp }: { addon: string; stamp: string }): Bun.
 }
 
 function replaced(code: string, [from, to]: [from: string, to: string]): string {
-  if (!code.includes(from)) throw new Error(`There is no \`${from}\` any more for the executable to replace`)
+  if (!code.includes(from))
+    throw new Error(`The executable has to replace \`${from}\`, which is not there any more`)
   return code.replace(from, () => to)
 }
 
-/** The package of libSQL's machine code; on Linux that for glibc. */
+/** The package with libSQL's native code; on Linux the one for glibc. */
 function libsqlTarget(): string {
   return `${platform()}-${arch()}${platform() === 'linux' ? '-gnu' : ''}`
 }

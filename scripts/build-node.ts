@@ -3,7 +3,6 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { guidePages } from '../src/guide/guide.ts'
 import { buildConsole } from './build-console.ts'
 
 // Compiles the TypeScript to JavaScript for Node, which `node dist/node/src/node.js` starts. Files stay separate, since
@@ -21,7 +20,7 @@ interface BuildOptions {
   target?: string
 }
 
-/** Replaces the target. */
+/** Replaces the target folder. */
 export async function buildNode({ target = join(root, 'dist', 'node') }: BuildOptions = {}): Promise<void> {
   rmSync(target, { recursive: true, force: true })
   emit(target)
@@ -31,9 +30,10 @@ export async function buildNode({ target = join(root, 'dist', 'node') }: BuildOp
   }
   cpSync(join(root, 'package.json'), join(target, 'package.json'))
   cpSync(join(root, 'src', 'db', 'migrations'), join(target, 'src', 'db', 'migrations'), { recursive: true })
-  for (const page of guidePages) {
-    cpSync(join(root, 'src', 'guide', `${page}.md`), join(target, 'src', 'guide', `${page}.md`))
-  }
+  cpSync(join(root, 'src', 'guide'), join(target, 'src', 'guide'), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.ts'),
+  })
   await buildConsole({ folder: join(target, 'dist', 'console') })
 }
 
@@ -42,7 +42,7 @@ function emit(target: string): void {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
-      // What the oldest supported Node knows.
+      // What the oldest supported Node supports.
       lib: ['ES2023', 'ES2024.String', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
       rewriteRelativeImportExtensions: true,
       rootDir: root,
@@ -53,7 +53,7 @@ function emit(target: string): void {
     include: [],
     files: [join(root, 'src', 'node.ts'), ...workers()],
   }
-  // Beside the sources, to find the packages. The name is unique, since builds may run at the same time.
+  // Inside the repository, so that packages are found. Builds may run concurrently, so the name is unique.
   mkdirSync(join(root, 'dist'), { recursive: true })
   const configFile = join(root, 'dist', `tsconfig.${process.pid}.json`)
   writeFileSync(configFile, JSON.stringify(config))

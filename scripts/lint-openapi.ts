@@ -8,7 +8,7 @@ import { loadConfig } from '../src/config.ts'
 import { createServer } from '../src/server.ts'
 import { openServices } from '../src/services/services.ts'
 
-// Lints the OpenAPI document as the service serves it, by Redocly's recommended rules: exits 1 on an error.
+// Lints the OpenAPI document that the service serves with Redocly's recommended rules. Exits 1 on an error.
 
 const folder = mkdtempSync(join(tmpdir(), 'callbook-openapi-'))
 try {
@@ -37,7 +37,7 @@ function lint(file: string): number {
     [command, 'lint', '--extends=recommended', '--format=stylish', file],
     {
       encoding: 'utf8',
-      // No user configuration, telemetry or update check: no network.
+      // Without user configuration, telemetry and update check, so that it needs no network.
       cwd: dirname(file),
       env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
     },

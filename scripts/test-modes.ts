@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 
-// Runs the tests of the service over HTTP once more on a database server, and once more on a replica of one: both, or
-// the mode that is named, such as `bun run test:modes replica`.
+// Runs the HTTP tests against a database server and against a replica of one. An argument selects one of the two modes,
+// such as `bun run test:modes replica`.
 
 const modes = process.argv.length > 2 ? process.argv.slice(2) : ['remote', 'replica']
 const tests = [
   'tests/auth/keys.test.ts',
   'tests/calls',
-  // What a browser shows of the console is the same in each.
+  // Browsers show the same in each mode.
   ...readdirSync('tests/console')
     .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.browser.test.ts'))
     .map((name) => `tests/console/${name}`),

@@ -28,7 +28,7 @@ async function supervise(workers: number): Promise<void> {
     await closeLog()
     process.exit(0)
   }
-  onEndSignals({ stop, beforeAbort: () => supervisor.kill() })
+  onEndSignals(stop, () => supervisor.kill())
   const failure = await supervisor.start()
   if (failure !== null) {
     await closeLog()

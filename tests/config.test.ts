@@ -141,7 +141,7 @@ describe('problems', () => {
     expect(load({ PORT: '65535' }).port).toBe(65_535)
   })
 
-  test('no secret is ever shown, wherever it was put', () => {
+  test('no message shows a secret, whichever variable holds it', () => {
     const secret = 'SECRET0123456789'
     const shown = problems({
       DATABASE_URL: `libsql://db.example.com?authToken=${secret}`,

@@ -40,14 +40,14 @@ describe.skipIf(!hasDaemon)('the image', () => {
     spawnSync('docker', ['rmi', tag])
   })
 
-  test('holds nothing of a working copy: no data, no settings, no history, no tests', () => {
+  test('has no data, settings, history or tests of a working copy', () => {
     const entries = docker('exec', tag, 'ls', '-A', '/app', '/app/scripts').split('\n')
     expect(entries).toContain('src')
     for (const name of ['.env', '.git', 'data', 'tests', 'bench', 'torture'])
       expect(entries).not.toContain(name)
   })
 
-  test('has a vector index of machine code for any CPU of the architecture', () => {
+  test('has a vector index compiled for every CPU of the architecture', () => {
     const stamp = docker('exec', tag, 'cat', 'node_modules/hnswlib-node/build/Release/addon.stamp.json')
     expect(JSON.parse(stamp).cpu).toEqual([])
   })

@@ -22,14 +22,14 @@ describe('the documentation, read as files', () => {
     expect(page.match(/(src|href)="[^"]*"/g)?.filter((link) => /:\/\//.test(link)) ?? []).toEqual([])
   })
 
-  test('it has an icon, which browsers ask for by themselves', async () => {
+  test('it has an icon, which browsers request by themselves', async () => {
     const icon = await fetch(`${service.url}/favicon.ico`)
     expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
     expect(icon.headers.get('cache-control')).toBe('public, max-age=86400')
     expect(await icon.text()).toStartWith('<svg')
   })
 
-  test('the script is compressed for those who can read that, and the same for all', async () => {
+  test('the script is compressed for clients that support it, with the same content', async () => {
     const plain = await fetch(`${service.url}/docs/scalar.js`, { headers: { 'accept-encoding': 'identity' } })
     const zipped = await fetch(`${service.url}/docs/scalar.js`, { headers: { 'accept-encoding': 'gzip' } })
     expect(plain.headers.get('content-encoding')).toBeNull()
@@ -77,13 +77,13 @@ describe.if(browserPath !== null)('the documentation, in a browser without inter
     if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
   })
 
-  test('asks nobody but the service, also when its parts are opened', async () => {
+  test('sends requests to the service only, also when sections are opened', async () => {
     await page.getByText('Create a knowledge item').first().click()
     await page.waitForTimeout(500)
     expect(outside).toEqual([])
   })
 
-  test('breaks no rule of its own security policy', () => {
+  test('does not violate its own security policy', () => {
     expect(complaints).toEqual([])
   })
 

@@ -53,7 +53,7 @@ describe('the first start', () => {
     expect(service.stderr()).not.toContain(/setup#([\w-]{32})/.exec(service.stdout())?.[1] ?? 'none')
   })
 
-  test('is the only one that shows the key, which the next start still honours', async () => {
+  test('is the only one that shows the key, which still works after the next start', async () => {
     const dataDir = folder()
     const first = await start(dataDir)
     await first.stop()
@@ -64,7 +64,7 @@ describe('the first start', () => {
     await second.stop()
   })
 
-  test('takes a folder whatever is in its name, and leaves one that has a like name alone', async () => {
+  test("accepts special characters in the folder's name, and leaves a folder with a similar name alone", async () => {
     const parent = folder()
     mkdirSync(join(parent, '100 % a b'))
     const dataDir = join(parent, '100 % a%20b', '#1?x=ü')
@@ -77,7 +77,7 @@ describe('the first start', () => {
     expect([readdirSync(parent).length, readdirSync(join(parent, '100 % a b'))]).toEqual([2, []])
   })
 
-  test('keeps everything it writes to its own user', async () => {
+  test('makes everything it writes readable by its own user only', async () => {
     const dataDir = join(folder(), 'made', 'by', 'the', 'service')
     const service = await start(dataDir)
     await ready(service)
@@ -113,7 +113,7 @@ describe('the first start', () => {
   })
 })
 
-describe('a start that cannot be', () => {
+describe('a start that fails', () => {
   test('names every problem of the configuration in one message and exits with 1', async () => {
     const service = await start(folder(), {
       PORT: 'eighty',
@@ -166,7 +166,7 @@ describe('a start that cannot be', () => {
     await third.stop()
   })
 
-  test('says so in one sentence when the database is not one', async () => {
+  test('says so in one sentence when the file is not a database', async () => {
     const dataDir = folder()
     writeFileSync(join(dataDir, 'callbook.db'), 'not a database '.repeat(100))
     const service = await start(dataDir)
@@ -248,7 +248,7 @@ describe('SIGTERM', () => {
     expect(service.stderr().match(/"msg":"(closing|closed)"/g)).toEqual(['"msg":"closing"', '"msg":"closed"'])
   })
 
-  test.concurrent('a wrapper that passes on the signal which the service was sent too: it closes', async () => {
+  test.concurrent('it closes once when a wrapper passes on a signal that it got, too', async () => {
     const wrapped = await spawnService({ DATA_DIR: folder(), LOG_FORMAT: 'json' }, ['bun', 'start'])
     running.push(wrapped)
     await ready(wrapped)
@@ -272,7 +272,7 @@ describe('SIGTERM', () => {
     socket.destroy()
   })
 
-  test.concurrent('idle connections that are kept alive do not hold it up', async () => {
+  test.concurrent('idle connections that are kept alive do not delay it', async () => {
     const service = await start(folder())
     await ready(service)
     const sockets = await Promise.all(

@@ -13,7 +13,7 @@ afterAll(async () => {
   rmSync(service.dataDir, { recursive: true, force: true })
 })
 
-test("the README's tour and the guide's examples for agents run as they stand, and answer what they say", async () => {
+test("the README's tour and the guide's examples for agents run unchanged, and answer what they say", async () => {
   const key = /API key +(\S+)/.exec(service.banner)?.[1] ?? ''
   const script = tour().replace('http://127.0.0.1:3000', service.url).replace('ck_live_...', key)
   expect(script.match(/\bcurl\b/g)?.length).toBeGreaterThanOrEqual(10)

@@ -106,12 +106,12 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     return { socket, received: () => received }
   }
 
-  test('starts, and says where it listens, with a key that works', async () => {
+  test('starts, and prints its address and a working key', async () => {
     expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await send('GET', '/v1/calls')).status).toBe(200)
   })
 
-  test('does not start with an option that there is not', async () => {
+  test('does not start with an unknown option', async () => {
     const refused = await spawnService({}, [...command, '--worker', '2'])
     expect([await refused.ended, refused.url]).toEqual([1, ''])
     expect(refused.stderr()).toContain('--worker')
@@ -120,7 +120,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
   test.each([
     ['--help', 'Usage: '],
     ['--version', packageJson.version],
-  ])('%s is answered without a start', async (option, expected) => {
+  ])('%s does not start the service', async (option, expected) => {
     const asked = await spawnService({}, [...command, option])
     expect([await asked.ended, asked.stderr()]).toEqual([0, ''])
     expect(asked.stdout()).toStartWith(expected)
@@ -142,7 +142,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     )
   })
 
-  describe('refusals of the key, in their order', () => {
+  describe('refused keys, in the order of the checks', () => {
     const missingKey = ['missing_authorization', 'Missing or invalid Authorization header', 'Bearer'] as const
     const badFormat = [
       'invalid_api_key_format',
@@ -177,14 +177,14 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       }
     })
 
-    test('a key that is for this machine knows it by the connection', async () => {
+    test('a key for this machine is accepted by the address of the connection', async () => {
       const authorization = `Bearer ${hereKey}`
       expect((await send('GET', '/v1/calls', undefined, { authorization })).status).toBe(200)
     })
   })
 
-  describe('refusals of the request', () => {
-    test('404 is the same bytes for whatever is not there', async () => {
+  describe('refused requests', () => {
+    test('404 is the same bytes for every missing record', async () => {
       const bodies = new Set<string>()
       for (const id of ['nobody', 'a%2Fb', '%00', '%zz', '%FF']) {
         const answer = await raw(`GET /v1/calls/${id} HTTP/1.1`, { 'X-Request-Id': 'same' })
@@ -194,7 +194,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       expect(bodies.size).toBe(1)
     })
 
-    test('405 names what the path takes', async () => {
+    test('405 names the methods of the path', async () => {
       for (const method of ['PATCH', 'PUT', 'OPTIONS']) {
         const answer = await send(method, '/v1/knowledge')
         expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
@@ -228,7 +228,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       expect((await send('GET', '/health')).status).toBe(200)
     })
 
-    test('413 in the middle of a body whose length nobody said', async () => {
+    test('413 in the middle of a body of undeclared length', async () => {
       const { socket, received } = await opened(
         head('POST /v1/knowledge HTTP/1.1', {
           Authorization: `Bearer ${key}`,
@@ -242,7 +242,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       socket.destroy()
     })
 
-    test('500 is never the answer to a strange head', async () => {
+    test('strange request heads never get a 500', async () => {
       for (const text of [
         head('GET /health HTTP/1.1', { Host: 'a b/c' }),
         head('GET /health\\..\\x HTTP/1.1'),
@@ -284,12 +284,12 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       expect((await raw(`GET ${url} HTTP/1.1`, { Authorization: '' })).status).toBe(401)
     })
 
-    test('a Host of few letters is no part of the path', async () => {
+    test('a short Host is not taken as part of the path', async () => {
       expect((await raw('GET /v1/calls HTTP/1.1', { Host: 'api' })).status).toBe(200)
       expect((await raw('GET /v1/calls HTTP/1.1', { Host: 'api', Authorization: '' })).status).toBe(401)
     })
 
-    test('of two Authorization headers none opens anything', async () => {
+    test('two Authorization headers give no access', async () => {
       const { status } = await raw('GET /v1/calls HTTP/1.1', { authorization: 'Bearer x' })
       expect(status ?? 0).toBeWithin(400, 402)
     })
@@ -318,7 +318,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     }
   })
 
-  test('an answer bears each header once', async () => {
+  test('an answer has each header once', async () => {
     for (const path of ['/health', '/v1/calls', '/v1/nowhere', '/console']) {
       const { socket, received } = await opened(
         head(`GET ${path} HTTP/1.1`, { Authorization: `Bearer ${key}`, Connection: 'close' }),
@@ -375,7 +375,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       expect((await send('GET', '/v1/calls?limit=1')).status).toBe(200)
     })
 
-    test('a parameter that is no number is 400', async () => {
+    test('a parameter that is not a number is 400', async () => {
       await expectProblem(await send('GET', '/v1/calls?limit=x'), 'invalid_request', 'Invalid request')
     })
   })
@@ -419,7 +419,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     })
   })
 
-  test('the guide is there, rendered and searched', async () => {
+  test('the guide is served, rendered and searchable', async () => {
     expect(await (await send('GET', '/docs/guide/operating')).text()).toContain(
       '<h2 id="back-up-and-restore">',
     )
@@ -437,7 +437,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     expect(await page.text()).toContain(`nonce="${nonce}"`)
   })
 
-  test('files of the console come as they are compressed, once', async () => {
+  test('files of the console are sent compressed, once', async () => {
     const script =
       /\/console\/assets\/[^"]+\.js/.exec(await (await send('GET', '/console')).text())?.[0] ?? 'none'
     const bytesOf = async (encoding: string) => {
@@ -453,7 +453,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     expect(brotliDecompressSync(await bytesOf('br')).equals(plain)).toBe(true)
   })
 
-  test('an upload that is broken off leaves nothing, neither in the records nor among the failures', async () => {
+  test('an interrupted upload leaves no record and no logged failure', async () => {
     const body = '{"name":"broken off","text":"never said"}'
     const { socket } = await opened(
       head('POST /v1/knowledge HTTP/1.1', {
@@ -502,7 +502,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     rmSync(dataDir, { recursive: true })
   })
 
-  test('signals end it with 0, what is in flight is answered, and the next start has everything', async () => {
+  test('signals end it with 0 after it answers what is in flight, and the next start has everything', async () => {
     const body = '{"name":"in flight","text":"said before the end"}'
     const { socket, received } = await opened(
       head('POST /v1/knowledge HTTP/1.1', {

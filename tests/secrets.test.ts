@@ -109,7 +109,7 @@ function secretsOf(): [string, string][] {
   ]
 }
 
-test('no key, token, text or number of a caller is in the log, however requests fail', () => {
+test("no key, token, text or caller's number is in the log, however requests fail", () => {
   const log = service.stderr()
   expect(log.split('\n').length).toBeGreaterThan(15)
   for (const [name, secret] of [...secretsOf(), ['a text', 'Xylophonic'], ['a number', phone]])
@@ -117,7 +117,7 @@ test('no key, token, text or number of a caller is in the log, however requests 
   expect(service.stdout().split(keys.live)).toHaveLength(2)
 })
 
-test('no error, metric or command says a secret, nor what was sent', () => {
+test('no error, metric or command shows a secret or the content of a request', () => {
   const said = answers.join('\n')
   expect(said).toContain('callbook_')
   for (const [name, secret] of [...secretsOf(), ['a text', 'Xylophonic']])
@@ -129,7 +129,7 @@ test('no secret is in the list of processes', () => {
     expect({ name, isListed: commandLines.join().includes(secret) }).toEqual({ name, isListed: false })
 })
 
-test("no key and no token is in any file; the service's own secrets are in the database alone", async () => {
+test("no key and no token is in any file; the service's own secrets are only in the database", async () => {
   const database = await openDatabase(join(dataDir, 'callbook.db'))
   const rows = await database.read.all<{ name: string; value: string }>(
     sql`select name, value from meta where name in ('id_hash_key', 'session_secret')`,

@@ -45,7 +45,7 @@ describe('closing', () => {
     expect(await script.ended).toBe('closed\n')
   })
 
-  test('saves the indexes and lets go of the folder', async () => {
+  test('saves the indexes and releases the folder', async () => {
     const service = await startService({ dataDir })
     expect(service.services.ownsFolder).toBe(true)
     const project = await service.mintProject()
@@ -59,7 +59,7 @@ describe('closing', () => {
     expect(problemsIn(service, again)).toEqual([])
   })
 
-  test('ends what waits for a provider that does not answer', async () => {
+  test('ends requests that wait for a provider that does not answer', async () => {
     const fake = await startFakeEmbeddings()
     fake.always({ delayMs: 60_000 })
     const service = await startService({ dataDir, env: { EMBEDDING_ENDPOINT: fake.url } })
@@ -105,7 +105,7 @@ describe('a restart', () => {
     empty: (path: string) => truncateSync(path, 0),
     missing: (path: string) => rmSync(path),
   })) {
-    test(`with an index file that is ${name} builds it anew`, async () => {
+    test(`with an index file that is ${name} rebuilds it`, async () => {
       let service = await startService({ dataDir })
       const project = await service.mintProject()
       await create(project, 'Kept', 'Rows are the truth.')
@@ -126,7 +126,7 @@ describe('a restart', () => {
 })
 
 describe('kill -9', () => {
-  test('loses nothing that was acknowledged, and what is pending is indexed after the restart', async () => {
+  test('loses nothing that was acknowledged, and pending chunks are indexed after the restart', async () => {
     let running = await spawnService({ DATA_DIR: dataDir })
     const key = /ck_live_[0-9a-f]{60}/.exec(running.banner)?.[0] ?? ''
     const acknowledged: string[] = []
@@ -158,7 +158,7 @@ describe('kill -9', () => {
 })
 
 describe('a chunk deleted while it is being embedded', () => {
-  test('is in no list of the index afterwards', async () => {
+  test('is not in the index afterwards', async () => {
     const fake = await startFakeEmbeddings()
     const env = { EMBEDDING_ENDPOINT: fake.url, INDEX_WAIT_MS: '50' }
     const service = await startService({ dataDir, env })
@@ -180,7 +180,7 @@ describe('a chunk deleted while it is being embedded', () => {
 })
 
 describe('two services on one folder', () => {
-  test('serve the same data: one owns the folder, each finds and erases what the other was sent', async () => {
+  test('serve the same data: one owns the folder, each finds and erases what the other stored', async () => {
     const owner = await startService({ dataDir, env: { ERASE_WITHIN_MS: '1000' } })
     const second = await startService({ dataDir, env: { ERASE_WITHIN_MS: '1000' } })
     expect([owner.services.ownsFolder, second.services.ownsFolder]).toEqual([true, false])
@@ -209,7 +209,7 @@ describe('two services on one folder', () => {
   })
 })
 
-describe.skipIf(ofFilesOnly)('a step that fails is tried again and holds up no other', () => {
+describe.skipIf(ofFilesOnly)('a step that fails is tried again and does not delay the others', () => {
   test('when a service takes the folder over', async () => {
     const owner = await startService({ dataDir, env: { ERASE_WITHIN_MS: '600000' } })
     const second = await startService({ dataDir, env: { ERASE_WITHIN_MS: '1000' } })
@@ -257,7 +257,7 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and holds up no o
 })
 
 describe.skipIf(ofFilesOnly)('a service', () => {
-  test('is not ready before its start is through', async () => {
+  test('is not ready before its start is finished', async () => {
     const services = await openServices({ config: config(), log: pino({ level: 'silent' }), role: 'service' })
     expect(await services.notReadyBecause()).toBe('Start-up is not finished yet.')
     await services.start()
@@ -265,7 +265,7 @@ describe.skipIf(ofFilesOnly)('a service', () => {
     await services.close()
   })
 
-  test('that cannot open its database says so and leaves the folder to the next', async () => {
+  test('that cannot open its database says so and releases the folder', async () => {
     writeFileSync(join(dataDir, 'callbook.db'), 'This is no database. '.repeat(500))
     const opening = openServices({ config: config(), log: pino({ level: 'silent' }), role: 'service' })
     expect(String(await opening.catch((error) => error.cause ?? error))).toMatch(/not a database/)
@@ -284,7 +284,7 @@ describe.skipIf(ofFilesOnly)('a service', () => {
     await service.stop()
   })
 
-  test('of which nothing is embedded anywhere else makes folder and files for nobody else to read', async () => {
+  test('with the builtin embedder creates folders and files that only its user can read', async () => {
     const script = runScript(
       `process.umask(0o077)
        const { openServices } = await import('./src/services/services.ts')

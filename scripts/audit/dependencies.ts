@@ -17,14 +17,14 @@ interface Manifest {
 
 const exact = /^\d+\.\d+\.\d+(-[\w.-]+)?$/
 const installScripts = ['preinstall', 'install', 'postinstall'] as const
-/** None asks for the source of what uses it; MPL-2.0 only for that of its own files, which stay unchanged here. */
+/** None requires publishing our source. MPL-2.0 requires it only for changes to its own files, and we make none. */
 const licencesAllowed = new Set([
   ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT'],
   ...['MPL-2.0', 'PSF-2.0', 'Unlicense', 'Zlib'],
 ])
 
 interface Audit {
-  /** What is wrong with the dependencies, a sentence each. */
+  /** What is wrong with the dependencies, one sentence each. */
   faults: string[]
   /** How many packages are installed under each licence, the most frequent first. */
   licences: [string, number][]
@@ -80,7 +80,7 @@ interface Lockfile {
   packages: Record<string, unknown[]>
 }
 
-/** JSON but for the commas at the ends. */
+/** JSON with trailing commas. */
 function parseLockfile(text: string): Lockfile {
   return JSON.parse(text.replace(/,(\s*[\]}])/g, '$1'))
 }
@@ -96,7 +96,7 @@ function auditInstalled(
   const faults: string[] = []
   if (packages[key]?.[0] !== `${name}@${version}`)
     faults.push(`${key} ${version} is installed, but not in bun.lock`)
-  // Packages that would like to run something when they are installed were each looked at once.
+  // Every package with an install script was reviewed once.
   const known: Record<string, string> = allowed
   if (scripts.length > 0 && known[name] === undefined)
     faults.push(
@@ -107,7 +107,7 @@ function auditInstalled(
   return faults
 }
 
-/** @param licence an SPDX expression; one that mixes AND and OR is not taken apart */
+/** @param licence an SPDX expression; one that mixes AND and OR is not supported */
 function isAllowed(licence: string): boolean {
   const has = (one: string) => licencesAllowed.has(one)
   const expression = licence.replace(/^\((.*)\)$/, '$1')
@@ -115,12 +115,12 @@ function isAllowed(licence: string): boolean {
 }
 
 interface Installed {
-  /** As in the lockfile: the names of the packages that it is nested in, and its own. */
+  /** As in the lockfile: the names of the packages around it, and its own. */
   key: string
   name: string
   version: string
   licence: string
-  /** What an installer would run. */
+  /** Its install scripts. */
   scripts: string[]
 }
 
@@ -142,7 +142,7 @@ function readPackage(folder: string, key: string, name: string): Installed {
   const text = readFileSync(join(folder, 'package.json'), 'utf8')
   const manifest: { version?: string; license?: unknown; scripts?: Record<string, string> } = JSON.parse(text)
   const scripts: string[] = installScripts.filter((script) => manifest.scripts?.[script] !== undefined)
-  // npm would run node-gyp for it.
+  // npm runs node-gyp for such a package.
   if (existsSync(join(folder, 'binding.gyp'))) scripts.push('binding.gyp')
   const licence = typeof manifest.license === 'string' ? manifest.license : 'not named in package.json'
   return { key, name, version: manifest.version ?? '', licence, scripts }

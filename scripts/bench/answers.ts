@@ -1,6 +1,6 @@
 import type { Running } from './processes.ts'
 
-const checkedMax = 200
+const pathsCheckedMax = 200
 
 /** @throws when the ceiling's answer differs from the service's */
 export async function checkSameAnswers(
@@ -8,7 +8,7 @@ export async function checkSameAnswers(
   paths: string[],
   key: string,
 ): Promise<void> {
-  for (const path of paths.slice(0, checkedMax)) {
+  for (const path of paths.slice(0, pathsCheckedMax)) {
     const [ours, theirs] = await Promise.all([
       bytesOf(service.url + path, key),
       bytesOf(ceiling.url + path, key),

@@ -1,7 +1,7 @@
 import Database from 'libsql'
 
-// The fastest possible on this runtime and database: one prepared statement behind a bare server, without keys,
-// routes, log or limits.
+// The upper bound for this runtime and database: one prepared statement behind a bare server, without keys, routes,
+// log or limits.
 
 const [file = '', project = '', what = '', limit = '', offset = ''] = process.argv.slice(2)
 const projectId = Number(project)

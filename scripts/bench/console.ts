@@ -1,6 +1,6 @@
 import Database from 'libsql'
-import { createLinkToken, hashLinkToken } from '../../src/console/people/link-token.ts'
 import { setupHashName } from '../../src/console/people/set-up.ts'
+import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
 import { browserPath, openBrowser } from '../../tests/support/browser.ts'
 import { buildConsole } from '../build-console.ts'
 import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
@@ -18,7 +18,7 @@ const pageMsMax = 1_000
 const navigations = 12
 const period = 'from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z'
 
-/** What the console asks of a project of 100,000 calls, one request after the other, as a person would. */
+/** Latency of the console's requests in a project of 100,000 calls, one request at a time. */
 export async function benchConsole(texts: Texts, { main }: Options): Promise<Row[]> {
   await buildConsole()
   const dataset = copyDataset(await callsDataset(texts))
@@ -61,7 +61,7 @@ function row(what: string, times: number[], msMax = p95MsMax): Row {
   }
 }
 
-/** Until the calls can be read and the search typed into: by the address with nothing cached, and from another page. */
+/** Time until the page of calls can be used: opened by its address without a cache, and from another page. */
 async function benchPage({ url }: Running, callsPage: string, cookie: string): Promise<Row[]> {
   const what = '  the table of 100,000 calls, in a browser that has nothing yet'
   if (browserPath === null) return [{ what, measured: 'no browser here', target: '', isMet: null }]
@@ -94,14 +94,14 @@ async function benchPage({ url }: Running, callsPage: string, cookie: string): P
   } finally {
     await close()
   }
-  // The first one warms the browser itself.
+  // The first page load includes the start of the browser.
   return [
     row(what, byAddress.slice(1), pageMsMax),
     row('  and from another page of the console', fromAnother.slice(1), pageMsMax),
   ]
 }
 
-/** Words as they are said, alone and a few in a row, whole and half typed: the common ones come most. */
+/** Words and short phrases of the dialogues, half of them cut off as if still being typed. */
 function searchTexts({ dialogues }: Texts): string[] {
   const random = createRandom(7)
   const pick = <Value>(values: readonly Value[]) => values[Math.floor(random() * values.length)]
@@ -113,19 +113,16 @@ function searchTexts({ dialogues }: Texts): string[] {
   })
 }
 
-/** A set-up link of our own: the one that the first start printed is not known here. */
+/** Makes a new set-up link, since the one that the first start printed is not known here. */
 function renewSetupLink({ databaseFile }: Dataset): string {
   const token = createLinkToken()
   const db = new Database(databaseFile)
-  db.prepare('insert or replace into meta (name, value) values (?, ?)').run(
-    setupHashName,
-    hashLinkToken(token),
-  )
+  db.prepare('insert or replace into meta (name, value) values (?, ?)').run(setupHashName, hashToken(token))
   db.close()
   return token
 }
 
-/** Signs somebody in; what they ask is of the only project that there is. */
+/** Signs in a new owner of the console, whose requests concern the only project. */
 async function setUp({ url }: Running, token: string) {
   const person = { name: 'Bench', email: 'bench@example.com', password: 'bench bench bench' }
   const answer = await fetch(`${url}/console/api/links/setup`, {
@@ -144,7 +141,7 @@ async function setUp({ url }: Running, token: string) {
   return {
     cookie,
     callsPage: `${url}/console/p/${id}/calls`,
-    /** Milliseconds of each request, its whole answer included. */
+    /** Milliseconds until each answer was complete. */
     async timesOf(paths: string[]): Promise<number[]> {
       const times: number[] = []
       for (const path of paths) {

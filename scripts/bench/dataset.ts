@@ -10,7 +10,7 @@ import { temporaryFolder } from './temporary.ts'
 
 export const cacheFolder = join(tmpdir(), 'callbook-bench')
 const manifestName = 'bench.json'
-/** Raise it when the content changes. A new schema rebuilds by itself. */
+/** Increase it when the content changes. A changed schema needs no new version. */
 const version = 3
 
 /** A data folder with one project and its keys. */
@@ -33,20 +33,20 @@ export function removeCache(): void {
 /** The dataset from an earlier run, or a new one. @param base a dataset to copy before filling it */
 export async function cachedDataset(name: string, fill: Fill, base?: Dataset): Promise<Dataset> {
   const folder = join(cacheFolder, `${name}-v${version}-${schemaDigest()}`)
-  if (existsSync(join(folder, manifestName))) return described(folder)
+  if (existsSync(join(folder, manifestName))) return readDataset(folder)
   rmSync(folder, { recursive: true, force: true })
   process.stderr.write(`Building ${name} …\n`)
   return buildDataset(folder, fill, base)
 }
 
-/** A copy for a case that writes and then removes it. */
+/** A copy that a case may change and then removes. */
 export function copyDataset(dataset: Dataset): Dataset {
   const folder = temporaryFolder()
   cpSync(dataset.folder, folder, { recursive: true })
-  return described(folder)
+  return readDataset(folder)
 }
 
-/** An empty project for a case that then removes it. */
+/** An empty project, which the case removes. */
 export function emptyDataset(): Promise<Dataset> {
   return buildDataset(temporaryFolder(), async () => undefined)
 }
@@ -67,7 +67,7 @@ export async function buildDataset(folder: string, fill: Fill, base?: Dataset): 
   } finally {
     await services.close()
   }
-  return described(folder)
+  return readDataset(folder)
 }
 
 async function openInFolder(folder: string): Promise<Services> {
@@ -88,7 +88,7 @@ function writeManifest(folder: string, { projectId, key, ingestKey }: Manifest):
   writeFileSync(join(folder, manifestName), JSON.stringify({ projectId, key, ingestKey }), { mode: 0o600 })
 }
 
-function described(folder: string): Dataset {
+function readDataset(folder: string): Dataset {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, manifestName), 'utf8'))
   return { ...manifest, folder, databaseFile: join(folder, 'callbook.db') }
 }

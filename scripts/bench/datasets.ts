@@ -22,7 +22,7 @@ export function callsDataset(texts: Texts): Promise<Dataset> {
   )
 }
 
-/** The same, and 50,000 chunks in 5,000 items. */
+/** The same calls, and 50,000 chunks in 5,000 items. */
 export async function chunksDataset(texts: Texts): Promise<Dataset> {
   const name = `calls-${callsCount}-chunks-${itemsCount * chunksEach}-${texts.kind}`
   return cachedDataset(
@@ -32,7 +32,7 @@ export async function chunksDataset(texts: Texts): Promise<Dataset> {
   )
 }
 
-/** Calls of a year with their dialogues as they are, written straight into the tables. */
+/** Calls of one year with unchanged dialogues, inserted directly into the tables. */
 export function yearDataset(texts: Texts, count: number): Promise<Dataset> {
   return cachedDataset(`year-${count}-${texts.kind}`, async ({ database }, projectId) =>
     loadCalls(database.file, projectId, madeCalls(texts, { count, turns: null })),

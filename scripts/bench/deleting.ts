@@ -17,17 +17,17 @@ const idleSeconds = 10
 const secondsMax = 60
 /** The default of ERASE_WITHIN_MS. */
 const erasedAfterMsMax = 5_000
-const waitedForMs = 30_000
+const erasedWithinMs = 30_000
 const p99MsMax = 30
 
-/** DELETE of items of 10 chunks out of 50,000, and what other requests notice of the erasure behind it. */
+/** Latency of deleting items of 10 chunks out of 50,000, and of other requests while the deletions are erased. */
 export async function benchDeleting(texts: Texts, { main }: Options): Promise<Row[]> {
   const dataset = copyDataset(await chunksDataset(texts))
   const service = await startService(main, dataset)
   try {
     const paths = itemPaths(dataset)
-    await othersMeanwhile(service, dataset, startWaiting(idleSeconds))
-    const idle = await othersMeanwhile(service, dataset, startWaiting(idleSeconds))
+    await measureOthers(service, dataset, wait(idleSeconds))
+    const idle = await measureOthers(service, dataset, wait(idleSeconds))
     const deleting = startPaced({
       url: service.url,
       key: dataset.key,
@@ -36,7 +36,7 @@ export async function benchDeleting(texts: Texts, { main }: Options): Promise<Ro
       requestsPerSecond: deletesPerSecond,
       secondsMax,
     })
-    const busy = await othersMeanwhile(service, dataset, untilErased(dataset, deleting.done))
+    const busy = await measureOthers(service, dataset, untilErased(dataset, deleting.done))
     const deletes = latencyOf([await deleting.done])
     return [
       {
@@ -69,8 +69,8 @@ export async function benchDeleting(texts: Texts, { main }: Options): Promise<Ro
   }
 }
 
-/** What reads and writes of calls take for as long as something else is going on. */
-async function othersMeanwhile({ url }: Running, { key, ingestKey }: Dataset, meanwhile: Promise<unknown>) {
+/** Latency of reads and writes of calls until `meanwhile` resolves. */
+async function measureOthers({ url }: Running, { key, ingestKey }: Dataset, meanwhile: Promise<unknown>) {
   const reading = startPaced({
     url,
     key,
@@ -91,7 +91,7 @@ async function othersMeanwhile({ url }: Running, { key, ingestKey }: Dataset, me
   return { reads: latencyOf([await reading.stop()]), writes: latencyOf([await writing.stop()]) }
 }
 
-/** Of ids that no other run has used. */
+/** Writes of new calls. No other run has used their ids. */
 function newCalls(): PacedRequest[] {
   const run = randomUUID()
   return Array.from({ length: writesPerSecond * secondsMax * 2 }, (_, n) => ({
@@ -104,15 +104,15 @@ function newCalls(): PacedRequest[] {
   }))
 }
 
-function startWaiting(seconds: number): Promise<void> {
+function wait(seconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
 }
 
 async function untilErased({ databaseFile }: Dataset, deleted: Promise<unknown>): Promise<void> {
   await deleted
-  const deadline = performance.now() + waitedForMs
+  const deadline = performance.now() + erasedWithinMs
   while (performance.now() < deadline) {
-    await startWaiting(0.5)
+    await wait(0.5)
     if (read(databaseFile, 'select count(*) as value from erasures where done_at is null') === 0) return
   }
 }
@@ -120,13 +120,14 @@ async function untilErased({ databaseFile }: Dataset, deleted: Promise<unknown>)
 function erasureTimes({ databaseFile }: Dataset): { measured: string; isMet: boolean } {
   const longest = read(databaseFile, 'select max(done_at - requested_at) as value from erasures')
   const open = read(databaseFile, 'select count(*) as value from erasures where done_at is null')
-  if (open > 0) return { measured: `${open} are open ${waitedForMs / 1_000} s after the last`, isMet: false }
+  if (open > 0)
+    return { measured: `${open} are open ${erasedWithinMs / 1_000} s after the last`, isMet: false }
   const mean = read(databaseFile, 'select avg(done_at - requested_at) as value from erasures')
   const measured = `${(mean / 1_000).toFixed(1)} s on average, ${(longest / 1_000).toFixed(1)} s at most`
   return { measured, isMet: longest <= erasedAfterMsMax }
 }
 
-/** Items spread evenly over the project. */
+/** Paths of items that are spread evenly over the project. */
 function itemPaths({ databaseFile, projectId }: Dataset): string[] {
   const db = new Database(databaseFile, { readonly: true })
   const ids = asIds(

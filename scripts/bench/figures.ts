@@ -1,17 +1,16 @@
-import type { Suite } from './runner.ts'
 import type { Row } from './table.ts'
 
 interface Figures {
-  suite: Omit<Suite, 'cases'> & { cases: { name: string }[] }
+  suite: { command: string; title: string; about: string; cases: readonly { name: string }[] }
   /** The rows of each case that was run. */
   figures: ReadonlyMap<string, readonly Row[]>
-  /** When and on what they were measured. */
+  /** The date and the machine of the measurement. */
   origin: string
 }
 
 /**
- * The text with these figures as a Markdown table between the markers of their suite, which are added at the end if
- * they are missing. Rows of cases that were not run stay as they are, those of cases that are gone go.
+ * Writes the figures as a Markdown table between the markers of their suite, which it adds at the end if they are
+ * missing. Rows of cases that were not run stay. Rows of cases that no longer exist are removed.
  */
 export function writeFigures(text: string, { suite, figures, origin }: Figures): string {
   const [begin, end] = [`<!-- begin ${suite.command} -->`, `<!-- end ${suite.command} -->`]
@@ -38,7 +37,7 @@ export function writeFigures(text: string, { suite, figures, origin }: Figures):
 }
 
 function tableRow(name: string, { what, measured, target, isMet }: Row, origin: string): string {
-  const judged = isMet === false ? `${target}: missed` : target
-  const cells = [`\`${name}\``, what.replace(/^ +/, '… '), measured, judged, origin]
+  const verdict = isMet === false ? `${target}: missed` : target
+  const cells = [`\`${name}\``, what.replace(/^ +/, '… '), measured, verdict, origin]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
 }

@@ -7,7 +7,7 @@ import type { Options } from './runner.ts'
 import { formatCount, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 
-const atLeast = 3_000
+const callsPerSecondMin = 3_000
 const runs = 3
 
 /** `bun callbook calls import` of the 8,000 calls into an empty project. */
@@ -17,7 +17,7 @@ export async function benchImport(texts: Texts, { data }: Options): Promise<Row[
   for (let run = 0; run < runs; run++) {
     const dataset = await emptyDataset()
     try {
-      const file = data === null ? written(dataset.folder, texts) : join(data, 'calls.jsonl')
+      const file = data === null ? writeCalls(dataset.folder, texts) : join(data, 'calls.jsonl')
       const startedAt = performance.now()
       const args = ['scripts/callbook.ts', 'calls', 'import', file, '--project', 'bench', '--json']
       const printed = await runCommand(args, { DATA_DIR: dataset.folder })
@@ -34,13 +34,13 @@ export async function benchImport(texts: Texts, { data }: Options): Promise<Row[
     {
       what: `bun callbook calls import, ${formatCount(texts.dialogues.length)} calls`,
       measured: `${formatCount(rate)} a second; ${median(wholeSeconds).toFixed(1)} s for the whole command`,
-      target: `≥ ${formatCount(atLeast)} a second`,
-      isMet: rate >= atLeast,
+      target: `≥ ${formatCount(callsPerSecondMin)} a second`,
+      isMet: rate >= callsPerSecondMin,
     },
   ]
 }
 
-function written(folder: string, { dialogues }: Texts): string {
+function writeCalls(folder: string, { dialogues }: Texts): string {
   const file = join(folder, 'calls.jsonl')
   writeFileSync(file, dialogues.map((dialogue) => `${JSON.stringify(dialogue)}\n`).join(''))
   return file

@@ -4,8 +4,8 @@ import { mergeCall } from '../../src/calls/merge.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
 
 /**
- * Writes new calls straight into the tables, without indexes and triggers, which are made again afterwards.
- * A million take a minute, against several through the service's own way in.
+ * Inserts new calls directly into the tables. Drops their indexes and triggers first and creates them again
+ * afterwards, so that a million calls take one minute instead of several.
  */
 export function loadCalls(
   file: string,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { endWithThis } from './processes.ts'
+import { killOnExit } from './processes.ts'
 import { temporaryFolder } from './temporary.ts'
 
 export interface LoadRun<Result> {
@@ -21,7 +21,7 @@ export function startLoad<Load, Result>(script: string, load: Load): LoadRun<Res
   const child = spawn(process.execPath, [path, loadFile, resultFile], {
     stdio: ['pipe', 'ignore', 'inherit'],
   })
-  endWithThis(child)
+  killOnExit(child)
   const closed = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
@@ -39,7 +39,7 @@ export function startLoad<Load, Result>(script: string, load: Load): LoadRun<Res
   return { done, stop }
 }
 
-/** In the load's process: runs it until it ends or the benchmark closes standard input, then prints the result. */
+/** In the load's process: runs it until it ends or the benchmark closes standard input, then writes the result. */
 export async function serveLoad<Load, Result>(
   run: (load: Load, isEnding: () => boolean) => Promise<Result>,
 ): Promise<never> {

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import autocannon from 'autocannon'
 
-/** As many connections for the service as for the ceiling. */
+/** The same number for the service and the ceiling. */
 export const connections = 16
 const loadWithinMs = 120_000
 
 export interface Load {
   url: string
-  /** Asked for in turn, each connection's next request the next path. */
+  /** Each request takes the next path. */
   paths: string[]
   key: string
   seconds: number
@@ -19,25 +19,25 @@ export interface Load {
 
 const run = promisify(execFile)
 
-export interface Answered {
+export interface LoadResult {
   requests: number
   requestsPerSecond: number
 }
 
-/** What a closed loop of 16 connections gets answered. By wrk, or autocannon where it is not installed. */
-export async function applyLoad(load: Load): Promise<Answered> {
+/** Requests over 16 connections, each with one request at a time. Uses wrk, or autocannon if wrk is not installed. */
+export async function applyLoad(load: Load): Promise<LoadResult> {
   return (await hasWrk()) ? loadByWrk(load) : loadByAutocannon(load)
 }
 
 export async function hasWrk(): Promise<boolean> {
   return run('wrk', ['--version']).then(
     () => true,
-    // wrk leaves with code 1 when it tells its version.
+    // wrk exits with 1 after printing its version.
     (error) => error.code !== 'ENOENT',
   )
 }
 
-async function loadByWrk({ url, paths, key, seconds }: Load): Promise<Answered> {
+async function loadByWrk({ url, paths, key, seconds }: Load): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'callbook-bench-wrk-'))
   const script = join(folder, 'paths.lua')
   writeFileSync(script, luaScript(paths, key))
@@ -69,7 +69,7 @@ function luaScript(paths: string[], key: string): string {
     end`
 }
 
-async function loadByAutocannon({ url, paths, key, seconds }: Load): Promise<Answered> {
+async function loadByAutocannon({ url, paths, key, seconds }: Load): Promise<LoadResult> {
   const result = await autocannon({
     url,
     connections,

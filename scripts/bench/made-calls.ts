@@ -6,11 +6,11 @@ const firstAt = Date.UTC(2025, 0, 1)
 
 interface MadeCallsOptions {
   count: number
-  /** Turns of each transcript; null for the dialogues as they are. */
+  /** Turns of each transcript; null keeps the transcripts of the dialogues. */
   turns: number | null
 }
 
-/** Any number of calls spread evenly over a year, oldest first. The newest are the same whatever the number. */
+/** Calls spread evenly over a year, oldest first. The newest calls are the same for every count. */
 export function* madeCalls(texts: Texts, { count, turns }: MadeCallsOptions) {
   const said = texts.dialogues.flatMap(({ transcript }) => transcript ?? [])
   for (let index = 0; index < count; index++) {
@@ -31,7 +31,7 @@ function conversation(said: Turn[], start: number, turns: number): Turn[] {
   }))
 }
 
-/** Ids that do not grow with time, as those of most platforms. */
+/** Not ordered by time, like the ids of most platforms. */
 export function callId(index: number): string {
   return `call-${(Math.imul(index, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-${index}`
 }

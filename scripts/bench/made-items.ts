@@ -1,7 +1,7 @@
 import { splitIntoChunks } from '../../src/knowledge/chunking/chunks.ts'
 import type { Document, Texts } from './texts.ts'
 
-/** Items of exactly `chunksEach` chunks, as many as asked for; no two are the same. */
+/** Items of exactly `chunksEach` chunks. No two are the same. */
 export function* madeItems(texts: Texts, { count, chunksEach }: { count: number; chunksEach: number }) {
   for (let index = 0; index < count; index++) yield madeItem(texts, index, chunksEach)
 }

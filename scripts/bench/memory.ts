@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Megabytes (10^6 bytes) of a process. Pages of a mapped file count as resident, but not as its own. */
+/** In megabytes of 10^6 bytes. Pages of a mapped file count as resident, but not as the process's own. */
 export interface Memory {
   residentMb: number
   /** Anonymous pages: what the process has allocated. */

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { serveLoad } from './load-process.ts'
 
-// Offers requests at a rate over many connections. What no connection is free for counts as offered all the same:
-// its client waits in line, and is the reason why the line is never empty.
+// Offers requests at a fixed rate over many connections. A request that is due while every connection is busy counts
+// as offered, too: it waits for the next free connection.
 
 export interface OverloadLoad {
   url: string
@@ -11,7 +11,7 @@ export interface OverloadLoad {
   path: string
   body: string | null
   connections: number
-  /** Null is as fast as they are answered. */
+  /** Null sends each request as soon as the previous one is answered. */
   perSecond: number | null
   seconds: number
 }
@@ -48,11 +48,11 @@ await serveLoad(async (load: OverloadLoad): Promise<OverloadResult> => {
   }
 })
 
-/** One request after the other, each as soon as the one before is answered. */
+/** Sends one request at a time. */
 async function useConnection(load: OverloadLoad, counts: Counts, endsAt: number): Promise<void> {
   const { port, hostname } = new URL(load.url)
   const socket = connect(Number(port), hostname)
-  // A failure ends in 'close', which the request that is under way learns of.
+  // An error is followed by 'close', which ends the current request.
   socket.on('error', () => undefined)
   try {
     await new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { memoryOf } from './memory.ts'
 import type { OverloadLoad, OverloadResult } from './overload-load.ts'
 import { type Running, startService } from './processes.ts'
 import { createProject, type Project, removeProject } from './project.ts'
-import { answered } from './requests.ts'
+import { bodyOf } from './requests.ts'
 import { type Options, runSuite } from './runner.ts'
 import { formatCount, type Row } from './table.ts'
 
@@ -21,7 +21,7 @@ interface Request {
   method: string
   path: string
   kind: 'live' | 'ingest'
-  /** `#` stands for another number each time. */
+  /** Each request replaces `#` with another number. */
   body: string | null
 }
 
@@ -114,14 +114,14 @@ async function measure(request: Request, { main }: Options): Promise<Row[]> {
 
 async function fill({ url }: Running, { key, ingestKey }: Project): Promise<void> {
   const body = { summary: 'The first call.' }
-  await answered(url, { method: 'PUT', path: '/ingest/calls/call-1', key: ingestKey, body })
+  await bodyOf(url, { method: 'PUT', path: '/ingest/calls/call-1', key: ingestKey, body })
   for (let n = 0; n < items; n++) {
     const text = `Refunds of order ${n} take a week. Deliveries of window ${n} are on Fridays.`
-    await answered(url, { method: 'POST', path: '/v1/knowledge', key, body: { name: `Item ${n}`, text } })
+    await bodyOf(url, { method: 'POST', path: '/v1/knowledge', key, body: { name: `Item ${n}`, text } })
   }
 }
 
-/** Connections that say nothing; as many as the system lets us have. */
+/** Opens idle connections, as many as the system allows. */
 async function holdIdle(url: string): Promise<{ count: number; release(): void }> {
   const { port, hostname } = new URL(url)
   const sockets = await Promise.all(

@@ -1,7 +1,7 @@
 import { serveLoad } from './load-process.ts'
 import type { PacedLoad, PacedResult } from './paced.ts'
 
-// Sends requests at a fixed rate, whether or not the ones before were answered.
+// Sends requests at a fixed rate, without waiting for earlier answers.
 
 const tickMs = 1
 const waitingMax = 2_000
@@ -17,7 +17,7 @@ await serveLoad(async (load: PacedLoad, isEnding): Promise<PacedResult> => {
       if (!(await send(load, index))) failed++
       latenciesMs.push(Math.round((performance.now() - sentAt) * 1_000) / 1_000)
     } catch {
-      // Counted, and shown beside the figures.
+      // Reported with the latencies.
       failed++
     }
     waiting--
@@ -37,7 +37,7 @@ await serveLoad(async (load: PacedLoad, isEnding): Promise<PacedResult> => {
   return { latenciesMs, failed }
 })
 
-/** From the moment it is handed to the socket to the answer's last byte. Returns whether it was a success. */
+/** Resolves at the answer's last byte, to whether the request succeeded. */
 async function send({ url, key, requests }: PacedLoad, index: number): Promise<boolean> {
   const { method, path, body } = requests[index % requests.length] ?? { method: 'GET', path: '/' }
   const headers: Record<string, string> = { authorization: `Bearer ${key}` }

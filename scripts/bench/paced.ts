@@ -9,7 +9,7 @@ export interface PacedRequest {
 export interface PacedLoad {
   url: string
   key: string
-  /** Sent in turn, all of them `repeats` times at most. */
+  /** Sent in this order, `repeats` times at most. */
   requests: PacedRequest[]
   repeats: number
   requestsPerSecond: number
@@ -18,7 +18,7 @@ export interface PacedLoad {
 
 export interface PacedResult {
   latenciesMs: number[]
-  /** Requests without an answer, or with another one than success. */
+  /** Requests that failed or were not answered. */
   failed: number
 }
 

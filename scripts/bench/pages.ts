@@ -7,7 +7,7 @@ import type { Options } from './runner.ts'
 import { formatMemory, formatRates, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 
-const atLeast = 0.85
+const ratioMin = 0.85
 const residentMbMax = 400
 
 /** GET /v1/calls?limit=… against the ceiling, and the memory of the process after it. */
@@ -24,8 +24,8 @@ export async function benchPage(texts: Texts, limit: number, { main, rounds }: O
       {
         what: `GET /v1/calls?limit=${limit}`,
         measured: formatRates(rates),
-        target: `≥ ${atLeast} × ceiling`,
-        isMet: rates.ratio >= atLeast,
+        target: `≥ ${ratioMin} × ceiling`,
+        isMet: rates.ratio >= ratioMin,
       },
       {
         what: '  memory of the process after it',

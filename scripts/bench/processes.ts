@@ -17,7 +17,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** The real service as people run it, on a free port, logging JSON into a file. */
+/** Starts the real service on a free port, with its log in a file. */
 export async function startService(
   main: string,
   { folder }: Pick<Dataset, 'folder'>,
@@ -40,7 +40,7 @@ export async function startService(
     },
   })
   closeSync(log)
-  endWithThis(child)
+  killOnExit(child)
   const url = await printed(child, /^\s*Callbook\s+(http\S+)/m)
   await untilReady(url)
   const readyInMs = performance.now() - startedAt
@@ -75,7 +75,7 @@ async function startScript(name: string, args: string[]): Promise<Running> {
   }
 }
 
-/** What the child's first line of that form names. */
+/** Resolves to the group of the pattern's first match in the child's output. */
 function printed(child: ChildProcess, form: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -100,10 +100,10 @@ async function untilReady(url: string): Promise<void> {
   throw new Error(`The service was not ready within ${readyWithinMs} ms`)
 }
 
-/** A benchmark that fails or is interrupted leaves no service behind. */
-export function endWithThis(child: ChildProcess): void {
+/** Kills the child when this process exits, so that a failed benchmark leaves no service behind. */
+export function killOnExit(child: ChildProcess): void {
   const kill = () => child.kill('SIGKILL')
-  // First, so that nothing writes into folders that are being removed.
+  // Before the other listeners, so that nothing writes into folders that they remove.
   process.prependOnceListener('exit', kill)
   child.once('exit', () => process.off('exit', kill))
 }
@@ -117,7 +117,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(deadline)
 }
 
-/** Runs a command of this repository to its end; its standard output. @throws when it fails. */
+/** Runs a command of this repository and returns its standard output. @throws when it fails */
 export function runCommand(args: string[], env: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { cwd: repository, env: { PATH: process.env.PATH, ...env }, timeout: commandWithinMs }

@@ -2,14 +2,14 @@ import { rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import Database from 'libsql'
 import { type Running, runCommand } from './processes.ts'
-import { answered } from './requests.ts'
+import { bodyOf } from './requests.ts'
 import { temporaryFolder } from './temporary.ts'
 
 const postsAtOnce = 4
 const indexedWithinMs = 180_000
 const pollMs = 100
 
-/** A data folder with a project, and how to get in. */
+/** A data folder with one project and its keys. */
 export interface Project {
   folder: string
   databaseFile: string
@@ -24,13 +24,13 @@ export interface NewItem {
 
 interface ProjectOptions {
   name?: string
-  /** A fresh one unless given. */
+  /** A new one by default. */
   folder?: string
-  /** What the commands are told of the database. */
+  /** Settings of the database for the commands. */
   environment?: Record<string, string>
 }
 
-/** An empty one, made by the commands of the checkout under test: its tables, not ours. */
+/** Creates an empty project with the commands of the checkout under test, so that the tables are those of its version. */
 export async function createProject(
   main: string,
   { name = 'bench', folder = temporaryFolder(), environment = {} }: ProjectOptions = {},
@@ -54,12 +54,12 @@ export function removeProject({ folder }: Pick<Project, 'folder'>): void {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The folder that `main` is `src/main.ts` of. */
+/** The checkout that the entry file is part of. */
 export function checkoutOf(main: string): string {
   return resolve(dirname(main), '..')
 }
 
-/** Creates all items over HTTP, a few at once, and waits until they are found by vector. Ids, in their order. */
+/** Creates the items over HTTP and waits until the index holds their vectors. Returns their ids in the same order. */
 export async function addItems(
   { url }: Running,
   project: Project,
@@ -82,7 +82,7 @@ export function countChunks({ databaseFile }: Project): number {
   return readRows<{ n: number }>(databaseFile, 'select count(*) as n from chunks')[0]?.n ?? 0
 }
 
-/** Of a connection that writes nothing, beside the service's own. */
+/** Reads through a connection of its own, which cannot write. */
 export function readRows<Row>(databaseFile: string, query: string): Row[] {
   const db = new Database(databaseFile, { timeout: 5_000 })
   try {
@@ -96,12 +96,12 @@ export function readRows<Row>(databaseFile: string, query: string): Row[] {
 
 async function addItem(url: string, key: string, body: NewItem | undefined): Promise<string> {
   const { id }: { id: string } = JSON.parse(
-    await answered(url, { method: 'POST', path: '/v1/knowledge', key, body }),
+    await bodyOf(url, { method: 'POST', path: '/v1/knowledge', key, body }),
   )
   return id
 }
 
-/** @throws when the index has not as many vectors in time. */
+/** @throws when the index does not hold that many vectors in time */
 async function untilIndexed(url: string, chunks: number): Promise<void> {
   const deadline = performance.now() + indexedWithinMs
   while (performance.now() < deadline) {

@@ -4,7 +4,7 @@ import { memoryOf } from './memory.ts'
 import { type Latency, latencyOf } from './paced.ts'
 import { type Running, startService } from './processes.ts'
 import { createProject } from './project.ts'
-import { answered, statusOf } from './requests.ts'
+import { bodyOf, statusOf } from './requests.ts'
 import { type Options, runSuite } from './runner.ts'
 import { formatCount, formatLatency, formatMemory, type Row } from './table.ts'
 import { temporaryFolder } from './temporary.ts'
@@ -18,14 +18,14 @@ const found = 30
 const missedCalls = 3_000
 const withinMs = 30_000
 const fillWithinMs = 40_000
-/** Writers at once, as many as a server is asked at once. */
-const abreast = 4
+/** As many as the service sends to a server at once. */
+const writersAtOnce = 4
 const pollMs = 10
 const retryMs = 100
-const awayMs = 6_000
+const outageMs = 6_000
 const unavailable = 503
 
-/** The keys of its database, and a process on it. */
+/** A running service, and keys of its database. */
 interface Node extends Keys {
   service: Running
 }
@@ -45,7 +45,7 @@ await runSuite({
     { name: 'workers', run: benchWorkers },
     { name: 'modes', run: benchModes },
     { name: 'nodes', run: benchNodes },
-    { name: 'away', run: benchAway },
+    { name: 'away', run: benchOutage },
   ],
 })
 
@@ -108,14 +108,14 @@ async function benchNodes(_: Texts, { main }: Options): Promise<Row[]> {
   }
 }
 
-async function benchAway(_: Texts, { main }: Options): Promise<Row[]> {
+async function benchOutage(_: Texts, { main }: Options): Promise<Row[]> {
   const primary = await startPrimary()
   const node = await startFirst(main, syncWith(primary))
   try {
     await fill(node, calls)
     return [
-      ...(await measureAway(primary, node, 'SIGKILL')),
-      ...(await measureAway(primary, node, 'SIGSTOP')),
+      ...(await measureOutage(primary, node, 'SIGKILL')),
+      ...(await measureOutage(primary, node, 'SIGSTOP')),
     ]
   } finally {
     await node.service.stop()
@@ -123,7 +123,7 @@ async function benchAway(_: Texts, { main }: Options): Promise<Row[]> {
   }
 }
 
-/** In turns, so that a machine that is slower for a while is so for both. */
+/** Alternates between the two, so that other load affects both. */
 async function benchReads({
   onFile,
   replica,
@@ -164,7 +164,7 @@ async function benchCatchingUp(writer: Node, startAgain: () => Promise<Node>): P
   await until(async () => (await totalOf(node)) === total)
   const caughtUpMs = performance.now() - startedAt
   return [
-    row(`writes/s, ${abreast} abreast in remote mode`, formatCount(rate)),
+    row(`writes/s, ${writersAtOnce} abreast in remote mode`, formatCount(rate)),
     row(
       `catching up with ${formatCount(missed)} calls`,
       `${formatCount(caughtUpMs)} ms from the start of the process, ready after ${formatCount(startingMs)}`,
@@ -172,12 +172,12 @@ async function benchCatchingUp(writer: Node, startAgain: () => Promise<Node>): P
   ]
 }
 
-async function measureAway(primary: Primary, node: Node, signal: 'SIGKILL' | 'SIGSTOP'): Promise<Row[]> {
+async function measureOutage(primary: Primary, node: Node, signal: 'SIGKILL' | 'SIGSTOP'): Promise<Row[]> {
   await lagOf(node)
   await primary.signal(signal)
   const away = signal === 'SIGKILL' ? 'dead' : 'frozen'
   const latencies: number[] = []
-  const endsAt = performance.now() + awayMs
+  const endsAt = performance.now() + outageMs
   while (performance.now() < endsAt) {
     latencies.push(
       await timed(async () => {
@@ -207,7 +207,7 @@ function syncWith(primary: Primary): Record<string, string> {
   return { DATABASE_SYNC_URL: primary.url, DATABASE_SYNC_INTERVAL_MS: '1000' }
 }
 
-/** A node on a database that is new, with keys for it. */
+/** Starts a node on a new database and creates its keys. */
 async function startFirst(
   main: string,
   environment: Record<string, string>,
@@ -218,7 +218,7 @@ async function startFirst(
   return { service, key, ingestKey }
 }
 
-/** A node on a database for which there are keys. */
+/** Starts a node on a database that has keys already. */
 async function startJoined(
   main: string,
   environment: Record<string, string>,
@@ -234,18 +234,18 @@ async function readLoad({ service, key }: Node): Promise<number> {
   return (await applyLoad({ url: service.url, paths, key, seconds })).requestsPerSecond
 }
 
-/** How many it wrote: fewer on a machine that is too busy. */
+/** Returns how many calls it wrote: fewer than `count` when the machine is too slow. */
 async function fill(node: Node, count: number, prefix = 'call'): Promise<number> {
   const deadline = performance.now() + fillWithinMs
   let written = 0
   const writer = async () => {
     while (written < count && performance.now() < deadline) await write(node, `${prefix}-${written++}`)
   }
-  await Promise.all(Array.from({ length: abreast }, writer))
+  await Promise.all(Array.from({ length: writersAtOnce }, writer))
   return written
 }
 
-/** Again for as long as it is refused, as a client does. */
+/** Retries while the service answers 503, as a client does. */
 async function write(node: Node, id: string): Promise<void> {
   const deadline = performance.now() + withinMs
   for (;;) {
@@ -302,16 +302,16 @@ async function finds(node: Node, name: string): Promise<boolean> {
 }
 
 function post({ service, key }: Node, path: string, body: unknown): Promise<string> {
-  return answered(service.url, { method: 'POST', path, key, body })
+  return bodyOf(service.url, { method: 'POST', path, key, body })
 }
 
 async function totalOf({ service, key }: Node): Promise<number> {
-  const page = await answered(service.url, { method: 'GET', path: '/v1/calls?limit=0', key })
+  const page = await bodyOf(service.url, { method: 'GET', path: '/v1/calls?limit=0', key })
   const { pagination }: { pagination: { total: number } } = JSON.parse(page)
   return pagination.total
 }
 
-/** Milliseconds, the most since it was last asked. */
+/** The longest delay of the event loop since the last call, in milliseconds. */
 async function lagOf({ service }: Node): Promise<number> {
   const text = await (await fetch(`${service.url}/metrics`)).text()
   return Number(/^callbook_event_loop_lag_seconds (\S+)/m.exec(text)?.[1]) * 1_000

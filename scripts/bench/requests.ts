@@ -1,25 +1,25 @@
-export interface Asked {
+export interface BenchRequest {
   method: string
   path: string
   key: string
   body?: unknown
 }
 
-export function send(url: string, { method, path, key, body }: Asked): Promise<Response> {
+export function send(url: string, { method, path, key, body }: BenchRequest): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) }
   return fetch(url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
 }
 
-/** Its body. @throws for an answer that is not a success */
-export async function answered(url: string, asked: Asked): Promise<string> {
-  const answer = await send(url, asked)
-  if (!answer.ok) throw new Error(`${asked.method} ${asked.path} was answered ${answer.status}`)
+/** Returns the answer's body. @throws unless the request succeeds */
+export async function bodyOf(url: string, request: BenchRequest): Promise<string> {
+  const answer = await send(url, request)
+  if (!answer.ok) throw new Error(`${request.method} ${request.path} was answered ${answer.status}`)
   return await answer.text()
 }
 
-/** Its status, once the whole answer has arrived. */
-export async function statusOf(url: string, asked: Asked): Promise<number> {
-  const answer = await send(url, asked)
+/** Returns the answer's status once all of it has arrived. */
+export async function statusOf(url: string, request: BenchRequest): Promise<number> {
+  const answer = await send(url, request)
   await answer.arrayBuffer()
   return answer.status
 }

@@ -8,7 +8,7 @@ const roundSeconds = 2
 /** What one server did in one round. */
 export interface Round {
   requestsPerSecond: number
-  /** Processor time of the main thread; hardly changes when other processes are busy. */
+  /** Of the main thread. Other busy processes hardly change it. */
   processorUsPerRequest: number
 }
 
@@ -16,7 +16,7 @@ export interface Ratio {
   /** Medians of the rounds. */
   service: Round
   ceiling: Round
-  /** Each round's own ratio of requests a second, so that what slows both of a round does not count. */
+  /** Requests a second of the service over those of the ceiling, one ratio a round. */
   ratios: number[]
   /** The median of `ratios`. */
   ratio: number
@@ -49,7 +49,7 @@ export function ratioOf(service: Round[], ceiling: Round[]): Ratio {
   return { service: medianRound(service), ceiling: medianRound(ceiling), ratios, ratio: median(ratios) }
 }
 
-/** Short rounds in turn, so that a noisy neighbour meets all targets. Gives each target's rounds. */
+/** Alternates between the targets in short rounds, so that other load affects all of them. Returns each target's rounds. */
 export async function measureInTurn(targets: Target[], rounds: number): Promise<Round[][]> {
   for (const target of targets) await measure(target, warmUpSeconds)
   const results: Round[][] = targets.map(() => [])

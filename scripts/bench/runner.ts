@@ -13,18 +13,18 @@ const figuresFile = join(repository, 'src/guide/figures.md')
 const roundsMax = 100
 
 export interface Options {
-  /** Folder of real data as its README describes it; null for texts that are made up from a seed. */
+  /** Folder of real data; null for texts that are generated from a seed. */
   data: string | null
-  /** The service's entry: another one compares two states of the code. */
+  /** The entry file of the service under test, also one of another checkout. */
   main: string
-  /** Rounds in which what is compared takes turns. */
+  /** How often a comparison measures each side. */
   rounds: number
 }
 
 export interface Case {
   name: string
   run(texts: Texts, options: Options): Promise<Row[]>
-  /** Left out unless it is asked for: it takes minutes and gigabytes. */
+  /** Takes minutes and gigabytes, so it runs only with --all or --only. */
   isLarge?: boolean
 }
 
@@ -38,8 +38,8 @@ export interface Suite {
 }
 
 /**
- * Runs a suite as the command line says and prints each figure, also of a target that is missed. Then the process
- * ends: with 1 when a target was missed or a case failed.
+ * Runs a suite with the options of the command line, prints each figure and ends the process: with 1 if a target is
+ * missed or a case fails.
  */
 export async function runSuite(suite: Suite): Promise<never> {
   process.once('exit', removeTemporaryFolders)
@@ -55,7 +55,7 @@ export async function runSuite(suite: Suite): Promise<never> {
 async function measure(suite: Suite): Promise<boolean> {
   const { values } = readArguments(suite)
   const options: Options = {
-    data: values.data ?? realDataIfAny(),
+    data: values.data ?? findRealData(),
     main: resolve(values.main),
     rounds: Number(values.rounds),
   }
@@ -66,7 +66,7 @@ async function measure(suite: Suite): Promise<boolean> {
   const figures = new Map<string, Row[]>()
   for (const { name, run, isLarge = false } of suite.cases) {
     if (values.only === undefined ? isLarge && !values.all : values.only !== name) continue
-    // The other cases are still worth running.
+    // A failed case does not stop the others.
     const rows = await run(texts, options).catch((error) => [failedRow(name, error)])
     for (const row of rows) printRow(row)
     figures.set(name, rows)
@@ -107,10 +107,10 @@ function readArguments({ command, cases }: Suite) {
       .join(', ') || 'none here'
   }
   --write         write the figures into src/guide/figures.md
-  --data PATH     folder with calls.jsonl, knowledge/ and retrieval/ (default: ../shared/data if it exists, else made up)
-  --rounds N      rounds in which what is compared takes turns (default 7)
-  --fresh         remove what earlier runs have built
-  --main PATH     the service's entry (default src/main.ts)
+  --data PATH     folder with calls.jsonl, knowledge/ and retrieval/ (default: ../shared/data if it exists, else generated)
+  --rounds N      how often a comparison measures each side (default 7)
+  --fresh         remove the datasets that earlier runs have built
+  --main PATH     entry file of the service (default src/main.ts)
 `)
 }
 
@@ -120,7 +120,7 @@ function failedRow(name: string, error: unknown): Row {
 }
 
 /** The folder beside the repository; null when it is not there. */
-function realDataIfAny(): string | null {
+function findRealData(): string | null {
   const folder = join(repository, '../shared/data')
   return existsSync(join(folder, 'calls.jsonl')) ? folder : null
 }

@@ -8,7 +8,7 @@ import type { Texts } from './texts.ts'
 
 const runs = 3
 
-/** From the start of the process to ready, with 100,000 calls and 50,000 chunks. */
+/** Time from the start of the process until it is ready, with 100,000 calls and 50,000 chunks. */
 export async function benchStart(texts: Texts, { main }: Options): Promise<Row[]> {
   const dataset = await chunksDataset(texts)
   const times: number[] = []

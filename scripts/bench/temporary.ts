@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A new folder, removed with all others of this run at its end. */
+/** A new folder, which is removed when the run ends. */
 export function temporaryFolder(): string {
   mkdirSync(runFolder(), { recursive: true, mode: 0o700 })
   return mkdtempSync(join(runFolder(), 'folder-'))
 }
 
-/** Also what an interrupted run was about to remove. */
+/** Removes all temporary folders of this run. */
 export function removeTemporaryFolders(): void {
   rmSync(runFolder(), { recursive: true, force: true })
 }

@@ -1,7 +1,7 @@
 import { type Running, startService } from './processes.ts'
 import { createProject, removeProject } from './project.ts'
 import { createRandom } from './random.ts'
-import { answered, statusOf } from './requests.ts'
+import { bodyOf, statusOf } from './requests.ts'
 import { median } from './rounds.ts'
 import { type Options, runSuite } from './runner.ts'
 import type { Row } from './table.ts'
@@ -12,7 +12,7 @@ const records = 500
 const warmUp = 300
 const readsEach = 4_000
 const deletionsEach = 1_000
-/** In standard errors of the share; beyond it chance is no explanation. */
+/** In standard errors. A larger difference is not chance. */
 const errorsMax = 4
 
 interface Tenant {
@@ -80,16 +80,16 @@ async function fill(
   const tenant: Tenant = { key, calls: [], items: [], erased: [] }
   for (let n = 0; n < records; n++) {
     for (const id of [`${name}-call-${n}`, `${name}-gone-${n}`]) {
-      await answered(url, {
+      await bodyOf(url, {
         method: 'PUT',
         path: `/ingest/calls/${id}`,
         key: project.ingestKey,
         body: { summary: 'Refund.' },
       })
     }
-    await answered(url, { method: 'DELETE', path: `/v1/calls/${name}-gone-${n}`, key })
+    await bodyOf(url, { method: 'DELETE', path: `/v1/calls/${name}-gone-${n}`, key })
     const text = `Item ${n} is about the refund window of order ${n * 7}.`
-    const made = await answered(url, {
+    const made = await bodyOf(url, {
       method: 'POST',
       path: '/v1/knowledge',
       key,
@@ -114,12 +114,12 @@ async function measure(
   for (let n = -warmUp; times.foreign.length < timesEach || times.missing.length < timesEach; n++) {
     const kind = random() < 0.5 ? 'foreign' : 'missing'
     const id = existing[Math.floor(random() * existing.length)] ?? ''
-    const asked = kind === 'foreign' ? id : `${id.slice(0, -3)}zzz`
+    const requestedId = kind === 'foreign' ? id : `${id.slice(0, -3)}zzz`
     const request = {
       method,
-      path: body ? path : path + asked,
+      path: body ? path : path + requestedId,
       key: mine.key,
-      ...(body ? { body: body(asked) } : {}),
+      ...(body ? { body: body(requestedId) } : {}),
     }
     const from = performance.now()
     const status = await statusOf(url, request)
@@ -143,8 +143,8 @@ async function measure(
 }
 
 /**
- * How often a value of the one is above one of the other, and the standard error of that when both are alike: the
- * U statistic of Mann and Whitney (1947), which outliers do not move.
+ * The share of pairs in which the first value is the larger one, and its standard error if both are distributed
+ * alike: the U statistic of Mann and Whitney (1947), which is robust to outliers.
  */
 function shareOfLonger(ones: number[], others: number[]): { share: number; error: number } {
   const all = [

@@ -13,7 +13,7 @@ export interface Document {
   text: string
 }
 
-/** What calls and knowledge are made of: real texts where there are some, else the same made-up ones each time. */
+/** The texts for calls and knowledge: real ones, or ones that are generated from a fixed seed. */
 export interface Texts {
   /** For people: where the texts come from. */
   origin: string
@@ -25,7 +25,7 @@ export interface Texts {
 }
 
 export function readTexts(folder: string | null): Texts {
-  if (folder === null) return madeUpTexts()
+  if (folder === null) return generateTexts()
   return {
     origin: `real texts from ${folder}`,
     kind: 'real',
@@ -48,9 +48,9 @@ function readDocuments(folder: string): Document[] {
 const seed = 20_260_105
 const wordsCount = 6_000
 
-function madeUpTexts(): Texts {
+function generateTexts(): Texts {
   const random = createRandom(seed)
-  const words = Array.from({ length: wordsCount }, () => madeUpWord(random))
+  const words = Array.from({ length: wordsCount }, () => generateWord(random))
   // Squared, so that some words are common and most are rare.
   const sentence = (count: number) =>
     Array.from({ length: count }, () => words[Math.floor(random() ** 2 * words.length)]).join(' ')
@@ -85,7 +85,7 @@ function madeUpTexts(): Texts {
   }
 }
 
-function madeUpWord(random: () => number): string {
+function generateWord(random: () => number): string {
   const syllables = [
     'ba',
     'con',

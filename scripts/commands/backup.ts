@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../../src/config.ts'
-import { createLinkToken, hashLinkToken } from '../../src/console/people/link-token.ts'
-import { type BackupManifest, backUp, restore } from '../../src/db/backup.ts'
+import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
+import type { BackupManifest } from '../../src/db/backup.ts'
 import { consoleOrigin } from './person.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
@@ -17,6 +17,7 @@ export function addBackupCommands(program: Command, shell: Shell): void {
     .argument('<folder>', 'new or empty folder, outside DATA_DIR')
     .option('--json', 'print {"folder", …the members of manifest.json}')
     .action(async (folder: string, { json }: { json?: true }) => {
+      const { backUp } = await import('../../src/db/backup.ts')
       const { dataDir, source } = places(shell.loadConfig())
       const { version } = packageJson
       const manifest = await backUp({ source, dataDir, folder, version, now: Date.now, signal: shell.signal })
@@ -32,10 +33,11 @@ export function addBackupCommands(program: Command, shell: Shell): void {
     .argument('<folder>', 'folder that `backup` wrote')
     .option('--json', 'print {"dataDir","setupLink", …the members of manifest.json}')
     .action(async (folder: string, { json }: { json?: true }) => {
+      const { restore } = await import('../../src/db/backup.ts')
       const config = shell.loadConfig()
       const { dataDir, source: target } = places(config)
       const token = createLinkToken()
-      const setupHash = hashLinkToken(token)
+      const setupHash = hashToken(token)
       const { signal } = shell
       const { manifest, isSetUp } = await restore({ folder, target, dataDir, setupHash, signal })
       const setupLink = isSetUp ? null : `${consoleOrigin(config)}/console/setup#${token}`

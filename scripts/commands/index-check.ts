@@ -42,11 +42,12 @@ export async function verifyIndex(
 }
 
 async function verifyOnce(
-  { index, indexer }: Services,
+  { index, knowledge }: Services,
   { projectId, id, name }: Project,
 ): Promise<IndexCheck> {
   const { problem, fileBytes, fileVectors, rowVectors, labelsWithoutRow, rowsNotInFile, recallAt10 } =
     await index.verify(projectId)
+  const { pendingChunks } = await knowledge.figures(projectId)
   const faults: string[] = []
   if (problem !== null) faults.push(`the index file cannot be used: ${problem}`)
   if (labelsWithoutRow.length > 0) {
@@ -62,7 +63,7 @@ async function verifyOnce(
     rowVectors,
     vectorsWithoutRow: labelsWithoutRow.length,
     rowsNotInFile,
-    pendingChunks: await indexer.countPending(projectId),
+    pendingChunks,
     recallAt10,
   }
 }

@@ -1,17 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { readMeta, removeMeta, setMeta } from '../../src/db/meta.ts'
-import { rebuildRequestName } from '../../src/knowledge/follower.ts'
-import { loadAddon } from '../../src/knowledge/index/addon.ts'
 import type { Project } from '../../src/projects/projects.ts'
 import type { Services } from '../../src/services/services.ts'
-import { hasOwner } from './folder.ts'
-import { type IndexCheck, verifyIndex } from './index-check.ts'
-import { columns, counted, shown } from './sentences.ts'
+import type { IndexCheck } from './index-check.ts'
+import { columns, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
-
-const rebuildPollMs = 200
-const rebuildWithinMs = 600_000
 
 interface Options {
   project?: string
@@ -30,6 +22,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
     .option('--project <project>', 'id or name of a project (default: all)')
     .option('--json', 'print an array, one entry a project')
     .action(async ({ project, json }: Options) => {
+      const { verifyIndex } = await import('./index-check.ts')
       const checks = await shell.withServices(async (services) => {
         const all: IndexCheck[] = []
         for (const one of await chosen(services, project)) {
@@ -54,16 +47,12 @@ export function addIndexCommands(program: Command, shell: Shell): void {
     .option('--project <project>', 'id or name of a project (default: all)')
     .option('--json', 'print an array, one entry a project')
     .action(async ({ project, json }: Options) => {
+      const { rebuildIndexes } = await import('./index-rebuild.ts')
+      const { verifyIndex } = await import('./index-check.ts')
       const checks = await shell.withServices(
         async (services) => {
-          refuseWithoutAddon()
           const projects = await chosen(services, project)
-          if (services.ownsFolder) {
-            for (const { projectId } of projects) {
-              shell.signal.throwIfAborted()
-              await services.index.rebuild(projectId)
-            }
-          } else await requestRebuild(services, projects, shell)
+          await rebuildIndexes(services, projects, shell)
           const all: IndexCheck[] = []
           for (const one of projects) all.push(await verifyIndex(services, one, shell.signal))
           return all
@@ -81,41 +70,6 @@ function rebuildAdvice(projectId: string): string {
 
 async function chosen({ projects }: Services, project: string | undefined): Promise<Project[]> {
   return project === undefined ? await projects.list() : [await projects.find(project)]
-}
-
-function refuseWithoutAddon(): void {
-  const { reason } = loadAddon()
-  if (reason === null) return
-  throw new Error(
-    `There is no index to build: ${reason}. Search compares every row instead, which needs no index. ` +
-      'Install a C++ compiler and run: bun scripts/build-addon.ts',
-  )
-}
-
-/** Asks the service that owns the folder, and waits until it has removed the requests, which means that it is done. */
-async function requestRebuild(services: Services, projects: readonly Project[], shell: Shell): Promise<void> {
-  const { read, write } = services.database
-  const names = projects.map(({ projectId }) => rebuildRequestName(services.config.dataDir, projectId))
-  const withdraw = () => Promise.all(names.map((name) => removeMeta(write, name)))
-  const deadline = performance.now() + rebuildWithinMs
-  if (shell.isTerminal) shell.say('Waiting for the service on this folder to rebuild …')
-  for (const name of names) await setMeta(write, name, 'requested by the command line')
-  for (;;) {
-    const open = await readMeta(read, rebuildRequestName(services.config.dataDir))
-    if (!names.some((name) => open.has(name))) return
-    if (shell.signal.aborted || !hasOwner(services.config)) {
-      await withdraw()
-      shell.signal.throwIfAborted()
-      throw new Error('The service ended before it rebuilt the index. Run the command again.')
-    }
-    if (performance.now() > deadline) {
-      throw new Error(
-        `The service has not rebuilt the index within ${counted(rebuildWithinMs / 60_000, 'minute')}. It still has ` +
-          'the request; its log says what delays it.',
-      )
-    }
-    await sleep(rebuildPollMs)
-  }
 }
 
 function tableOf(checks: readonly IndexCheck[]): string[] {

@@ -117,7 +117,7 @@ function addRemove(person: Command, shell: Shell): void {
       const { email, ownedConsole, deleted } = await shell.withServices(async ({ console: { people } }) => {
         const { id, email } = await people.find(wanted)
         const ownedConsole = (await people.consoleOwner()) === id
-        return { email, ownedConsole, deleted: await people.remove(id) }
+        return { email, ownedConsole, deleted: await people.delete(id) }
       })
       const next =
         'Nobody owns the console now. Make a set-up link for a new owner: bun callbook person setup'

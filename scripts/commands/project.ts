@@ -75,7 +75,7 @@ function addRemove(project: Command, shell: Shell): void {
       const { name, deleted } = await shell.withServices(
         async ({ projects, projectErasure, ownsFolder }) => {
           const found = await projects.find(wanted)
-          const removed = await projects.remove(found.projectId)
+          const removed = await projects.delete(found.projectId)
           if (ownsFolder) await projectErasure.finish()
           return { name: found.name, deleted: removed }
         },

@@ -1,6 +1,5 @@
 import { loadConfig } from '../../src/config.ts'
-import { openLog } from '../../src/observability/log.ts'
-import { openServices, type Services } from '../../src/services/services.ts'
+import type { Services } from '../../src/services/services.ts'
 import { sentenceOf } from './sentences.ts'
 
 /** How long a command may take to stop after it is asked to. */
@@ -46,6 +45,9 @@ export class Shell {
     options: { takesFolder?: boolean } = {},
   ): Promise<Result> {
     const config = this.loadConfig()
+    // Loaded only for a command that needs them, so that help and usage errors come at once.
+    const { openLog } = await import('../../src/observability/log.ts')
+    const { openServices } = await import('../../src/services/services.ts')
     const { log, close: closeLog } = openLog({ level: 'warn', format: config.logFormat })
     try {
       const services = await openServices({ config, log, role: 'command', ...options })

@@ -5,7 +5,7 @@ const letters = 'bcdfghjklmnpqrtvwxz'
 const markerChars = 18
 const phoneDigits = 15
 
-/** Random choices that are the same for the same seed. */
+/** Random choices that depend only on the seed. */
 export class Chance {
   readonly #random: () => number
 
@@ -52,7 +52,7 @@ export class Chance {
   }
 }
 
-/** A phone number that belongs to this marker alone. */
+/** A phone number that no other marker has. */
 export function phoneNumberOf(marker: string): string {
   return Array.from(marker.slice(0, phoneDigits), (letter) => letters.indexOf(letter) % 10).join('')
 }

@@ -101,7 +101,7 @@ async function inspectItems({ url, key, model }: InspectionOptions): Promise<voi
   model.itemsNeverCame()
 }
 
-/** Every embedded chunk is in the vector index once. */
+/** Checks that every embedded chunk is in the vector index once. */
 async function inspectIndex({ url, dataDir, model }: InspectionOptions): Promise<void> {
   const deadline = performance.now() + settleWithinMs
   for (;;) {
@@ -131,7 +131,7 @@ function countChunks(dataDir: string): { embedded: number; pending: number } {
   }
 }
 
-/** Rows that belong together are all there, and the file is sound. */
+/** Checks that rows that belong together are complete and that the file is not damaged. */
 function inspectRows({ dataDir, model }: InspectionOptions): void {
   const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
   const count = (from: string) => Number(database.prepare(`select count(*) from ${from}`).pluck().all()[0])

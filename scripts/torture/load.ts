@@ -27,7 +27,7 @@ interface Answer {
   body: Record<string, unknown>
 }
 
-/** Clients that do everything that the API allows, concurrently, until they are stopped. */
+/** Clients that concurrently use every operation of the API until they are stopped. */
 export class Load {
   readonly #options: LoadOptions
   readonly #workers: Promise<void>[]
@@ -60,7 +60,7 @@ export class Load {
   async #until(work: () => Promise<void>): Promise<void> {
     while (!this.#isStopped) {
       await work()
-      // Lets the other workers run.
+      // Let the other workers run.
       await sleep(1)
     }
   }

@@ -8,7 +8,7 @@ import { buildOldDatabase, makeNextVersion, oldCallId } from './next-version.ts'
 import { startVictim, untilReady } from './victim.ts'
 
 /**
- * Kills the next version while it brings this version's database, or none at all, to its own schema.
+ * Kills the next version while it migrates this version's database, or creates a new one.
  * @param folder keeps the old database and the next version for the following calls
  * @returns how often it was killed
  */

@@ -3,14 +3,14 @@ export interface Turn {
   content: string
 }
 
-/** What the model keeps of a call. Null stands for a call that does not exist. */
+/** The fields of a call that the model compares. Null means that the call does not exist. */
 export interface CallState {
   duration: number
   summary: string
   transcript: Turn[]
 }
 
-/** A record as it was acknowledged, and as it may be instead if the last request had no answer. */
+/** The acknowledged state of a record, and the other possible state if the last request had no answer. */
 export interface Known<State> {
   readonly marker: string
   now: State
@@ -27,7 +27,7 @@ export class Model {
   readonly calls = new Map<string, Known<CallState | null>>()
   /** Acknowledged, by id. */
   readonly items = new Map<string, Known<ItemState | null>>()
-  /** Sent without an answer: each may be there, whole. */
+  /** Sent without an answer: each exists completely or not at all. */
   readonly unansweredItems = new Map<string, ItemState & { marker: string }>()
   /** Keys, in use (true) or revoked (false). */
   readonly keys = new Map<string, Known<boolean> & { id: string }>()
@@ -66,7 +66,7 @@ export class Model {
     this.deletedItems.add(id)
   }
 
-  /** An unanswered item that does not exist must leave no bytes, either. */
+  /** An unanswered item that does not exist must leave no bytes either. */
   itemsNeverCame(): void {
     for (const item of this.unansweredItems.values()) {
       this.deadMarkers.add(item.marker)

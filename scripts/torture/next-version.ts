@@ -8,7 +8,7 @@ const rowsMin = 500
 const textBytes = 20_000
 const tag = '9999_next'
 
-/** Rewrites a table that others refer to, as drizzle-kit does: its rows, and those that refer to them, must survive. */
+/** Rewrites a table that others reference, as drizzle-kit does. Its rows and the rows that reference them must survive. */
 const rewrite = `
   CREATE TABLE __new_knowledge_items (
     seq integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -32,7 +32,7 @@ interface Journal {
   entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[]
 }
 
-/** Makes a copy of this program with one more migration. Returns its folder. */
+/** Copies this program and adds a migration. Returns the copy's folder. */
 export function makeNextVersion(folder: string): string {
   const root = join(folder, 'next')
   cpSync(join(repository, 'src'), join(root, 'src'), { recursive: true })
@@ -56,11 +56,11 @@ export function makeNextVersion(folder: string): string {
   return root
 }
 
-/** What a database holds before the upgrade. */
+/** The content of a database before the upgrade. */
 export const oldCallId = 'old'
 export const oldItem = { name: 'Refunds', text: 'A refund takes a week.' }
 
-/** A database as this version leaves it, with enough rows that rewriting them takes a while. */
+/** Creates a database of this version with enough rows that rewriting them takes a while. */
 export async function buildOldDatabase(folder: string): Promise<Dataset> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return await buildDataset(folder, async ({ ingest, knowledge, database }, projectId) => {

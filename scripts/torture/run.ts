@@ -29,7 +29,7 @@ export interface TortureReport {
   folder: string | null
 }
 
-/** Kills the service again and again, and compares the state after each start with what was acknowledged. */
+/** Kills the service repeatedly, and compares the state after each start with what was acknowledged. */
 export async function runTorture(
   { seed, kills: killsMax, minutes }: TortureOptions,
   say: (line: string) => void,
@@ -128,7 +128,7 @@ function isSaving(folder: string): boolean {
   return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.tmp'))
 }
 
-/** Kills starts: while the log is recovered, open erasures are finished and index files are loaded. */
+/** Kills the service during its start: while it recovers the log, finishes open erasures and loads index files. */
 async function killStarts(dataDir: string, chance: Chance): Promise<number> {
   const times = chance.between(1, 3)
   for (let time = 0; time < times; time++) {

@@ -2,13 +2,13 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endWithThis } from '../bench/processes.ts'
+import { killOnExit } from '../bench/processes.ts'
 import { repository } from '../repository.ts'
 
 const readyWithinMs = 60_000
 const pollMs = 10
 
-/** The real service in a process to kill. */
+/** The real service in a process that can be killed. */
 export interface Victim {
   /** Its address, once it listens; null if it ended before. */
   address: Promise<string | null>
@@ -25,7 +25,7 @@ export const settings = {
   INDEX_WAIT_MS: '200',
 }
 
-/** Starts the service on the folder; what it logs is added to `dataDir`.log. @param program its folder */
+/** Starts the service on the folder and appends its log to `dataDir`.log. @param program the checkout to run */
 export function startVictim(dataDir: string, program = repository): Victim {
   const log = openSync(logOf(dataDir), 'a')
   const child = spawn(process.execPath, [join(program, 'src/main.ts')], {
@@ -41,7 +41,7 @@ export function startVictim(dataDir: string, program = repository): Victim {
     },
   })
   closeSync(log)
-  endWithThis(child)
+  killOnExit(child)
   let text = ''
   child.stdout?.on('data', (part) => {
     text += part
@@ -73,7 +73,7 @@ async function addressOf(child: ChildProcess, text: () => string): Promise<strin
   return null
 }
 
-/** Resolves to false if it ended before it was ready. */
+/** Returns whether it became ready before it ended. */
 export async function untilReady(url: string, { hasEnded }: Victim): Promise<boolean> {
   const deadline = performance.now() + readyWithinMs
   while (!hasEnded() && performance.now() < deadline) {

@@ -50,13 +50,6 @@ export interface AuditRows {
   nextCursor: string | null
 }
 
-/** A page of events, newest first. */
-interface PageRequest {
-  limit: number
-  /** Every event of the page has a lower `seq`; null for the first page. */
-  before: number | null
-}
-
 export interface AuditEvent {
   /** Absent for the command line and for the service itself. */
   by?: By | undefined
@@ -109,8 +102,14 @@ export class AuditTrail {
     }
   }
 
-  /** Events of the project, and events of its members that belong to no project. */
-  async list(projectId: number, { limit, before }: PageRequest): Promise<AuditRows> {
+  /**
+   * A page of the project's events, and of events of its members that belong to no project, newest first.
+   * @param page.before every event of the page has a lower `seq`; null for the first page
+   */
+  async list(
+    projectId: number,
+    { limit, before }: { limit: number; before: number | null },
+  ): Promise<AuditRows> {
     const columns = sql`seq, at, action, actor_name as actor, actor_id as actorId, target, ip_address as ipAddress`
     const older = before === null ? sql`true` : sql`seq < ${before}`
     const page = (condition: SQL) => sql`
@@ -125,12 +124,8 @@ export class AuditTrail {
     return { data, nextCursor: rows.length > limit ? String(data.at(-1)?.seq) : null }
   }
 
-  #insert({
-    by,
-    projectId,
-    action,
-    target,
-  }: Omit<AuditEvent, 'projectId'> & { projectId: number | SQL | null }): SQL {
+  #insert(event: Omit<AuditEvent, 'projectId'> & { projectId: number | SQL | null }): SQL {
+    const { by, projectId, action, target } = event
     const { id, name } = by ? columnsOf(by.actor) : { id: null, name: null }
     return sql`
       insert into ${auditEvents} (project_id, at, actor_id, actor_name, action, target, ip_address)

@@ -7,13 +7,6 @@ export interface IpRules {
   allows(address: string | null): boolean
 }
 
-/** What is wrong with one entry of an allow-list; `message` is a sentence without its subject. */
-export interface BadIpEntry {
-  index: number
-  entry: string
-  message: string
-}
-
 type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
 interface IpRange {
@@ -48,8 +41,8 @@ export function compileIpRules(entries: readonly string[]): IpRules {
   }
 }
 
-/** Every entry that `compileIpRules` would refuse, in order. */
-export function validateIpEntries(entries: readonly string[]): BadIpEntry[] {
+/** Every entry that `compileIpRules` would refuse, in order; `message` is a sentence without its subject. */
+export function validateIpEntries(entries: readonly string[]) {
   return entries.flatMap((entry, index) => {
     const range = isWildcard(entry) ? null : parseRange(entry)
     return typeof range === 'string' ? [{ index, entry, message: range }] : []

@@ -51,22 +51,9 @@ export interface CreatedKey extends KeyRecord {
   key: string
 }
 
-export interface AddressCheck {
-  /** One for each entry that is not an address, a range or `*`. */
-  problems: { index: number; message: string }[]
-  /** Whether `address` would pass; null when it was not sent or cannot be read. */
-  allows: boolean | null
-}
-
-/** What a key is checked against. */
-interface KeyRow {
-  id: string
-  projectId: number
-  /** JSON. */
-  allowedIps: string
-  expiresAt: number | null
-  revokedAt: number | null
-  lastUsedAt: number | null
+interface AddressDraft {
+  allowedIps: string[]
+  address?: string | undefined
 }
 
 interface KeysOptions {
@@ -77,6 +64,15 @@ interface KeysOptions {
   audit: Pick<AuditTrail, 'entry'>
   now: () => number
   log: Pick<Log, 'warn'>
+}
+
+/** What a key is checked against. */
+type KeyRow = Pick<
+  typeof keys.$inferSelect,
+  'id' | 'projectId' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
+> & {
+  /** JSON. */
+  allowedIps: string
 }
 
 const queries = preparedQueries((db) => ({
@@ -98,7 +94,11 @@ const queries = preparedQueries((db) => ({
 /** API and ingest keys. Only their hashes are stored. */
 export class Keys {
   readonly #options: KeysOptions
-  readonly #rules = new LRUCache<string, IpRules>({ max: rulesCachedMax })
+  /** By the JSON of an allow-list. */
+  readonly #rules = new LRUCache<string, IpRules>({
+    max: rulesCachedMax,
+    memoMethod: (allowedIps) => compileIpRules(JSON.parse(allowedIps)),
+  })
   /** Rows by hash, as they were at `#rowsVersion`. */
   readonly #rows = new LRUCache<string, KeyRow>({ max: rowsCachedMax })
   #rowsVersion = -1
@@ -122,6 +122,8 @@ export class Keys {
       expiresAt: input.expiresAt,
       createdAt: this.#options.now(),
       createdBy: input.createdBy ?? null,
+      projectId,
+      hash: hashKey(key),
       lastUsedAt: null,
       lastUsedIp: null,
       revokedAt: null,
@@ -130,7 +132,7 @@ export class Keys {
     await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
-        write.insert(keys).values({ ...row, projectId, hash: hashKey(key) }),
+        write.insert(keys).values(row),
         write.run(audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row) })),
       ]),
     )
@@ -148,14 +150,19 @@ export class Keys {
   ): Promise<Caller> {
     const token = bearerToken(authorization)
     if (token === null) throw missingAuthorization()
-    if (!hasKeyPrefix(token, kind)) throw invalidFormat(kind)
+    if (!hasKeyPrefix(token, kind))
+      throw refused('invalid_api_key_format', 'Invalid API key format', formatOf[kind])
     const hash = hashKey(token)
     const row = this.#cached(hash) ?? (await this.#find(hash))
-    if (!row || row.revokedAt !== null) throw invalidKey()
+    if (!row || row.revokedAt !== null) {
+      throw refused('invalid_api_key', 'Invalid API key', 'The key is not known, or it has been revoked.')
+    }
     const now = this.#options.now()
-    if (row.expiresAt !== null && row.expiresAt <= now) throw expiredKey()
-    if (hasRules(row.allowedIps) && !this.#rulesOf(row.allowedIps).allows(clientAddress()))
-      throw wrongAddress()
+    if (row.expiresAt !== null && row.expiresAt <= now) {
+      throw refused('api_key_expired', 'API key has expired', 'Create a new key and use it instead.')
+    }
+    const hasRules = row.allowedIps !== '[]'
+    if (hasRules && !this.#rules.memo(row.allowedIps).allows(clientAddress())) throw wrongAddress()
     this.#recordUse(row, now, clientAddress)
     return { projectId: row.projectId, keyId: row.id, clientAddress }
   }
@@ -197,14 +204,11 @@ export class Keys {
     return { id, revoked: true }
   }
 
-  /** What is wrong with a draft of an allow-list, and whether it would allow an address. */
-  checkAddress({
-    allowedIps,
-    address,
-  }: {
-    allowedIps: string[]
-    address?: string | undefined
-  }): AddressCheck {
+  /**
+   * What is wrong with each entry of a draft of an allow-list, and whether the list would allow the address; `allows`
+   * is null for an address that is absent or cannot be read.
+   */
+  checkAddress({ allowedIps, address }: AddressDraft) {
     const problems = validateIpEntries(allowedIps).map(({ index, message }) => ({ index, message }))
     const bad = new Set(problems.map(({ index }) => index))
     const good = allowedIps.filter((_, index) => !bad.has(index))
@@ -239,21 +243,8 @@ export class Keys {
     return row
   }
 
-  #rulesOf(allowedIps: string): IpRules {
-    let rules = this.#rules.get(allowedIps)
-    if (!rules) {
-      rules = compileIpRules(JSON.parse(allowedIps))
-      this.#rules.set(allowedIps, rules)
-    }
-    return rules
-  }
-
   /** At most once a minute for each key, without delaying the request. */
-  #recordUse(
-    row: { id: string; lastUsedAt: number | null },
-    now: number,
-    clientAddress: () => string | null,
-  ): void {
+  #recordUse(row: KeyRow, now: number, clientAddress: () => string | null): void {
     const recordedAt = this.#recordedAt.get(row.id) ?? row.lastUsedAt
     // A time in the future comes from a clock that has been corrected since.
     if (recordedAt !== null && Math.abs(now - recordedAt) < lastUsedEveryMs) return
@@ -262,7 +253,7 @@ export class Keys {
       .update(keys)
       .set({ lastUsedAt: now, lastUsedIp: clientAddress() })
       .where(eq(keys.id, row.id))
-      .then(undefined, (error) => this.#options.log.warn({ error }, "A key's last use was not recorded"))
+      .catch((error) => this.#options.log.warn({ error }, "A key's last use was not recorded"))
   }
 }
 
@@ -282,18 +273,13 @@ function newKeyProblems(input: NewKey, now: number): FieldError[] {
   return problems
 }
 
-function toRecord(row: Omit<typeof keys.$inferSelect, 'hash' | 'projectId'>): KeyRecord {
+function toRecord({ hash: _, projectId: __, ...row }: typeof keys.$inferSelect): KeyRecord {
   return {
-    id: row.id,
-    name: row.name,
-    kind: row.kind,
+    ...row,
     hint: shownHint(row),
-    allowedIps: row.allowedIps,
     expiresAt: toIso(row.expiresAt),
     createdAt: new Date(row.createdAt).toISOString(),
-    createdBy: row.createdBy,
     lastUsedAt: toIso(row.lastUsedAt),
-    lastUsedIp: row.lastUsedIp,
     revokedAt: toIso(row.revokedAt),
   }
 }
@@ -305,10 +291,6 @@ function toIso(time: number | null): string | null {
 /** A key as the audit trail names it. */
 function keyLabel(key: { name: string; kind: KeyKind; hint: string }): string {
   return `${key.name} (${shownHint(key)})`
-}
-
-function hasRules(allowedIps: string): boolean {
-  return allowedIps !== '[]'
 }
 
 function shownHint({ kind, hint }: { kind: KeyKind; hint: string }): string {
@@ -328,23 +310,11 @@ const formatOf = {
     'A key for this route starts with ck_ingest_: create one of the kind Ingest in the console, or by `bun callbook key create --kind ingest`.',
 } satisfies Record<KeyKind, string>
 
-function invalidFormat(kind: KeyKind): AppError {
-  return refused('invalid_api_key_format', 'Invalid API key format', formatOf[kind])
-}
-
-function invalidKey(): AppError {
-  return refused('invalid_api_key', 'Invalid API key', 'The key is not known, or it has been revoked.')
-}
-
-function expiredKey(): AppError {
-  return refused('api_key_expired', 'API key has expired', 'Create a new key and use it instead.')
-}
-
 function refused(
   code: 'invalid_api_key_format' | 'invalid_api_key' | 'api_key_expired',
   title: string,
   detail: string,
-) {
+): AppError {
   return new AppError(code, title, {
     detail,
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },

@@ -16,7 +16,7 @@ export type CallQuery = { [Name in FilterName | 'cursor' | 'limit']?: string }
 /** Which calls to list: those that meet every condition. */
 export interface CallSearch {
   conditions: SQL[]
-  /** Null when the text has no word: nothing is found by it. */
+  /** Null when the text has no word, so that nothing is found. */
   words: WordQuery | null | undefined
   /** Where the page before ended. */
   after: PageEnd | undefined

@@ -3,13 +3,12 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { callDocuments, calls } from '../db/schema.ts'
 import { listedColumns } from './call-head.ts'
 import { readSummary } from './document.ts'
-import type { Call } from './schemas.ts'
 import { findMatch, type TextMatch } from './text-match.ts'
 import type { WordQuery } from './word-query.ts'
 
-/** Characters of documents that a page with texts found in them may take; one that would take more is shorter. */
+/** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
-/** So much of a document holds what is before the summary, and enough of that, however it is escaped. */
+/** Enough to hold the start of the summary, however it is escaped. */
 const documentStartChars = 2_400
 
 type Listed = { [Column in keyof typeof listedColumns]: (typeof calls.$inferSelect)[Column] }
@@ -20,20 +19,24 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   updatedAt: string
   /** At most 300 characters. */
   summary: string | null
-  /** Where the text that was searched for is; null when none was. */
+  /** Where the words were found; null when none were searched for. */
   match: TextMatch | null
 }
 
 interface HeadRow extends Listed {
   seq: number
   chars: number
-  documentStart: string
+  /** Or its start. */
+  document: string
 }
+
+const wholeDocument = sql<string>`${callDocuments.document}`
+const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`
 
 /**
  * What a list shows of the calls, in their order, without those that were deleted meanwhile.
  * @param query what to find in them
- * @returns also after how many of them the page ends
+ * @returns `end`: how many of `seqs` the page covers
  */
 export async function readRows(
   db: ReadDatabase,
@@ -41,79 +44,46 @@ export async function readRows(
   seqs: readonly number[],
   query: WordQuery | null,
 ): Promise<{ rows: CallRow[]; end: number }> {
-  const heads = await readHeads(db, projectId, seqs)
-  const end = query ? endOfPage(seqs, heads) : seqs.length
-  const shown = seqs.slice(0, end).flatMap((seq) => heads.get(seq) ?? [])
-  const documents = query ? await readDocuments(db, projectId, seqs.slice(0, end)) : null
-  const rows = shown.map((head) => {
-    const document = documents?.get(head.seq)
-    return toRow(head, query && document ? findMatch(query, parseCall(document)) : null)
-  })
-  return { rows, end }
+  const heads = await readHeads(db, projectId, seqs, documentStart)
+  if (!query) return { rows: heads.map((head) => toRow(head, null)), end: seqs.length }
+  const end = endOfPage(seqs, heads)
+  const shown = await readHeads(db, projectId, seqs.slice(0, end), wholeDocument)
+  return { rows: shown.map((head) => toRow(head, findMatch(query, JSON.parse(head.document)))), end }
 }
 
-/** How many of the calls a page holds whose documents are read as a whole: one, at least. */
-function endOfPage(seqs: readonly number[], heads: Map<number, HeadRow>): number {
+/** How many calls fit on a page whose whole documents are read: at least one. */
+function endOfPage(seqs: readonly number[], heads: readonly HeadRow[]): number {
   let chars = 0
-  const tooMuch = seqs.findIndex((seq, at) => {
-    chars += heads.get(seq)?.chars ?? 0
+  const first = heads.find(({ chars: more }, at) => {
+    chars += more
     return at > 0 && chars > matchedCharsMax
   })
-  return tooMuch < 0 ? seqs.length : tooMuch
+  return first ? seqs.indexOf(first.seq) : seqs.length
 }
 
 async function readHeads(
   db: ReadDatabase,
   projectId: number,
   seqs: readonly number[],
-): Promise<Map<number, HeadRow>> {
-  const rows: HeadRow[] = await db
-    .select({
-      ...listedColumns,
-      seq: calls.seq,
-      chars: calls.documentChars,
-      documentStart: sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`,
-    })
-    .from(eachOf(seqs))
+  document: SQL<string>,
+): Promise<HeadRow[]> {
+  return await db
+    .select({ ...listedColumns, seq: calls.seq, chars: calls.documentChars, document })
+    .from(sql`json_each(${JSON.stringify(seqs)}) as wanted`)
     .crossJoin(calls)
     .crossJoin(callDocuments)
-    .where(isOneOfThem(projectId))
-  return new Map(rows.map((row) => [row.seq, row]))
+    .where(
+      and(sql`${calls.seq} = wanted.value`, eq(calls.projectId, projectId), eq(callDocuments.seq, calls.seq)),
+    )
+    .orderBy(sql`wanted.key`)
 }
 
-async function readDocuments(
-  db: ReadDatabase,
-  projectId: number,
-  seqs: readonly number[],
-): Promise<Map<number, string>> {
-  const rows = await db
-    .select({ seq: calls.seq, document: callDocuments.document })
-    .from(eachOf(seqs))
-    .crossJoin(calls)
-    .crossJoin(callDocuments)
-    .where(isOneOfThem(projectId))
-  return new Map(rows.map(({ seq, document }) => [seq, document]))
-}
-
-function eachOf(seqs: readonly number[]): SQL {
-  return sql`json_each(${JSON.stringify(seqs)})`
-}
-
-function isOneOfThem(projectId: number): SQL | undefined {
-  return and(sql`${calls.seq} = value`, eq(calls.projectId, projectId), eq(callDocuments.seq, calls.seq))
-}
-
-function parseCall(document: string): Call {
-  return JSON.parse(document)
-}
-
-function toRow(head: HeadRow, match: CallRow['match']): CallRow {
-  const { seq: _, chars: __, documentStart, ...shown } = head
+function toRow({ seq: _, chars: __, document, ...shown }: HeadRow, match: CallRow['match']): CallRow {
   return {
     ...shown,
-    createdAt: new Date(head.createdAt).toISOString(),
-    updatedAt: new Date(head.updatedAt).toISOString(),
-    summary: readSummary(documentStart),
+    createdAt: new Date(shown.createdAt).toISOString(),
+    updatedAt: new Date(shown.updatedAt).toISOString(),
+    summary: readSummary(document),
     match,
   }
 }

@@ -1,19 +1,19 @@
 import { foldText, stemOf, toIndexedWords } from '../text/words.ts'
 import type { Call } from './schemas.ts'
 
-/** Nobody types more of a word. */
+/** Only the first characters of a longer word are indexed. */
 const wordCharsMax = 64
 const formsCachedMax = 50_000
-/** Of the different words of one call: no conversation has as many, and more would hold up other writes for seconds. */
+/** The distinct words of one call: no conversation has more, and indexing more would delay other writes by seconds. */
 const callWordsCharsMax = 1_000_000
 
 /**
- * The words that a call is found by: those of its transcript and its summary, each once, as written and, where that
- * is another, as its stem. What FTS5 would make of the text by itself has stems only, and a word that is still being
- * typed cannot be looked up among stems: `bus` is stemmed to `bu`, which `but` begins with.
+ * The words that a call is found by: those of its transcript and its summary, each once, as written and as its stem.
+ * FTS5 alone would keep only stems, and a word that is still being typed cannot be looked up among stems: `bus` is
+ * stemmed to `bu`, which is also the beginning of `but`.
  */
 export class CallWords {
-  /** A word's forms by the word: the same few thousand come again and again. */
+  /** The forms of each word: calls use the same few thousand words. */
   readonly #forms = new Map<string, string>()
 
   of({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): string {
@@ -50,7 +50,7 @@ export function indexedWords(text: string): string[] {
   return toIndexedWords(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
 }
 
-/** Of a longer word only the beginning is indexed and searched for. */
+/** The part of a word that is indexed and searched for. */
 export function clip(word: string): string {
   return word.length <= wordCharsMax ? word : word.slice(0, wordCharsMax).toWellFormed()
 }

@@ -8,10 +8,7 @@ import { CallWords } from './call-words.ts'
 import { isLong } from './document.ts'
 import type { Call, Turn } from './schemas.ts'
 
-/**
- * The words of a longer call are left to the backlog: cutting them takes long, and a conversation that grows turn by
- * turn would be indexed as a whole at each of them.
- */
+/** Longer calls are indexed in the background: it takes long, and a growing call would be indexed at every turn. */
 const wordsAtOnceCharsMax = 65_536
 
 /** A call to write, unless it has changed since it was read. */
@@ -23,31 +20,31 @@ export interface PendingWrite {
   after: StoredCall
 }
 
-interface CallWriterOptions {
-  store: StoreOf
-  recordHash: RecordHash
-}
-
 /** Writes calls with their documents, metadata and words, many in one transaction. */
 export class CallWriter {
-  readonly #options: CallWriterOptions
+  readonly #store: StoreOf
+  readonly #recordHash: RecordHash
   readonly #words = new CallWords()
 
-  constructor(options: CallWriterOptions) {
-    this.#options = options
+  constructor({ store, recordHash }: { store: StoreOf; recordHash: RecordHash }) {
+    this.#store = store
+    this.#recordHash = recordHash
   }
 
   /** @returns the ids that were written; the others have changed since they were read, or were deleted */
   async write(projectId: number, writes: readonly PendingWrite[]): Promise<Set<string>> {
     if (writes.length === 0) return new Set()
-    const { write } = this.#options.store(projectId)
+    const { write } = this.#store(projectId)
+    const rest = [
+      ...writeDocuments(projectId, writes),
+      ...writeMetadata(projectId, writes),
+      ...this.#writeWords(projectId, writes),
+    ]
     const [, created, changed] = await write.batch([
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
       write.all<{ id: string }>(this.#createHeads(projectId, writes)),
       write.all<{ id: string }>(changeHeads(projectId, writes)),
-      ...writeDocuments(projectId, writes).map((statement) => write.run(statement)),
-      ...writeMetadata(projectId, writes).map((statement) => write.run(statement)),
-      ...this.#writeWords(projectId, writes).map((statement) => write.run(statement)),
+      ...rest.map((statement) => write.run(statement)),
     ])
     return new Set([...created, ...changed].map(({ id }) => id))
   }
@@ -59,11 +56,11 @@ export class CallWriter {
         ...toHead(after),
         id,
         createdAt: Date.parse(after.call.createdAt),
-        hash: this.#options.recordHash(projectId, 'call', id),
+        hash: this.#recordHash(projectId, 'call', id),
       }))
     return sql`
       insert into ${calls} (project_id, id, created_at, change_seq, ${names})
-      select ${projectId}, value ->> 'id', value ->> 'createdAt', ${drawn(projectId)}, ${values}
+      select ${projectId}, value ->> 'id', value ->> 'createdAt', ${newChangeSeq(projectId)}, ${values}
       from json_each(${JSON.stringify(heads)})
       where not exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
         and id_hash = value ->> 'hash')
@@ -78,7 +75,7 @@ export class CallWriter {
       .map(({ id, after }) => [id, this.#words.of(after.call)])
     const backlog = reworded.filter(isForBacklog).map(({ id }) => [id])
     return [
-      // In the order of their numbers, or each row would become a segment of its own.
+      // In rowid order: otherwise FTS5 would write a segment for each row.
       sql`insert or replace into ${callWords(projectId)} (rowid, words)
         select calls.seq, value ->> 1 from ${written(projectId, words)} order by calls.seq`,
       sql`insert or ignore into calls_without_words (seq) select calls.seq from ${written(projectId, backlog)}`,
@@ -91,30 +88,28 @@ const names = sql.raw(columns.map(([, { name }]) => name).join(', '))
 const values = sql.raw(columns.map(([key]) => `value ->> '${key}'`).join(', '))
 const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${name}`).join(', '))
 
-/** An upsert by seq, since `update … from` goes through all the project's calls. */
+/** An upsert by seq, since `update … from` scans all the project's calls. */
 function changeHeads(projectId: number, writes: readonly PendingWrite[]): SQL {
   const heads = writes
     .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
     .map(({ id, seenChangeSeq, after }) => ({ ...toHead(after), id, seen: seenChangeSeq }))
   return sql`
     insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
-    select seen.seq, seen.project_id, seen.id, seen.created_at, ${drawn(projectId)}, ${values}
+    select seen.seq, seen.project_id, seen.id, seen.created_at, ${newChangeSeq(projectId)}, ${values}
     from json_each(${JSON.stringify(heads)}) cross join calls as seen on seen.project_id = ${projectId}
       and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
     where true on conflict (seq) do update set ${replaced}, change_seq = excluded.change_seq returning id`
 }
 
 function writeDocuments(projectId: number, writes: readonly PendingWrite[]): SQL[] {
-  const [long, short] = [
-    writes.filter(({ after }) => isLong(after.document)),
-    writes.filter(({ after }) => !isLong(after.document)),
-  ]
+  const long = writes.filter(({ after }) => isLong(after.document))
+  const short = writes.filter(({ after }) => !isLong(after.document))
   const documents = short.map(({ id, after }) => [id, after.document])
   return [
     sql`insert into call_documents (seq, document)
       select calls.seq, value ->> 1 from ${written(projectId, documents)}
       where true on conflict (seq) do update set document = excluded.document`,
-    // Each by a statement of its own: within JSON it would be parsed again and again.
+    // A long document has its own statement: inside the JSON array SQLite would parse it again and again.
     ...long.map(
       ({ id, after }) => sql`insert into call_documents (seq, document)
         select calls.seq, ${after.document} from ${written(projectId, [[id]])}
@@ -134,21 +129,21 @@ function writeMetadata(projectId: number, writes: readonly PendingWrite[]): SQL[
   ]
 }
 
-/** The number of this batch's change. */
-function drawn(projectId: number): SQL {
+/** The change number of this batch. */
+function newChangeSeq(projectId: number): SQL {
   return sql`(select change_seq from ${projects} where id = ${projectId})`
 }
 
 /**
- * Rows that begin with a call's id, each joined with its call if this batch wrote it: only then does the call bear
- * the batch's change number. `cross join` keeps SQLite from going through all the project's calls for each row.
+ * Rows that begin with a call's id, each joined with its call if this batch wrote it: only then does the call
+ * have the batch's change number. `cross join` keeps SQLite from scanning all the project's calls for each row.
  */
 function written(projectId: number, rows: readonly (readonly (string | null)[])[]): SQL {
   return sql`json_each(${JSON.stringify(rows)}) cross join calls on calls.project_id = ${projectId}
-    and calls.id = value ->> 0 and calls.change_seq = ${drawn(projectId)}`
+    and calls.id = value ->> 0 and calls.change_seq = ${newChangeSeq(projectId)}`
 }
 
-/** A call that says nothing needs no words, unless it said something before. */
+/** Whether the texts that are indexed have changed. */
 function hasOtherWords({ before, after }: PendingWrite): boolean {
   const [was, is] = [before?.call ?? silent, after.call]
   return was.summary !== is.summary || !isSameTranscript(was.transcript, is.transcript)

@@ -6,11 +6,10 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
-import { type CallFacets, readFacets } from './call-facets.ts'
 import { type CallQuery, readCallQuery } from './call-query.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { exportCalls } from './export.ts'
-import { type CallRows, findCalls } from './find-calls.ts'
+import { type CallFacets, type CallRows, findCalls, readFacets } from './find-calls.ts'
 import { type CallPage, type PageRequest, readPage } from './page.ts'
 
 interface CallsOptions {
@@ -27,21 +26,14 @@ const queries = preparedQueries((db) => {
     eq(calls.projectId, sql.placeholder('projectId')),
     eq(calls.id, sql.placeholder('id')),
   )
-  const document = sql<JsonBytes>`cast(${callDocuments.document} as blob)`
   return {
-    charsById: db.select({ chars: calls.documentChars }).from(calls).where(isThisCall).prepare(),
-    /** The document is null when it is too long to be read at once. SQLite knows its bytes without reading it. */
+    /** The document is null when it has more than `bytesMax`. SQLite knows its bytes without reading it. */
     byId: db
       .select({
+        bytes: sql<number>`octet_length(${callDocuments.document})`,
         document: sql<JsonBytes | null>`case when octet_length(${callDocuments.document}) <=
-          ${sql.raw(`${readAtOnceCharsMax}`)} then ${document} end`,
+          ${sql.placeholder('bytesMax')} then cast(${callDocuments.document} as blob) end`,
       })
-      .from(calls)
-      .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
-      .where(isThisCall)
-      .prepare(),
-    documentById: db
-      .select({ document })
       .from(calls)
       .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
       .where(isThisCall)
@@ -78,23 +70,23 @@ export class Calls {
 
   /** The call as JSON bytes, as it was written when it was ingested. */
   async get(projectId: number, id: string, admit: Admit = () => undefined): Promise<{ document: JsonBytes }> {
-    const { byId, charsById, documentById } = queries(this.#options.store(projectId).read)
-    const row = await byId.get({ projectId, id })
-    if (row?.document) return { document: row.document }
-    const head = row && (await charsById.get({ projectId, id }))
-    if (!head) throw callNotFound()
-    admit(head.chars)
-    const whole = await documentById.get({ projectId, id })
-    if (!whole) throw callNotFound()
-    return whole
+    const { byId } = queries(this.#options.store(projectId).read)
+    let row = await byId.get({ projectId, id, bytesMax: readAtOnceCharsMax })
+    if (row && !row.document) {
+      admit(row.bytes)
+      row = await byId.get({ projectId, id, bytesMax: Number.MAX_SAFE_INTEGER })
+    }
+    if (!row?.document) throw callNotFound()
+    return { document: row.document }
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */
-  async remove(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
+  async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { read, freeing: write } = this.#options.store(projectId)
-    if (!(await queries(read).charsById.get({ projectId, id }))) throw callNotFound()
-    const idHash = this.#options.recordHash(projectId, 'call', id)
     const isThisCall = and(eq(calls.projectId, projectId), eq(calls.id, id))
+    if ((await read.select({ seq: calls.seq }).from(calls).where(isThisCall)).length === 0)
+      throw callNotFound()
+    const idHash = this.#options.recordHash(projectId, 'call', id)
     const seq = write.select({ seq: calls.seq }).from(calls).where(isThisCall)
     const [, , , deleted] = await write.batch([
       write

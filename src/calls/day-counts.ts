@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { ReadDatabase } from '../db/reader.ts'
+import { preparedQueries } from '../db/store.ts'
 
 const projectsCachedMax = 1_000
 const msPerDay = 86_400_000
@@ -8,43 +9,43 @@ const msPerDay = 86_400_000
 /** A project's calls per UTC day, newest day first, as they were at one number of its changes. */
 interface Counts {
   changeSeq: number
-  days: number[]
-  /** Calls of this day and of all newer ones. */
-  through: number[]
+  /** `through`: calls of this day and of all newer ones. */
+  days: [day: number, through: number][]
 }
 
-/** Finds the day in which the call at an offset lies. Kept per project for as long as nothing changes in it. */
-export class DayCounts {
-  readonly #counts = new LRUCache<number, Counts>({ max: projectsCachedMax })
-  readonly #read: (
-    projectId: number,
-  ) => Promise<{ changeSeq: number; days: string; calls: string } | undefined>
-
-  constructor(db: ReadDatabase) {
-    const project = sql.placeholder('projectId')
-    const newestFirst = sql`(select day, calls from calls_by_day where project_id = ${project} order by day desc)`
-    const query = db
+const queries = preparedQueries((db) => {
+  const project = sql.placeholder('projectId')
+  const newestFirst = sql`(select day, sum(calls) over (order by day desc) as through
+    from calls_by_day where project_id = ${project} order by day desc)`
+  return {
+    counts: db
       .select({
         changeSeq: sql<number>`change_seq`,
-        days: sql<string>`(select json_group_array(day) from ${newestFirst})`,
-        calls: sql<string>`(select json_group_array(calls) from ${newestFirst})`,
+        days: sql<string>`(select json_group_array(json_array(day, through)) from ${newestFirst})`,
       })
       .from(sql`projects`)
       .where(sql`id = ${project}`)
-      .prepare()
-    this.#read = async (projectId) => await query.get({ projectId })
+      .prepare(),
+  }
+})
+
+/** Finds the day of the call at an offset. A project's counts are cached until something changes in it. */
+export class DayCounts {
+  readonly #counts = new LRUCache<number, Counts>({ max: projectsCachedMax })
+  readonly #db: ReadDatabase
+
+  constructor(db: ReadDatabase) {
+    this.#db = db
   }
 
   /** Where the call at `offset` is, and the change number of the project for which that holds. */
   async locate(projectId: number, offset: number) {
-    const counts = this.#counts.get(projectId) ?? (await this.#load(projectId))
-    const position = firstAbove(counts.through, offset)
-    const day = counts.days[position]
-    const before = day === undefined ? 0 : (day + 1) * msPerDay
-    return {
-      start: { before, skip: offset - (counts.through[position - 1] ?? 0) },
-      changeSeq: counts.changeSeq,
-    }
+    const { days, changeSeq } = this.#counts.get(projectId) ?? (await this.#load(projectId))
+    const position = days.findIndex(([, through]) => through > offset)
+    // Past the last call no day is found, and no call is before the first one.
+    const [day = -1] = days[position] ?? []
+    const [, newer = 0] = days[position - 1] ?? []
+    return { start: { before: (day + 1) * msPerDay, skip: offset - newer }, changeSeq }
   }
 
   forget(projectId: number): void {
@@ -52,27 +53,9 @@ export class DayCounts {
   }
 
   async #load(projectId: number): Promise<Counts> {
-    const row = await this.#read(projectId)
-    const calls: number[] = JSON.parse(row?.calls ?? '[]')
-    let sum = 0
-    const through = calls.map((count) => {
-      sum += count
-      return sum
-    })
-    const counts = { changeSeq: row?.changeSeq ?? 0, days: JSON.parse(row?.days ?? '[]'), through }
+    const row = await queries(this.#db).counts.get({ projectId })
+    const counts: Counts = { changeSeq: row?.changeSeq ?? 0, days: JSON.parse(row?.days ?? '[]') }
     this.#counts.set(projectId, counts)
     return counts
   }
-}
-
-/** The first position whose value is above `wanted`, in an ascending list; its length when there is none. */
-function firstAbove(ascending: readonly number[], wanted: number): number {
-  let low = 0
-  let high = ascending.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((ascending[middle] ?? 0) > wanted) high = middle
-    else low = middle + 1
-  }
-  return low
 }

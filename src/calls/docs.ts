@@ -4,13 +4,11 @@ import { Call, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
 
-const tags = ['Calls']
-const security = [{ apiKey: [] }]
+const keyed = { tags: ['Calls'], security: [{ apiKey: [] }] }
 const parameters = [pathParameter('id', "The platform's own id for the call.", 'call-1042')]
 
 export const listCalls = {
-  tags,
-  security,
+  ...keyed,
   operationId: 'listCalls',
   summary: 'List calls, newest first',
   parameters: [
@@ -21,8 +19,7 @@ export const listCalls = {
 }
 
 export const getCall = {
-  tags,
-  security,
+  ...keyed,
   operationId: 'getCall',
   summary: 'Get a call',
   parameters,
@@ -30,8 +27,7 @@ export const getCall = {
 }
 
 export const deleteCall = {
-  tags,
-  security,
+  ...keyed,
   operationId: 'deleteCall',
   summary: 'Delete a call for good',
   description: 'It is gone when this answers; its erasure receipt tells when its bytes are.',

@@ -7,28 +7,17 @@ export function isLong(document: string): boolean {
   return document.length > readAtOnceCharsMax
 }
 
-/** Told how many characters are about to be read. @throws unavailable when there is no room for them */
+/** Called with the number of characters about to be read. @throws unavailable when there is no room for them */
 export type Admit = (chars: number) => void
 
-/** The JSON text of a call: exactly the bytes that `GET /v1/calls/:id` answers, fields in their documented order. */
+/**
+ * The JSON text of a call: exactly the bytes that `GET /v1/calls/:id` answers. The call's fields must be in their
+ * documented order, as `newCall` and stored documents have them.
+ */
 export function toDocument(call: Call): string {
-  const upToAnalysis = JSON.stringify({
-    id: call.id,
-    status: call.status,
-    duration: call.duration,
-    summary: call.summary,
-    evaluation: call.evaluation,
-    endedReason: call.endedReason,
-    callerNumber: call.callerNumber,
-    calledNumber: call.calledNumber,
-    isEngaged: call.isEngaged,
-  })
-  const fromTranscript = JSON.stringify({
-    transcript: call.transcript,
-    createdAt: call.createdAt,
-    updatedAt: call.updatedAt,
-  })
-  return `${upToAnalysis.slice(0, -1)},"callAnalysis":${analysisText(call.callAnalysis)},${fromTranscript.slice(1)}`
+  const { callAnalysis, transcript, createdAt, updatedAt, ...before } = call
+  const after = { transcript, createdAt, updatedAt }
+  return `${JSON.stringify(before).slice(0, -1)},"callAnalysis":${analysisText(callAnalysis)},${JSON.stringify(after).slice(1)}`
 }
 
 /** The document of the same call with another `updatedAt`, which is the last of its fields. */
@@ -37,7 +26,7 @@ export function withUpdatedAt(document: string, updatedAt: string): string {
 }
 
 const summaryCharsMax = 300
-/** Everything before the summary is written by us alone: ids, states and numbers, with nothing to escape. */
+/** The values before the summary are ids, states and numbers, which JSON never escapes. */
 const upToSummary =
   /^\{"id":"[^"]*","status":"[^"]*","duration":[^,]*,"summary":(?:null|"((?:[^"\\]|\\u.{4}|\\[^u])*))/s
 

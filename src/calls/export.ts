@@ -8,13 +8,6 @@ const headsMax = 1_000
 /** Documents are joined into lines up to about this many characters at once. */
 const sliceCharsMax = 262_144
 
-interface Head {
-  seq: number
-  createdAt: number
-  id: string
-  chars: number
-}
-
 // Whole numbers: SQLite's own times with milliseconds go through a double.
 const occurredAtField = sql`coalesce(',"occurredAt":"' || strftime('%Y-%m-%dT%H:%M:%S', occurred_at / 1000, 'unixepoch')
   || printf('.%03dZ"', occurred_at % 1000), '')`
@@ -49,21 +42,18 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * Every call of the project as lines of JSON, oldest first, each part with its line endings: what is served of it,
- * and what is not, `occurredAt` and `metadata`, so that importing the lines loses nothing. Paged by the last call's
- * time and id, so that calls coming and going meanwhile neither repeat nor hide any other.
+ * Every call of the project as lines of JSON, oldest first. They include `occurredAt` and `metadata`, which are not
+ * served, so that importing them loses nothing. Paged by time and id, so that concurrent changes hide and repeat nothing.
  */
 export async function* exportCalls(db: ReadDatabase, projectId: number): AsyncGenerator<string> {
-  let last: Pick<Head, 'createdAt' | 'id'> = { createdAt: -1, id: '' }
+  let last = { createdAt: -1, id: '' }
   for (;;) {
     const { createdAt, id } = last
-    const heads: Head[] = await queries(db).heads.all({ projectId, createdAt, id })
+    const heads = await queries(db).heads.all({ projectId, createdAt, id })
     const end = heads.at(-1)
     if (!end) return
-    for (const seqs of inSlices(
-      heads.map(({ seq, chars }) => [seq, chars] as const),
-      sliceCharsMax,
-    )) {
+    const sizes = heads.map(({ seq, chars }) => [seq, chars] as const)
+    for (const seqs of inSlices(sizes, sliceCharsMax)) {
       const row = await queries(db).lines.get({ seqs: JSON.stringify(seqs) })
       if (row?.lines) yield row.lines
     }

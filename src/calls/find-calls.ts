@@ -1,20 +1,23 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import { calls, projects } from '../db/schema.ts'
 import { callWords } from '../db/word-tables.ts'
 import { type CallSearch, writePageEnd } from './call-query.ts'
 import { type CallRow, readRows } from './call-rows.ts'
+import { callFilters, type ValueFilter } from './filters.ts'
 import type { WordQuery } from './word-query.ts'
 
-/** Calls that filters leave are counted up to here. */
+/** Matching calls are counted up to here. */
 const totalMax = 1_000
-/** Words are looked for among so many of the newest calls before they are among all. */
+/** A search for words looks at this many of the newest calls first. */
 const windowCalls = 2_000
+const facetValuesMax = 50
 
 export interface CallRows {
   data: CallRow[]
   /** Null on the last page. */
   nextCursor: string | null
-  /** How many calls the filters leave; null when more than `totalMax` do, which are not counted. */
+  /** How many calls match; null when more than `totalMax` do. */
   total: number | null
   totalMax: number
 }
@@ -66,8 +69,8 @@ function withTotal({ places, counted }: Found) {
 }
 
 /**
- * What is said in many calls is said in many of the newest, so these are looked at first: the keyword index goes by
- * the calls' numbers, not by time, and would have to give all that it finds. What the newest do not have is rare.
+ * Common words are found in the newest calls, so these are searched first: the keyword index is ordered by row number,
+ * not by time, and would have to return everything it finds. Words that the newest calls do not have are rare.
  */
 async function findByWords(
   db: ReadDatabase,
@@ -86,7 +89,7 @@ async function findByWords(
   return { ...found, counted: row?.counted ?? 0 }
 }
 
-/** More than a page holds, to know the total; when that is known, only whether there is another page. */
+/** Enough to know the total; when that is known, enough to know whether there is another page. */
 function placesCounted({ after, limit }: CallSearch): number {
   return (after ? limit : totalMax) + 1
 }
@@ -95,20 +98,20 @@ const places = sql`calls.seq as seq, calls.created_at as createdAt, calls.id as 
 const byPlace = sql`createdAt desc, id desc`
 const placeColumns = { seq: sql<number>`seq`, createdAt: sql<number>`createdAt`, id: sql<string>`id` }
 
-/** The newest calls that the filters leave, by an index that holds all that is filtered by. */
+/** The newest calls that match the filters, from an index that covers all filters. */
 function newest(projectId: number, search: CallSearch, limit: number): SQL {
   return sql`select ${places} from calls indexed by calls_at_a_glance
     where ${conditionOf(projectId, search)} order by calls.created_at desc, calls.id desc limit ${limit}`
 }
 
-/** All calls that have the words and that the filters leave. */
+/** All calls that have the words and match the filters. */
 function allMatching(projectId: number, search: CallSearch, { match }: WordQuery): SQL {
   const table = callWords(projectId)
   return sql`select ${places} from ${table} cross join calls on calls.seq = ${table}.rowid
     where ${table} match ${match} and ${conditionOf(projectId, search)}`
 }
 
-/** Counts what a query gives, and reads as much of it as a page takes. */
+/** Counts the rows of a query, and reads a page of them. */
 async function read(db: ReadDatabase, query: SQL, { limit }: CallSearch): Promise<Found> {
   const rows = await db
     .select({ ...placeColumns, counted: sql<number>`count(*) over ()` })
@@ -118,7 +121,7 @@ async function read(db: ReadDatabase, query: SQL, { limit }: CallSearch): Promis
   return { places: rows, counted: rows[0]?.counted ?? 0 }
 }
 
-/** Which of the newest calls have the words; `looked` is how many were looked at. */
+/** Which of the newest calls have the words; `looked` is how many were searched. */
 async function readWindow(
   db: ReadDatabase,
   projectId: number,
@@ -143,9 +146,9 @@ async function readWindow(
 
 async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
   const [row] = await db
-    .select({ calls: sql<number>`call_count` })
-    .from(sql`projects`)
-    .where(sql`id = ${projectId}`)
+    .select({ calls: projects.callCount })
+    .from(projects)
+    .where(eq(projects.id, projectId))
   return row?.calls ?? 0
 }
 
@@ -154,4 +157,24 @@ function conditionOf(projectId: number, search: CallSearch): SQL {
   const { after } = search
   if (after) conditions.push(sql`(calls.created_at, calls.id) < (${after.createdAt}, ${after.id})`)
   return sql.join(conditions, sql` and `)
+}
+
+/** The values that calls can be filtered by, the most frequent first. */
+export type CallFacets = { [Name in ValueFilter['name']]?: { value: string; calls: number }[] }
+
+/** Each filter's values are counted in an index that has them in order. */
+export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
+  const facets: CallFacets = {}
+  for (const filter of callFilters) {
+    if (filter.kind !== 'value') continue
+    const column = calls[filter.column]
+    facets[filter.name] = await db
+      .select({ value: sql<string>`${column}`, calls: sql<number>`count(*) as calls` })
+      .from(calls)
+      .where(sql`${calls.projectId} = ${projectId} and ${isNotNull(column)}`)
+      .groupBy(column)
+      .orderBy(sql`calls desc`, column)
+      .limit(facetValuesMax)
+  }
+  return facets
 }

@@ -12,7 +12,7 @@ import { checkChange, mergeCall } from './merge.ts'
 import { type CallChange, callIdPattern } from './schemas.ts'
 import { readDeletedCalls, readLongCalls, readStoredCalls } from './stored-calls.ts'
 
-/** Attempts to read, merge and write before the answer is that other processes change the call too fast. */
+/** Attempts to read, merge and write before the answer is 503: other processes keep changing the call. */
 const attemptsMax = 20
 /** Characters of stored documents that one transaction merges into. */
 const charsPerWriteMax = 8_388_608
@@ -31,12 +31,14 @@ interface Input {
   change: CallChange
 }
 
-export interface IngestedCall {
+interface IngestedCall {
   document: string
   isNew: boolean
 }
 
 type Result = IngestedCall | AppError
+/** Without the document: many changes of one long call would hold as many copies of it. */
+type Outcome = Pick<IngestedCall, 'isNew'> | AppError
 
 /** How platforms and imports bring calls in: create or merge, one or many at a time. */
 export class Ingest {
@@ -59,7 +61,7 @@ export class Ingest {
   ): Promise<IngestedCall> {
     const inputs = [{ id, change }]
     const chars = (await this.#readLong(projectId, inputs)).get(id) ?? 0
-    // Before its turn, so that the number of requests that wait for theirs is bounded.
+    // Before the mutex, so that the number of waiting requests is bounded.
     if (chars > 0) admit(chars)
     const [result] = await this.#mutex.run(namesOf(projectId, inputs), () =>
       this.#putSome(projectId, inputs, chars > 0, admit),
@@ -70,18 +72,17 @@ export class Ingest {
   }
 
   /**
-   * The same for many calls, in one transaction of a constant number of statements unless they are long. A call that
-   * cannot be written has its error as its result, and the others are written.
+   * Creates or merges many calls, in one transaction of a constant number of statements unless they are long. A call
+   * that cannot be written gets an error as its result; the others are written.
    */
-  putAll(projectId: number, inputs: readonly Input[]): Promise<(Pick<IngestedCall, 'isNew'> | AppError)[]> {
+  putAll(projectId: number, inputs: readonly Input[]): Promise<Outcome[]> {
     return this.#mutex.run(namesOf(projectId, inputs), async () => {
       const long = await this.#readLong(projectId, inputs)
       const sizes = inputs.map(({ id }, position) => [position, long.get(id) ?? 0] as const)
-      const results: (Pick<IngestedCall, 'isNew'> | AppError)[] = []
+      const results: Outcome[] = []
       for (const positions of inSlices(sizes, charsPerWriteMax)) {
         const some = positions.flatMap((position) => inputs[position] ?? [])
         for (const result of await this.#putSome(projectId, some, long.size > 0, admitAll)) {
-          // Without the document: many changes of one long call make as many.
           results.push(result instanceof AppError ? result : { isNew: result.isNew })
         }
       }
@@ -89,7 +90,7 @@ export class Ingest {
     })
   }
 
-  /** Long calls are merged one at a time, and other requests are answered in between. */
+  /** Merges long calls one at a time, so that other requests are answered in between. */
   async #putSome(
     projectId: number,
     inputs: readonly Input[],
@@ -103,7 +104,7 @@ export class Ingest {
     })
   }
 
-  /** Merges and writes again what another process has changed in between. */
+  /** Merges and writes. Tries again for calls that another process has changed in between. */
   async #mergeAndWrite(projectId: number, inputs: readonly Input[], admit: Admit): Promise<Result[]> {
     const results: Result[] = new Array(inputs.length)
     let open = inputs.map((input, position) => ({ ...input, position }))
@@ -124,18 +125,20 @@ export class Ingest {
 
   /** Several changes of one call build on each other, in their order. */
   async #merge(projectId: number, inputs: readonly Input[], admit: Admit) {
-    const { read } = this.#options.store(projectId)
+    const { store, recordHash } = this.#options
+    const { read } = store(projectId)
     const [stored, deleted] = await Promise.all([
       readStoredCalls(read, projectId, idsOf(inputs)),
-      this.#readDeleted(projectId, inputs),
+      readDeletedCalls(read, projectId, idsOf(inputs), recordHash),
     ])
     const writes = new Map<string, PendingWrite>()
     const mergeOne = ({ id, change }: Input): IngestedCall => {
       checkId(id)
       if (deleted.has(id)) {
-        // What is wrong with a request is wrong whatever is stored.
+        // An invalid request is 400 even for a deleted call.
         checkChange(id, change)
-        throw callWasDeleted()
+        const detail = 'A deleted call stays deleted; its id cannot be used again.'
+        throw new AppError('call_was_deleted', 'Call was deleted', { detail })
       }
       const { stored: first = null, changeSeq = null } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
@@ -153,18 +156,13 @@ export class Ingest {
 
   #checkSize(document: string): void {
     const { callBytesMax } = this.#options.config
-    if (Buffer.byteLength(document) > callBytesMax) throw callTooLarge(callBytesMax)
+    if (Buffer.byteLength(document) <= callBytesMax) return
+    const detail = `A call has at most ${callBytesMax} bytes of JSON (CALL_MAX_BYTES); nothing was written.`
+    throw new AppError('payload_too_large', 'Payload too large', { detail })
   }
 
   #readLong(projectId: number, inputs: readonly Input[]): Promise<Map<string, number>> {
     return readLongCalls(this.#options.store(projectId).read, projectId, idsOf(inputs))
-  }
-
-  async #readDeleted(projectId: number, inputs: readonly Input[]): Promise<Set<string>> {
-    const { store, recordHash } = this.#options
-    const idByHash = new Map(inputs.map(({ id }) => [recordHash(projectId, 'call', id), id]))
-    const hashes = await readDeletedCalls(store(projectId).read, projectId, idByHash.keys())
-    return new Set(hashes.flatMap((hash) => idByHash.get(hash) ?? []))
   }
 }
 
@@ -179,7 +177,7 @@ function idsOf(inputs: readonly Input[]): string[] {
   return inputs.map(({ id }) => id)
 }
 
-/** An error that a client is answered with is a result like any other. */
+/** An error that is meant for the client becomes a result. */
 function resultOf(merge: () => IngestedCall): Result {
   try {
     return merge()
@@ -198,18 +196,6 @@ function checkId(id: string | null): void {
   if (id !== null && callIdPattern.test(id)) return
   const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'
   throw invalidRequest([{ field: 'id', message }])
-}
-
-function callWasDeleted(): AppError {
-  return new AppError('call_was_deleted', 'Call was deleted', {
-    detail: 'A deleted call stays deleted; its id cannot be used again.',
-  })
-}
-
-function callTooLarge(bytesMax: number): AppError {
-  return new AppError('payload_too_large', 'Payload too large', {
-    detail: `A call has at most ${bytesMax} bytes of JSON (CALL_MAX_BYTES); nothing was written.`,
-  })
 }
 
 function tooContended(): AppError {

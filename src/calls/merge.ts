@@ -2,7 +2,7 @@ import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { StoredCall } from './call-head.ts'
 import { toDocument, withUpdatedAt } from './document.ts'
 import { readInstant } from './instant.ts'
-import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
+import { type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
 
 const mergedFields = [
   'duration',
@@ -17,9 +17,9 @@ const mergedFields = [
 ] as const
 
 /**
- * The call after a change. Pure: the same change twice gives the same call. Of events that carry `occurredAt` the
- * newest wins wherever it says something, in whatever order they arrive; where it is silent, the first of the older
- * ones to arrive fills the gap, except `isEngaged`, of which false is not told from silence.
+ * The call after a change. Pure: the same change twice gives the same call. Among events with `occurredAt`, the newest
+ * decides each field that it sets, in whatever order they arrive. An older event fills only fields that are still
+ * empty, and never `isEngaged`, where false may mean that nothing was said.
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
@@ -39,7 +39,7 @@ export function mergeCall(
   for (const field of mergedFields) {
     const value = change[field]
     if (value === undefined || (isLate && (isEmpty(value) || !isEmpty(call[field])))) continue
-    assign(call, field, value)
+    Object.assign(call, { [field]: value })
   }
   // Completion is a fact that no order of events undoes, so a late event may still bring it.
   if (change.status === 'completed') call.status = 'completed'
@@ -48,17 +48,13 @@ export function mergeCall(
   if (change.appendTranscript) call.transcript = continueTranscript(call.transcript, change.appendTranscript)
 
   const metadata = mergeMetadata(before.metadata, change.metadata, isLate)
-  const occurredAt = latest(before.occurredAt, times.occurredAt)
+  const occurredAt = isLate ? before.occurredAt : (times.occurredAt ?? before.occurredAt)
   // Once only: the document of a long call takes tens of milliseconds.
   const document = toDocument(call)
   const isChanged = !stored || metadata !== before.metadata || document !== stored.document
-  call.updatedAt = mergeUpdatedAt({
-    before: before.call.updatedAt,
-    given: times.updatedAt,
-    now,
-    isChanged,
-    isLate,
-  })
+  // A given time is kept, so that importing an export loses nothing; a change without one happened now.
+  const updatedAt = isLate ? null : times.updatedAt
+  if (updatedAt !== null || isChanged) call.updatedAt = new Date(updatedAt ?? now).toISOString()
   return { call, document: withUpdatedAt(document, call.updatedAt), occurredAt, metadata }
 }
 
@@ -98,7 +94,7 @@ export function checkChange(id: string, change: CallChange) {
   return times
 }
 
-/** What is wrong with a change of whatever call, beyond what the schema says. */
+/** What is wrong with a change, whatever the call, beyond what the schema can say. */
 export function changeErrors(change: CallChange): FieldError[] {
   return readChange(change).errors
 }
@@ -108,10 +104,7 @@ function readChange(change: CallChange) {
   if (change.transcript && change.appendTranscript) {
     errors.push({ field: 'appendTranscript', message: 'cannot come together with transcript' })
   }
-  if (
-    change.metadata &&
-    new TextEncoder().encode(JSON.stringify(change.metadata)).length > metadataBytesMax
-  ) {
+  if (change.metadata && Buffer.byteLength(JSON.stringify(change.metadata)) > metadataBytesMax) {
     errors.push({ field: 'metadata', message: `must be at most ${metadataBytesMax} bytes of JSON` })
   }
   const read = (field: 'createdAt' | 'updatedAt' | 'occurredAt'): number | null => {
@@ -136,10 +129,6 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-function assign<Field extends keyof Call>(call: Call, field: Field, value: Call[Field]): void {
-  call[field] = value
-}
-
 function onlyTurn({ role, content }: Turn): Turn {
   return { role, content }
 }
@@ -149,7 +138,9 @@ function continueTranscript(stored: Turn[], append: { at: number; turns: Turn[] 
     throw gap(`The stored transcript has ${stored.length} turns, so turn ${append.at} cannot follow yet.`)
   }
   const known = stored.slice(append.at, append.at + append.turns.length)
-  const differs = known.findIndex((turn, i) => !sameTurn(turn, append.turns[i]))
+  const differs = known.findIndex(
+    ({ role, content }, i) => role !== append.turns[i]?.role || content !== append.turns[i]?.content,
+  )
   if (differs >= 0) throw gap(`Turn ${append.at + differs} is stored with another role or content.`)
   const transcript = stored.concat(append.turns.slice(known.length).map(onlyTurn))
   if (transcript.length > transcriptTurnsMax) {
@@ -157,10 +148,6 @@ function continueTranscript(stored: Turn[], append: { at: number; turns: Turn[] 
     throw invalidRequest([{ field: 'appendTranscript.turns', message }])
   }
   return transcript
-}
-
-function sameTurn(a: Turn, b: Turn | undefined): boolean {
-  return a.role === b?.role && a.content === b.content
 }
 
 function gap(detail: string): AppError {
@@ -171,23 +158,4 @@ function mergeMetadata(before: string | null, given: CallChange['metadata'], isL
   if (given === undefined || (isLate && (given === null || (before !== null && before !== '{}'))))
     return before
   return given === null ? null : JSON.stringify(given)
-}
-
-function latest(a: number | null, b: number | null): number | null {
-  if (a === null || b === null) return a ?? b
-  return Math.max(a, b)
-}
-
-interface UpdatedAt {
-  before: string
-  given: number | null
-  now: number
-  isChanged: boolean
-  isLate: boolean
-}
-
-/** A given time is kept, so that importing an export loses nothing; a change without one happened now. */
-function mergeUpdatedAt({ before, given, now, isChanged, isLate }: UpdatedAt): string {
-  if (given !== null && !isLate) return new Date(given).toISOString()
-  return isChanged ? new Date(now).toISOString() : before
 }

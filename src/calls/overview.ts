@@ -1,12 +1,19 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { StoreOf } from '../db/store.ts'
-import { type Period, type PeriodTexts, readPeriod } from './period.ts'
+import { invalidRequest } from '../errors.ts'
+import { readInstant } from './instant.ts'
 
 const msPerDay = 86_400_000
+const periodDaysMax = 366
 const endReasonsMax = 10
 /** Seconds at which a bucket of durations ends and the next begins. */
 const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
+
+/** Milliseconds since 1970: from (included), to (not included). */
+type Period = Record<'from' | 'to', number>
+/** The same as ISO 8601 texts. */
+type PeriodTexts = Record<'from' | 'to', string>
 
 /** Figures of a period and of the one of the same length before it. */
 export interface OverviewFigures {
@@ -61,7 +68,7 @@ export class Overview {
     this.#store = store
   }
 
-  /** Beside those of the period the figures of the one of the same length before it. */
+  /** The figures of the period, beside those of the period of the same length before it. */
   async figures(projectId: number, texts: PeriodTexts): Promise<OverviewFigures> {
     const period = readPeriod(texts)
     const { from, to } = period
@@ -82,20 +89,19 @@ export class Overview {
     const rows = await this.#read(projectId)
       .select({
         day: sql<number>`created_at / ${sql.raw(String(msPerDay))} as day`,
-        calls: sql<number>`count(*)`,
         success: countIf(sql`evaluation = 'success'`),
         fail: countIf(sql`evaluation = 'fail'`),
+        other: countIf(sql`evaluation not in ('success', 'fail')`),
         unevaluated: countIf(sql`evaluation is null`),
       })
       .from(glance)
       .where(isIn(projectId, period))
       .groupBy(sql`day`)
-    const byDay = new Map(rows.map((row) => [row.day, row]))
-    const data = daysOf(period).map((day) => {
-      const { calls, success, fail, unevaluated } = byDay.get(day) ?? noCalls
-      const other = calls - success - fail - unevaluated
-      return { day: new Date(day * msPerDay).toISOString().slice(0, 10), success, fail, other, unevaluated }
-    })
+    const byDay = new Map(rows.map(({ day, ...counts }) => [day, counts]))
+    const data = daysOf(period).map((day) => ({
+      day: new Date(day * msPerDay).toISOString().slice(0, 10),
+      ...(byDay.get(day) ?? noCalls),
+    }))
     return { data }
   }
 
@@ -106,11 +112,7 @@ export class Overview {
     const counts = Object.fromEntries(
       buckets.map(({ from, to }) => [
         String(from),
-        countIf(
-          to === null
-            ? sql`duration >= ${number(from)}`
-            : sql`duration >= ${number(from)} and duration < ${number(to)}`,
-        ),
+        countIf(to === null ? sql`duration >= ${from}` : sql`duration >= ${from} and duration < ${to}`),
       ]),
     )
     const [row] = await this.#read(projectId)
@@ -144,20 +146,16 @@ export class Overview {
     const [row] = await db
       .select({
         calls: sql<number>`count(*)`,
-        engaged: countIf(sql`is_engaged`),
-        evaluated: sql<number>`count(evaluation)`,
-        success: countIf(sql`evaluation = 'success'`),
+        // Calls without an evaluation count for neither.
+        successRate: sql<number | null>`avg(evaluation = 'success')`,
+        engagement: sql<number | null>`avg(is_engaged)`,
         completed: countIf(sql`status = 'completed'`),
       })
       .from(glance)
       .where(isIn(projectId, period))
-    const { calls, engaged, evaluated, success, completed } = row ?? noFigures
-    return {
-      calls,
-      successRate: evaluated > 0 ? success / evaluated : null,
-      medianDuration: completed > 0 ? await readMedian(db, projectId, period, completed) : null,
-      engagement: calls > 0 ? engaged / calls : null,
-    }
+    const { completed, ...figures } = row ?? noFigures
+    const medianDuration = completed > 0 ? await readMedian(db, projectId, period, completed) : null
+    return { ...figures, medianDuration }
   }
 
   #read(projectId: number): ReadDatabase {
@@ -166,8 +164,8 @@ export class Overview {
 }
 
 const glance = sql`calls indexed by calls_at_a_glance`
-const noCalls = { calls: 0, success: 0, fail: 0, unevaluated: 0 }
-const noFigures = { calls: 0, engaged: 0, evaluated: 0, success: 0, completed: 0 }
+const noCalls = { success: 0, fail: 0, other: 0, unevaluated: 0 }
+const noFigures = { calls: 0, successRate: null, engagement: null, completed: 0 }
 
 /** The middle one of the durations, or the mean of the two in the middle. */
 async function readMedian(db: ReadDatabase, projectId: number, period: Period, completed: number) {
@@ -191,12 +189,22 @@ function countIf(condition: SQL): SQL<number> {
   return sql<number>`count(*) filter (where ${condition})`
 }
 
-function number(value: number): SQL {
-  return sql.raw(String(value))
-}
-
 /** Days since 1970. */
 function daysOf({ from, to }: Period): number[] {
   const [first, last] = [Math.floor(from / msPerDay), Math.floor((to - 1) / msPerDay)]
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
+}
+
+/** @throws invalid_request for times that cannot be read, and for a period that is empty or longer than 366 days. */
+function readPeriod(texts: PeriodTexts): Period {
+  const [from, to] = [readInstant(texts.from), readInstant(texts.to)]
+  if (from === null || to === null) {
+    const message = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z'
+    const bad = (['from', 'to'] as const).filter((field) => readInstant(texts[field]) === null)
+    throw invalidRequest(bad.map((field) => ({ field, message })))
+  }
+  const days = (to - from) / msPerDay
+  if (days > 0 && days <= periodDaysMax) return { from, to }
+  const message = days <= 0 ? 'must be after from' : `must be at most ${periodDaysMax} days after from`
+  throw invalidRequest([{ field: 'to', message }])
 }

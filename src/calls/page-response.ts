@@ -1,4 +1,4 @@
-import { type FieldError, invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { CallPage, PageRequest } from './page.ts'
@@ -9,20 +9,11 @@ const wholeNumber = /^[0-9]{1,15}$/
 
 /** @throws invalid_request naming the parameters that are not whole numbers. */
 export function readPageRequest(query: Record<string, string | undefined>): PageRequest {
-  const errors: FieldError[] = []
-  const read = (field: 'limit' | 'offset', fallback: number): number => {
-    const text = query[field]
-    if (text === undefined) return fallback
-    if (!wholeNumber.test(text))
-      errors.push({ field, message: 'must be a whole number of at most 15 digits' })
-    return Number(text)
-  }
-  const request = {
-    limit: Math.min(read('limit', limitDefault), callsPerPageMax),
-    offset: read('offset', 0),
-  }
-  if (errors.length > 0) throw invalidRequest(errors)
-  return request
+  const message = 'must be a whole number of at most 15 digits'
+  const bad = (['limit', 'offset'] as const).filter((field) => !wholeNumber.test(query[field] ?? '0'))
+  if (bad.length > 0) throw invalidRequest(bad.map((field) => ({ field, message })))
+  const { limit = limitDefault, offset = 0 } = query
+  return { limit: Math.min(Number(limit), callsPerPageMax), offset: Number(offset) }
 }
 
 /** A page as JSON, made of documents that are never parsed; a heavy one is streamed. */

@@ -11,7 +11,7 @@ import type { JsonBytes } from './document.ts'
  * unmapped by the allocator at each copy, which costs several times what the reading does.
  */
 const sliceCharsMax = 50_000
-/** Rounds of finding a page's first call before it is counted out, because the calls keep changing. */
+/** Attempts to find a page's first call by the counts per day, which changes make invalid, before it is counted. */
 const attemptsMax = 3
 
 export interface PageRequest {
@@ -28,15 +28,6 @@ export interface CallPage {
   sliceChars: number
 }
 
-interface PageRow {
-  changeSeq: number
-  total: number
-  /** The joined documents, when they are few characters. */
-  documents: JsonBytes | null
-  /** Else [seq, characters] of each, joined by commas. */
-  heads: string | null
-}
-
 /** Where a page begins: so many calls after the newest one that is older than `before`. */
 interface PageStart {
   before: number
@@ -46,9 +37,8 @@ interface PageStart {
 const comma = new TextEncoder().encode(',')
 const newest: PageStart = { before: Number.MAX_SAFE_INTEGER, skip: 0 }
 
-// One statement, so that the total and the page are of one moment, and the documents are joined by its outermost
-// select: as the value of a subquery they would be copied once more, which costs more than reading them. They
-// are read as bytes, since to make a string of them and bytes of the string costs twice as much as all the rest.
+// One statement, so that the total and the page agree. Its outermost select joins the documents, since the value of a
+// subquery would be copied once more. They are read as bytes: decoding and encoding a string would cost twice the rest.
 const queries = preparedQueries((db: ReadDatabase) => {
   const projectId = sql.placeholder('projectId')
   const page = db.$with('page').as(
@@ -70,7 +60,9 @@ const queries = preparedQueries((db: ReadDatabase) => {
       .select({
         changeSeq: sql<number>`(select change_seq from ${projects} where id = ${projectId})`,
         total: sql<number>`(select call_count from ${projects} where id = ${projectId})`,
+        /** The joined documents, when they are few characters. */
         documents: sql<JsonBytes | null>`cast(group_concat(case when ${isLight} then document end, ',') as blob)`,
+        /** Else [seq, characters] of each, joined by commas. */
         heads: sql<
           string | null
         >`group_concat(case when not ${isLight} then json_array(page.seq, chars) end, ',')`,
@@ -96,11 +88,10 @@ export async function readPage(db: ReadDatabase, projectId: number, request: Pag
   return { total: row.total, documents: readSlices(db, heads), sliceChars }
 }
 
-/** Skipping calls costs 0.1 us each, so an offset is brought near by the counts per day, as long as they hold. */
+/** Skipping a call costs 0.1 us, so the counts per day give a start within one day of the offset. */
 async function readRow(db: ReadDatabase, projectId: number, { limit, offset }: PageRequest) {
   const { page, dayCounts } = queries(db)
-  const read = async (start: PageStart): Promise<PageRow | undefined> =>
-    await page.get({ projectId, limit, ...start })
+  const read = async (start: PageStart) => await page.get({ projectId, limit, ...start })
   if (offset === 0) return read(newest)
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const { start, changeSeq } = await dayCounts.locate(projectId, offset)

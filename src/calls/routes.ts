@@ -2,10 +2,14 @@ import { Elysia } from 'elysia'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
-import { deleteCall, getCall, listCalls } from './docs.ts'
+import { deleteCall, getCall, ingestCall, listCalls } from './docs.ts'
 import type { JsonBytes } from './document.ts'
+import type { Ingest } from './ingest.ts'
+import { changeErrors } from './merge.ts'
 import { readPageRequest, toPageResponse } from './page-response.ts'
+import { CallChange } from './schemas.ts'
 
 /** /v1/calls: what customers do with the records of their calls. */
 export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
@@ -27,12 +31,27 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
       },
       { detail: getCall },
     )
-    .delete('/:id', ({ caller, params }) => calls.remove(caller.projectId, params.id, byKey(caller)), {
+    .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: deleteCall,
     })
 }
 
+/** /ingest/calls: how platforms write calls. */
+export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
+  return new Elysia({ prefix: '/ingest/calls' }).use(callerContext()).put(
+    '/:id',
+    async ({ caller, params, body }) => {
+      const { document, isNew } = await buffers.bodyOf((admit) =>
+        // Elysia gives null for an id whose percent-encoding is broken.
+        ingest.put(caller.projectId, params.id ?? '', body, admit),
+      )
+      return toCallResponse(document, isNew ? 201 : 200)
+    },
+    { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: ingestCall },
+  )
+}
+
 /** A stored document is the answer, byte for byte. */
-export function toCallResponse(document: string | JsonBytes | ReadableStream, status = 200): Response {
+function toCallResponse(document: string | JsonBytes | ReadableStream, status = 200): Response {
   return new Response(document, { status, headers: jsonHeaders })
 }

@@ -1,15 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
 import { callDocuments, callMetadata, calls } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import { type StoredCall, unservedColumns } from './call-head.ts'
 import { readAtOnceCharsMax } from './document.ts'
-
-/** A call as it was read, and the number of its last change. */
-export interface ReadCall {
-  stored: StoredCall
-  changeSeq: number
-}
 
 const queries = preparedQueries((db) => ({
   longByIds: db
@@ -32,11 +27,11 @@ const queries = preparedQueries((db) => ({
     .leftJoin(callMetadata, eq(callMetadata.seq, calls.seq))
     .where(and(eq(calls.projectId, sql.placeholder('projectId')), sql`${calls.id} = wanted.value`))
     .prepare(),
-  deletedHashes: db
-    .select({ hash: sql<string>`erasures.id_hash` })
-    .from(sql`json_each(${sql.placeholder('hashes')}) wanted cross join erasures
+  deleted: db
+    .select({ id: sql<string>`wanted.value ->> 0` })
+    .from(sql`json_each(${sql.placeholder('hashed')}) wanted cross join erasures
       on erasures.project_id = ${sql.placeholder('projectId')} and erasures.kind = 'call'
-      and erasures.id_hash = wanted.value`)
+      and erasures.id_hash = wanted.value ->> 1`)
     .prepare(),
 }))
 
@@ -50,11 +45,12 @@ export async function readLongCalls(
   return new Map(rows.map(({ id, chars }) => [id, chars]))
 }
 
+/** The calls as stored, each with the number of its last change. */
 export async function readStoredCalls(
   db: ReadDatabase,
   projectId: number,
   ids: Iterable<string>,
-): Promise<Map<string, ReadCall>> {
+): Promise<Map<string, { stored: StoredCall; changeSeq: number }>> {
   const rows = await queries(db).byIds.all({ projectId, ids: toJson(ids) })
   return new Map(
     rows.map(({ id, changeSeq, ...row }) => [
@@ -64,14 +60,16 @@ export async function readStoredCalls(
   )
 }
 
-/** Which of the hashes are those of deleted calls. */
+/** Which of the ids are those of deleted calls. */
 export async function readDeletedCalls(
   db: ReadDatabase,
   projectId: number,
-  hashes: Iterable<string>,
-): Promise<string[]> {
-  const rows = await queries(db).deletedHashes.all({ projectId, hashes: toJson(hashes) })
-  return rows.map(({ hash }) => hash)
+  ids: readonly string[],
+  recordHash: RecordHash,
+): Promise<Set<string>> {
+  const hashed = JSON.stringify(ids.map((id) => [id, recordHash(projectId, 'call', id)]))
+  const rows = await queries(db).deleted.all({ projectId, hashed })
+  return new Set(rows.map(({ id }) => id))
 }
 
 function toJson(values: Iterable<string>): string {

@@ -14,19 +14,19 @@ export interface TextMatch {
 
 /** Characters of the text around what was found. */
 const shownCharsMax = 160
-/** So many of them at most are before the first word that was found. */
+/** At most this many of them come before the first word found. */
 const shownBeforeMax = 40
-/** Of a longer transcript only the beginning is looked through. */
+/** Only the beginning of a longer transcript is searched. */
 const searchedCharsMax = 262_144
 
-/** A word that was found, by its offsets in the text, and which one of the query it is. */
+/** A word that was found: its offsets in the text, and which of the query's words it is. */
 interface Mention {
   start: number
   end: number
   term: number
 }
 
-/** The first turn that has the most of the query's words, or the summary when that has more; null when neither has any. */
+/** The first turn with the most of the query's words, or the summary when it has more; null when none has any. */
 export function findMatch(
   query: WordQuery,
   { summary, transcript }: Pick<Call, 'summary' | 'transcript'>,
@@ -38,10 +38,8 @@ export function findMatch(
     chars -= text.length
     return { where: role, text }
   })
-  const all = summary
-    ? [...turns, { where: 'summary' as const, text: summary.slice(0, searchedCharsMax).toWellFormed() }]
-    : turns
-  for (const { where, text } of all) {
+  const searched = (summary ?? '').slice(0, searchedCharsMax).toWellFormed()
+  for (const { where, text } of [...turns, { where: 'summary' as const, text: searched }]) {
     const mentions = mentionsIn(text, query)
     const terms = new Set(mentions.map(({ term }) => term)).size
     if (terms > (best?.terms ?? 0)) best = { where, text, mentions, terms }
@@ -64,7 +62,7 @@ function mentionsIn(text: string, query: WordQuery): Mention[] {
   return mentions
 }
 
-/** Words of scripts that put no space between them, and words that are written otherwise than they are indexed. */
+/** For scripts without spaces between words, and for words that are written differently from how they are indexed. */
 function mentionsInRun(run: string, start: number, query: WordQuery): Mention[] {
   const mentions: Mention[] = []
   let from = 0
@@ -73,7 +71,7 @@ function mentionsInRun(run: string, start: number, query: WordQuery): Mention[] 
     if (at >= 0) from = at + 1
     const term = query.termOf(foldText(word))
     if (term < 0) continue
-    // What is not there to the letter, such as half-width signs, is marked as a whole.
+    // A word that is written differently, such as in half-width characters: all of the run is marked.
     const [first, length] = at < 0 ? [0, run.length] : [at, word.length]
     mentions.push({ start: start + first, end: start + first + length, term })
   }
@@ -130,7 +128,7 @@ function wordEnd(text: string, at: number, limit: number): number {
   return space < 0 ? withoutHalf(text, at) : limit + space
 }
 
-/** Not between the halves of a character. */
+/** Moves an offset out of the middle of a surrogate pair. */
 function withoutHalf(text: string, at: number): number {
   const code = text.charCodeAt(at)
   return code >= 0xdc00 && code < 0xe000 ? at - 1 : at

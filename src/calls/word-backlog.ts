@@ -12,22 +12,17 @@ import type { CallWordsApi } from './call-words-worker.ts'
 
 /** How often to look for calls whose words are not indexed. A long live call is indexed no more often than this. */
 const pollMs = 2_000
-/** Between two slices other requests have their turn. */
+/** Between two slices, so that other requests are answered. */
 const pauseMs = 10
 const callsPerSliceMax = 200
 const charsPerSliceMax = 1_000_000
-/** Calls that a run leaves out because it has tried them; in a longer run the earliest have their turn again. */
+/** A run skips the calls that it has tried; when there are more than this, it tries the earliest again. */
 const knownMax = 1_000
 
 interface WordBacklogOptions {
   read: ReadDatabase
   write: WriteDatabase
   log: Pick<Log, 'error'>
-}
-
-interface BehindRow {
-  seq: number
-  chars: number
 }
 
 interface CallRow {
@@ -40,7 +35,7 @@ interface CallRow {
 const queries = preparedQueries((db) => ({
   behind: db
     .select({ seq: sql<number>`behind.seq`, chars: sql<number>`document_chars` })
-    // Those of a project that is being deleted go with it.
+    // The calls of a deleted project are deleted with it.
     .from(sql`calls_without_words as behind cross join calls on calls.seq = behind.seq
       cross join projects on projects.id = calls.project_id and projects.deleted_at is null`)
     .where(sql`behind.seq not in (select value from json_each(${sql.placeholder('tried')}))`)
@@ -61,8 +56,8 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * Indexes the words of long calls, which their writes leave out: a thread cuts them, since those of the largest call
- * take a second. Which calls are behind is in rows, so a restart loses none; the newest come first.
+ * Indexes the words of long calls in the background, newest first. A thread finds the words, since those of the largest
+ * call take a second. The calls to index are listed in a table, so a restart loses none.
  */
 export class WordBacklog {
   readonly #options: WordBacklogOptions
@@ -87,12 +82,12 @@ export class WordBacklog {
     })
   }
 
-  /** Works the backlog off, and from then on whatever comes to it. */
+  /** Indexes the backlog, and from then on whatever is added to it. */
   start(): void {
     this.#background.soon()
   }
 
-  /** Resolves when no call is without its words but those that changed since this read them. */
+  /** Resolves when every call is indexed, except those that changed in the meantime. */
   finish(): Promise<void> {
     return this.#background.now()
   }
@@ -111,14 +106,14 @@ export class WordBacklog {
     }
   }
 
-  /** Answers whether there was anything to do. Leaves out the calls in `tried` and adds its own to them. */
+  /** Skips the calls in `tried` and adds the ones that it indexes. Returns false when there was nothing to do. */
   async #indexSlice(tried: Set<number>): Promise<boolean> {
     const { read } = this.#options
-    const behind: BehindRow[] = await queries(read).behind.all({ tried: JSON.stringify([...tried]) })
+    const behind = await queries(read).behind.all({ tried: JSON.stringify([...tried]) })
     const sizes = behind.map(({ seq, chars }) => [seq, chars] as const)
     const [seqs] = inSlices(sizes, charsPerSliceMax)
     if (!seqs) return false
-    const rows: CallRow[] = await queries(read).calls.all({ seqs: JSON.stringify(seqs) })
+    const rows = await queries(read).calls.all({ seqs: JSON.stringify(seqs) })
     for (const projectId of new Set(rows.map((row) => row.projectId))) {
       const calls = rows.filter((row) => row.projectId === projectId)
       await this.#index(projectId, calls)
@@ -128,8 +123,8 @@ export class WordBacklog {
   }
 
   /**
-   * A call that has changed since it was read stays behind until the next run: one that never stops changing must not
-   * keep the others waiting. Of several nodes of one database that come to index the same call, the first does.
+   * A call that has changed since it was read is left to the next run, so that one that keeps changing does not delay
+   * the others. When several nodes of one database index the same call, the first one does it.
    */
   async #index(projectId: number, calls: CallRow[]): Promise<void> {
     const documents = calls.map(({ document }) => document)

@@ -1,7 +1,7 @@
 import { foldText, stemOf, wordsOf } from '../text/words.ts'
 import { clip } from './call-words.ts'
 
-/** A single letter would be the beginning of nearly everything. */
+/** A single letter would match nearly every call. */
 const beginningCharsMin = 2
 
 /** What a call must have to be found: all of the words, each in any of its forms. */
@@ -10,15 +10,15 @@ export interface WordQuery {
   match: string
   /** How many different words there are. */
   terms: number
-  /** Which word a word of a text is found by, counted from 0; -1 when by none. */
+  /** Which of the query's words matches this word of a text, counted from 0; -1 for none. */
   termOf: (folded: string) => number
 }
 
-/** Null when the text has no word. The last word may be the beginning of one: it is still being typed. */
+/** Null when the text has no word. The last word also matches as a prefix, since it may still be being typed. */
 export function readWordQuery(text: string): WordQuery | null {
   const words = wordsOf(text)
     .map(({ text, isPrefix }) => ({ folded: clip(foldText(text)), isPrefix }))
-    // An accent that stands alone is nothing without its letter.
+    // An accent alone is not a word.
     .filter(({ folded }) => folded !== '')
   const last = words.at(-1)
   if (!last) return null

@@ -31,17 +31,13 @@ interface Asset {
   encoded: { br: Blob; gzip: Blob }
 }
 
-export interface ConsoleAssets {
-  entries: ConsoleManifest['entries']
-  preloads: string[]
-  assets: ReadonlyMap<string, Asset>
-}
+export type ConsoleAssets = NonNullable<ReturnType<typeof readAssets>>
 
 /**
  * Reads all files of the page into memory. A process keeps serving the version it started with while another is
  * built, and a request never reads from disk. Null when the page has not been built.
  */
-export function readAssets(folder: string): ConsoleAssets | null {
+export function readAssets(folder: string) {
   const manifest = readManifest(folder)
   if (!manifest) return null
   const read = (name: string) => new Blob([readFileSync(join(folder, name))])

@@ -1,40 +1,24 @@
-import { Elysia } from 'elysia'
 import type { Keys } from '../auth/keys.ts'
 import { invalidRequest } from '../errors.ts'
-import { consoleContext } from '../http/console-context.ts'
-import { byPerson } from '../identity.ts'
-import { bodyOf } from '../validation.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { AddressToCheck, NewKey } from './schemas.ts'
 
-const detail = { hide: true }
 const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 
 /** /console/api/projects/:project/keys: for owners. */
 export function keyRoutes(keys: Keys) {
-  return new Elysia({ prefix: '/console/api/projects/:project/keys' })
-    .use(consoleContext())
-    .get('', async ({ member }) => ({ data: await keys.list(member.projectId) }), { detail })
+  return consoleRoutes('/console/api/projects/:project/keys')
+    .get('', async ({ member }) => ({ data: await keys.list(member.projectId) }))
     .post(
       '',
-      ({ member, person, address, body }) =>
-        keys.create(
-          member.projectId,
-          { ...body, expiresAt: readTime(body.expiresAt), createdBy: person.name },
-          byPerson(person, address),
-        ),
-      { parse: 'json', body: bodyOf(NewKey), detail },
+      ({ member, person, by, body }) => {
+        const key = { ...body, expiresAt: readTime(body.expiresAt), createdBy: person.name }
+        return keys.create(member.projectId, key, by)
+      },
+      jsonBody(NewKey),
     )
-    .post('/check-address', ({ body }) => keys.checkAddress(body), {
-      parse: 'json',
-      body: bodyOf(AddressToCheck),
-      detail,
-    })
-    .delete(
-      '/:id',
-      ({ member, person, address, params }) =>
-        keys.revoke(member.projectId, params.id, byPerson(person, address)),
-      { detail },
-    )
+    .post('/check-address', ({ body }) => keys.checkAddress(body), jsonBody(AddressToCheck))
+    .delete('/:id', ({ member, by, params }) => keys.revoke(member.projectId, params.id, by))
 }
 
 /** Milliseconds since 1970. @throws invalid_request */

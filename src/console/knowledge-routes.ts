@@ -1,17 +1,13 @@
-import { Elysia } from 'elysia'
-import { consoleContext } from '../http/console-context.ts'
-import { byPerson } from '../identity.ts'
 import type { IndexedItems } from '../knowledge/indexed-items.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import { bodyOf } from '../validation.ts'
-import { pageLimitOf } from './page-request.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
+import { limitOf } from './page-request.ts'
 import { ItemsRequest } from './schemas.ts'
 
-const detail = { hide: true }
-
-interface KnowledgeRoutesOptions {
+export interface KnowledgeRoutesOptions {
   knowledge: Knowledge
   indexedItems: IndexedItems
   search: Search
@@ -19,12 +15,16 @@ interface KnowledgeRoutesOptions {
 
 /** /console/api/projects/:project/knowledge: items, their index status, and the playground's search. */
 export function consoleKnowledgeRoutes({ knowledge, indexedItems, search }: KnowledgeRoutesOptions) {
-  return new Elysia({ prefix: '/console/api/projects/:project/knowledge' })
-    .use(consoleContext())
+  return consoleRoutes('/console/api/projects/:project/knowledge')
     .get(
       '',
-      ({ member, query }) => indexedItems.list(member.projectId, { ...pageLimitOf(query), name: query.name }),
-      { query: bodyOf(ItemsRequest), detail },
+      ({ member, query }) =>
+        indexedItems.list(member.projectId, {
+          ...query,
+          cursor: query.cursor || undefined,
+          limit: limitOf(query.limit),
+        }),
+      { query: bodyOf(ItemsRequest) },
     )
     .post(
       '',
@@ -34,26 +34,11 @@ export function consoleKnowledgeRoutes({ knowledge, indexedItems, search }: Know
         set.status = 201
         return await indexedItems.get(member.projectId, item.id)
       },
-      { parse: 'json', body: bodyOf(NewItem), detail },
+      jsonBody(NewItem),
     )
-    .post('/preview', ({ body }) => knowledge.preview(body.text), {
-      parse: 'json',
-      body: bodyOf(PreviewRequest),
-      detail,
-    })
-    .post('/search', ({ member, body }) => search.explain(member.projectId, body), {
-      parse: 'json',
-      body: bodyOf(SearchRequest),
-      detail,
-    })
-    .get('/:id', ({ member, params }) => indexedItems.get(member.projectId, params.id), { detail })
-    .get('/:id/chunks', ({ member, params }) => indexedItems.chunks(member.projectId, params.id), {
-      detail,
-    })
-    .delete(
-      '/:id',
-      ({ member, person, address, params }) =>
-        knowledge.delete(member.projectId, params.id, byPerson(person, address)),
-      { detail },
-    )
+    .post('/preview', ({ body }) => knowledge.preview(body.text), jsonBody(PreviewRequest))
+    .post('/search', ({ member, body }) => search.explain(member.projectId, body), jsonBody(SearchRequest))
+    .get('/:id', ({ member, params }) => indexedItems.get(member.projectId, params.id))
+    .get('/:id/chunks', ({ member, params }) => indexedItems.chunks(member.projectId, params.id))
+    .delete('/:id', ({ member, by, params }) => knowledge.delete(member.projectId, params.id, by))
 }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Requirement } from '../db/requirements.ts'
 import { members } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
-import { byPerson, type SignedIn } from '../identity.ts'
+import type { By } from '../identity.ts'
 import type { Project, Projects } from '../projects/projects.ts'
 import type { ProjectOfPerson } from './people/session-answer.ts'
 import { isConsoleOwner } from './people/set-up.ts'
@@ -16,17 +16,12 @@ const projectsPerOwnerMax = 100
  */
 export async function createOwnProject(
   projects: Pick<Projects, 'create'>,
-  person: SignedIn,
+  personId: string,
   name: string,
-  address: string | null,
+  by: By,
 ): Promise<ProjectOfPerson> {
-  const { personId } = person
-  const project = await projects.create(name, {
-    ownerId: personId,
-    by: byPerson(person, address),
-    requirements: [mayCreate(personId), ownsFew(personId)],
-  })
-  return asOwner(project)
+  const requirements = [mayCreate(personId), ownsFew(personId)]
+  return asOwner(await projects.create(name, { ownerId: personId, by, requirements }))
 }
 
 /** A project as its owner sees it. */

@@ -1,25 +1,15 @@
 import { invalidRequest } from '../errors.ts'
 
-/** The page of a list, as the query string asks for it. */
-export interface PageRequest {
-  cursor?: string | undefined
-  limit?: string | undefined
-}
-
 const limitDefault = 50
 const limitMax = 200
 
-/** @returns `before`: every row of the page has a lower number; null for the first page */
-export function pageOf({ cursor, limit }: PageRequest): { limit: number; before: number | null } {
-  return {
-    limit: limit ? Math.min(limitMax, Math.max(1, readNumber('limit', limit))) : limitDefault,
-    before: cursor ? readNumber('cursor', cursor) : null,
-  }
+/** The page of a list that a query string asks for. `before`: every row has a lower number; null for the first page. */
+export function pageOf({ cursor, limit }: { cursor?: string | undefined; limit?: string | undefined }) {
+  return { limit: limitOf(limit), before: cursor ? readNumber('cursor', cursor) : null }
 }
 
-/** For lists whose cursor is not a number. */
-export function pageLimitOf({ cursor, limit }: PageRequest): { limit: number; cursor?: string } {
-  return { limit: pageOf({ limit }).limit, ...(cursor ? { cursor } : {}) }
+export function limitOf(limit: string | undefined): number {
+  return limit ? Math.min(limitMax, Math.max(1, readNumber('limit', limit))) : limitDefault
 }
 
 function readNumber(field: string, text: string): number {

@@ -5,32 +5,22 @@ import { answerFile, type StaticFile } from '../http/static-file.ts'
 import type { ConsoleAssets } from './assets.ts'
 import { assetsPath, consolePage, notBuiltPage, pagePaths, pagePolicy } from './page.ts'
 
-const detail = { hide: true }
 const nonceBytes = 16
-const secondsPerDay = 86_400
+const forADay = 'public, max-age=86400'
 /** These files are named by a hash of their content. */
 const forEver = 'public, max-age=31536000, immutable'
 
 /** /console: the page, at each of its paths, and its files. */
 export function pagesRoutes(built: ConsoleAssets | null) {
   const routes = new Elysia({ name: 'console-pages' })
-  routes.get(
-    `${assetsPath}:name`,
-    ({ params: { name }, request }) =>
-      answerFile(assetOf(built, name), { name, asked: request.headers, cacheControl: forEver }),
-    { detail },
-  )
+  const send = (name: string, { headers }: Request, cacheControl: string) =>
+    answerFile(assetOf(built, name), { name, asked: headers, cacheControl })
+  routes.get(`${assetsPath}:name`, ({ params: { name }, request }) => send(name, request, forEver))
   // Browsers request this by themselves for pages that name no icon, such as those of /docs.
-  routes.get(
-    '/favicon.ico',
-    ({ request }) => {
-      const name = built?.entries.icon ?? 'favicon.ico'
-      const cacheControl = `public, max-age=${secondsPerDay}`
-      return answerFile(assetOf(built, name), { name, asked: request.headers, cacheControl })
-    },
-    { detail },
-  )
-  for (const path of pagePaths) routes.get(path, () => toPage(built), { detail })
+  routes.get('/favicon.ico', ({ request }) => send(built?.entries.icon ?? 'favicon.ico', request, forADay), {
+    detail: { hide: true },
+  })
+  for (const path of pagePaths) routes.get(path, () => toPage(built))
   return routes
 }
 

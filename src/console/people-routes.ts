@@ -1,17 +1,14 @@
-import { Elysia } from 'elysia'
 import type { AuditTrail } from '../audit/audit-trail.ts'
-import { consoleContext } from '../http/console-context.ts'
-import { byPerson } from '../identity.ts'
 import { bodyOf } from '../validation.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { pageOf } from './page-request.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Members } from './people/members.ts'
 import type { People } from './people/people.ts'
-import { NewInvitation, NewRole, PageRequest } from './schemas.ts'
-
-const detail = { hide: true }
+import { NewRole, PageRequest } from './schemas.ts'
 
 interface PeopleRoutesOptions {
+  people: People
   members: Members
   invitations: Invitations
   audit: AuditTrail
@@ -19,59 +16,35 @@ interface PeopleRoutesOptions {
   publicUrl: string | null
 }
 
-/** /console/api/people: all accounts, for the console's owner. */
-export function accountRoutes(people: People) {
-  return new Elysia({ prefix: '/console/api/people' })
-    .use(consoleContext())
-    .get('', async () => ({ data: await people.accounts() }), { detail })
-    .delete('/:id', ({ person, address, params }) => people.remove(params.id, byPerson(person, address)), {
-      detail,
-    })
-}
-
-/** /console/api/projects/:project/people, /invitations and /audit: for owners. */
-export function peopleRoutes({ members, invitations, audit, publicUrl }: PeopleRoutesOptions) {
-  return new Elysia({ prefix: '/console/api/projects/:project' })
-    .use(consoleContext())
-    .get(
-      '/people',
-      async ({ member }) => ({
-        members: await members.list(member.projectId),
-        invitations: await invitations.list(member.projectId),
-      }),
-      { detail },
-    )
+/** /console/api/people, for the console's owner; /people, /invitations and /audit of a project, for its owners. */
+export function peopleRoutes({ people, members, invitations, audit, publicUrl }: PeopleRoutesOptions) {
+  return consoleRoutes('/console/api')
+    .get('/people', async () => ({ data: await people.accounts() }))
+    .delete('/people/:id', ({ by, params }) => people.delete(params.id, by))
+    .get('/projects/:project/people', async ({ member }) => ({
+      members: await members.list(member.projectId),
+      invitations: await invitations.list(member.projectId),
+    }))
     .patch(
-      '/people/:id',
-      ({ member, person, address, params, body }) =>
-        members.changeRole(member.projectId, params.id, body.role, byPerson(person, address)),
-      { parse: 'json', body: bodyOf(NewRole), detail },
+      '/projects/:project/people/:id',
+      ({ member, by, params, body }) => members.changeRole(member.projectId, params.id, body.role, by),
+      jsonBody(NewRole),
     )
-    .delete(
-      '/people/:id',
-      ({ member, person, address, params }) =>
-        members.remove(member.projectId, params.id, byPerson(person, address)),
-      { detail },
+    .delete('/projects/:project/people/:id', ({ member, by, params }) =>
+      members.remove(member.projectId, params.id, by),
     )
     .post(
-      '/invitations',
-      ({ member, person, address, request, headers, body }) =>
-        invitations.create(
-          member.projectId,
-          body.role,
-          publicUrl ?? headers.origin ?? new URL(request.url).origin,
-          byPerson(person, address),
-        ),
-      { parse: 'json', body: bodyOf(NewInvitation), detail },
+      '/projects/:project/invitations',
+      ({ member, by, request, headers, body }) => {
+        const baseUrl = publicUrl ?? headers.origin ?? new URL(request.url).origin
+        return invitations.create(member.projectId, body.role, baseUrl, by)
+      },
+      jsonBody(NewRole),
     )
-    .delete(
-      '/invitations/:id',
-      ({ member, person, address, params }) =>
-        invitations.revoke(member.projectId, params.id, byPerson(person, address)),
-      { detail },
+    .delete('/projects/:project/invitations/:id', ({ member, by, params }) =>
+      invitations.revoke(member.projectId, params.id, by),
     )
-    .get('/audit', ({ member, query }) => audit.list(member.projectId, pageOf(query)), {
+    .get('/projects/:project/audit', ({ member, query }) => audit.list(member.projectId, pageOf(query)), {
       query: bodyOf(PageRequest),
-      detail,
     })
 }

@@ -12,21 +12,21 @@ export const SignIn = Type.Object({ email: Text(320), password: Text(128) })
 
 export const LinkToken = Type.Object({ token: Token })
 
-export const SetUp = Type.Object({ token: Token, name: Text(200), email: Text(320), password: Password })
+const newPerson = { name: Text(200), email: Text(320), password: Password }
+
+export const SetUp = Type.Object({ token: Token, ...newPerson })
 
 /** Without `newPerson`, the signed-in person joins. */
 export const AcceptInvitation = Type.Object({
   token: Token,
-  newPerson: Type.Optional(Type.Object({ name: Text(200), email: Text(320), password: Password })),
+  newPerson: Type.Optional(Type.Object(newPerson)),
 })
 
 export const ResetPassword = Type.Object({ token: Token, password: Password })
 
 export const ChangePassword = Type.Object({ currentPassword: Text(128), newPassword: Password })
 
-export const ProjectName = Type.Object({ name: Text(200) })
-
-export const PersonName = Type.Object({ name: Text(200) })
+export const NewName = Type.Object({ name: Text(200) })
 
 /** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
@@ -43,8 +43,6 @@ export const AddressToCheck = Type.Object({
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
   address: Type.Optional(Type.String({ maxLength: 100 })),
 })
-
-export const NewInvitation = Type.Object({ role: Role })
 
 export const NewRole = Type.Object({ role: Role })
 

@@ -1,6 +1,4 @@
-import { Elysia } from 'elysia'
-import { consoleContext } from '../http/console-context.ts'
-import { bodyOf } from '../validation.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
 import type { Client } from './people/auth.ts'
 import type { Links } from './people/links.ts'
 import type { People } from './people/people.ts'
@@ -10,86 +8,65 @@ import {
   AcceptInvitation,
   ChangePassword,
   LinkToken,
-  PersonName,
+  NewName,
   ResetPassword,
   SetUp,
   SignIn,
 } from './schemas.ts'
 
-const detail = { hide: true }
+interface SessionRoutesOptions {
+  sessions: Sessions
+  links: Links
+  people: People
+}
 
 /** /console/api: sessions, one-time links and the person's own account. */
-export function sessionRoutes(sessions: Sessions, links: Links, people: People) {
-  return new Elysia({ prefix: '/console/api' })
-    .use(consoleContext())
-    .get('/session', async (context) => answer(context, await sessions.current(clientOf(context))), {
-      detail,
-    })
+export function sessionRoutes({ sessions, links, people }: SessionRoutesOptions) {
+  return consoleRoutes('/console/api')
+    .derive(({ headers, address }): { client: Client } => ({
+      client: { cookies: headers.cookie ?? null, address, userAgent: headers['user-agent'] ?? null },
+    }))
+    .get('/session', async ({ set, client }) => answer(set, await sessions.current(client)))
     .post(
       '/session',
-      async (context) => answer(context, await sessions.signIn(context.body, clientOf(context))),
-      { parse: 'json', body: bodyOf(SignIn), detail },
+      async ({ set, body, client }) => answer(set, await sessions.signIn(body, client)),
+      jsonBody(SignIn),
     )
-    .delete(
-      '/session',
-      async (context) => answer(context, await sessions.signOut(context.person, clientOf(context))),
-      { detail },
+    .delete('/session', async ({ set, person, client }) =>
+      answer(set, await sessions.signOut(person, client, 'here')),
     )
-    .get('/sessions', async ({ person }) => ({ data: await sessions.list(person) }), { detail })
-    .delete(
-      '/sessions',
-      async (context) => answer(context, await sessions.signOutEverywhere(context.person, clientOf(context))),
-      { detail },
+    .get('/sessions', async ({ person }) => ({ data: await sessions.list(person) }))
+    .delete('/sessions', async ({ set, person, client }) =>
+      answer(set, await sessions.signOut(person, client, 'everywhere')),
     )
-    .delete(
-      '/sessions/:id',
-      (context) => sessions.end(context.person, context.params.id, clientOf(context)),
-      { detail },
-    )
-    .patch('/person', ({ person, body, address }) => people.rename(person, body.name, address), {
-      parse: 'json',
-      body: bodyOf(PersonName),
-      detail,
-    })
+    .delete('/sessions/:id', ({ person, by, params }) => sessions.end(person, params.id, by))
+    .patch('/person', ({ person, by, body }) => people.rename(person, body.name, by), jsonBody(NewName))
     .post(
       '/password',
-      async (context) =>
-        answer(context, await sessions.changePassword(context.person, context.body, clientOf(context))),
-      { parse: 'json', body: bodyOf(ChangePassword), detail },
+      async ({ set, body, person, client }) =>
+        answer(set, await sessions.changePassword(person, body, client)),
+      jsonBody(ChangePassword),
     )
-    .post('/links/check', ({ body }) => links.check(body.token), {
-      parse: 'json',
-      body: bodyOf(LinkToken),
-      detail,
-    })
+    .post('/links/check', ({ body }) => links.check(body.token), jsonBody(LinkToken))
     .post(
       '/links/setup',
-      async (context) => answer(context, await links.setUp(context.body, clientOf(context))),
-      { parse: 'json', body: bodyOf(SetUp), detail },
+      async ({ set, body, client }) => answer(set, await links.setUp(body, client)),
+      jsonBody(SetUp),
     )
     .post(
       '/links/invitation',
-      async (context) => answer(context, await links.accept(context.body, context.person, clientOf(context))),
-      { parse: 'json', body: bodyOf(AcceptInvitation), detail },
+      async ({ set, body, person, client }) => answer(set, await links.accept(body, person, client)),
+      jsonBody(AcceptInvitation),
     )
     .post(
       '/links/password',
-      async (context) => answer(context, await links.resetPassword(context.body, clientOf(context))),
-      { parse: 'json', body: bodyOf(ResetPassword), detail },
+      async ({ set, body, client }) => answer(set, await links.resetPassword(body, client)),
+      jsonBody(ResetPassword),
     )
 }
 
-interface ClientContext {
-  headers: Record<string, string | undefined>
-  address: string | null
-}
-
-function clientOf({ headers, address }: ClientContext): Client {
-  return { cookies: headers.cookie ?? null, address, userAgent: headers['user-agent'] ?? null }
-}
-
 function answer<Answer>(
-  { set }: { set: { headers: { 'set-cookie'?: string | string[] } } },
+  set: { headers: { 'set-cookie'?: string | string[] } },
   outcome: WithCookies<Answer>,
 ): Answer {
   if (outcome.cookies.length > 0) set.headers['set-cookie'] = outcome.cookies

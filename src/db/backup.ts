@@ -8,7 +8,6 @@ import {
   readdir,
   readFile,
   realpath,
-  rename,
   rm,
   stat,
   writeFile,
@@ -16,7 +15,7 @@ import {
 import { dirname, join, resolve, sep } from 'node:path'
 import Database from 'libsql'
 import { Thread } from '../threads/thread.ts'
-import type { BackupApi, CopiedFacts, CopyRequest } from './backup-worker.ts'
+import type { BackupApi } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
 import { newestKnownMigration } from './migrate.ts'
 
@@ -55,16 +54,20 @@ interface BackupOptions {
 
 /**
  * Copies a snapshot of the database into `folder`, while others read and write it. The manifest comes last: a folder
- * without one is not a backup.
+ * without a whole one is not a backup.
  */
 export async function backUp(options: BackupOptions): Promise<BackupManifest> {
-  const { source, dataDir, folder, version, now, signal } = options
+  const { source, dataDir, version, now, signal } = options
   if (!existsSync(source)) throw new Error(`There is no database at ${source}.`)
-  const target = await newFolder(folder, dataDir)
-  const database = join(target.path, databaseName)
-  const createdAt = new Date(now()).toISOString()
+  const folder = resolve(options.folder)
+  const isNew = (await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined
+  if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty. Choose another folder.`)
+  const database = join(folder, databaseName)
+  const manifestFile = join(folder, manifestName)
   try {
-    const { newestMigration, generation, ...holds } = await copyDatabase({ source, target: database }, signal)
+    await refuseInside(folder, dataDir)
+    const createdAt = new Date(now()).toISOString()
+    const { newestMigration, generation, ...holds } = await copyDatabase(source, database, signal)
     const manifest: BackupManifest = {
       format: formatVersion,
       callbook: version,
@@ -76,14 +79,13 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
     }
     signal.throwIfAborted()
     await syncFile(database)
-    const draft = join(target.path, `${manifestName}.tmp`)
-    await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`)
-    await syncFile(draft)
-    await rename(draft, join(target.path, manifestName))
-    await syncFile(target.path)
+    await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`)
+    await syncFile(manifestFile)
+    await syncFile(folder)
     return manifest
   } catch (error) {
-    await target.discard()
+    const made = isNew ? [folder] : [database, `${database}-journal`, manifestFile]
+    for (const path of made) await rm(path, { recursive: true, force: true })
     throw error
   }
 }
@@ -137,29 +139,16 @@ export async function restore(
   }
 }
 
-async function newFolder(
-  folder: string,
-  dataDir: string,
-): Promise<{ path: string; discard(): Promise<void> }> {
-  const path = resolve(folder)
-  const isNew = (await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined
-  const [real, data] = [await realpath(path), await realpath(dataDir).catch(() => resolve(dataDir))]
-  const discard = async () => {
-    for (const name of [databaseName, `${databaseName}-journal`, manifestName, `${manifestName}.tmp`])
-      await rm(join(path, name), { force: true })
-    if (isNew) await rm(path, { recursive: true, force: true })
-  }
-  if (`${real}${sep}`.startsWith(`${data}${sep}`)) {
-    if (isNew) await discard()
-    throw new Error(
-      `${path} is inside ${dataDir}, which must not keep what is deleted. Choose another folder.`,
-    )
-  }
-  if ((await readdir(path)).length > 0) throw new Error(`${path} is not empty. Choose another folder.`)
-  return { path, discard }
+async function refuseInside(folder: string, dataDir: string): Promise<void> {
+  const [real, data] = [await realpath(folder), await realpath(dataDir).catch(() => resolve(dataDir))]
+  if (!`${real}${sep}`.startsWith(`${data}${sep}`)) return
+  throw new Error(
+    `${folder} is inside ${dataDir}, which must not keep what is deleted. Choose another folder.`,
+  )
 }
 
-async function copyDatabase(request: CopyRequest, signal: AbortSignal): Promise<CopiedFacts> {
+/** In a thread of its own, so that `signal` can end the process meanwhile. */
+async function copyDatabase(source: string, target: string, signal: AbortSignal) {
   const thread = new Thread<BackupApi>({
     script: new URL('./backup-worker.ts', import.meta.url),
     name: 'The backup',
@@ -167,15 +156,7 @@ async function copyDatabase(request: CopyRequest, signal: AbortSignal): Promise<
   })
   const stop = () => void thread.close()
   signal.addEventListener('abort', stop)
-  try {
-    return await thread.ask('copy', request)
-  } catch (error) {
-    signal.throwIfAborted()
-    throw error
-  } finally {
-    signal.removeEventListener('abort', stop)
-    stop()
-  }
+  return await thread.ask('copy', source, target).finally(stop)
 }
 
 async function readManifest(folder: string): Promise<BackupManifest> {

@@ -33,17 +33,12 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Writes to a database file. @param url `file:…` */
-export function openFileSession(url: string): WriterSession {
-  return new FileSession(decodeURIComponent(url.replace(/^file:/, '')))
-}
-
 /**
- * Runs calls one after another. Batches that arrive while one is committed share the next commit, since the disk is
+ * Writes to a database file, one call after another. Batches that arrive while one is committed share the next commit, since the disk is
  * what a commit waits for: each batch has a savepoint, so that it is written whole or not at all whatever becomes of
  * the others.
  */
-class FileSession implements WriterSession {
+export class FileSession implements WriterSession {
   readonly #file: string
   readonly #ballast: BallastFile
   /** Calls that free space go first: a deletion does not wait behind an import. */
@@ -52,9 +47,10 @@ class FileSession implements WriterSession {
   #opened: WriteConnection | null = null
   #isWorking = false
 
-  constructor(file: string) {
-    this.#file = file
-    this.#ballast = new BallastFile(file)
+  /** @param url `file:…` */
+  constructor(url: string) {
+    this.#file = decodeURIComponent(url.replace(/^file:/, ''))
+    this.#ballast = new BallastFile(this.#file)
   }
 
   run(call: WriterCall, frees: boolean): Promise<WriterValue> {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import Database from 'libsql'
+import { retry } from './retry.ts'
 
 const retryMs = 50
 
@@ -29,17 +30,12 @@ export class FolderLock {
 
   /** Waits for the lock. @throws after `timeoutMs` */
   static async acquire(folder: string, name: string, timeoutMs: number): Promise<FolderLock> {
-    const deadline = performance.now() + timeoutMs
-    for (;;) {
+    const acquire = async () => {
       const lock = FolderLock.tryAcquire(folder, name)
       if (lock) return lock
-      if (performance.now() > deadline) {
-        throw new Error(
-          `${join(folder, `${name}.lock`)} has been held by another process for ${timeoutMs} ms`,
-        )
-      }
-      await new Promise((resolve) => setTimeout(resolve, retryMs))
+      throw new Error(`${join(folder, `${name}.lock`)} has been held by another process for ${timeoutMs} ms`)
     }
+    return await retry(acquire, { withinMs: timeoutMs, delayMs: retryMs })
   }
 
   release(): void {

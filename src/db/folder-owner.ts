@@ -20,7 +20,7 @@ export class FolderOwner {
       work: async () => this.#tryTaking(),
       delayMs: retryMs,
       retryMs,
-      // The folder may be impossible to open for a moment, for want of file handles, say.
+      // The folder may fail to open for a moment, such as when there are too many open files.
       onFailure: () => undefined,
     })
   }

@@ -25,10 +25,6 @@ export type DatabaseLocation = FileLocation | RemoteLocation | ReplicaLocation
 /** What a worker needs to open its own reader. */
 export type ReadLocation = FileLocation | RemoteLocation
 
-export function toReadLocation(location: DatabaseLocation): ReadLocation {
-  return location.kind === 'replica' ? { kind: 'file', file: location.file } : location
-}
-
 /** A path as libSQL's client takes it, with the characters escaped that mean something in a URL. */
 export function fileUrl(path: string): string {
   return `file:${path.replace(/[%?#]/g, encodeURIComponent)}`

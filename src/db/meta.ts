@@ -17,10 +17,12 @@ const secretBytes = 32
 /** Reads the secrets, and makes them on a new database. Of processes that start at once, the first wins. */
 export async function readSecrets(read: ReadDatabase, write: WriteDatabase): Promise<DatabaseSecrets> {
   const names = ['generation', 'id_hash_key', 'session_secret']
-  const made = names.map((name) => ({ name, value: randomBytes(secretBytes).toString('hex') }))
-  if ((await readSome(read, names)).size < names.length)
+  let values = await readMeta(read, '')
+  if (!names.every((name) => values.has(name))) {
+    const made = names.map((name) => ({ name, value: randomBytes(secretBytes).toString('hex') }))
     await write.insert(meta).values(made).onConflictDoNothing()
-  const values = await readSome(read, names)
+    values = await readMeta(read, '')
+  }
   return {
     generation: values.get('generation') ?? '',
     idHashKey: values.get('id_hash_key') ?? '',
@@ -48,13 +50,5 @@ export async function readMeta(read: ReadDatabase, prefix: string): Promise<Map<
     .select()
     .from(meta)
     .where(sql`substr(${meta.name}, 1, ${prefix.length}) = ${prefix}`)
-  return new Map(rows.map(({ name, value }) => [name, value]))
-}
-
-async function readSome(read: ReadDatabase, names: string[]): Promise<Map<string, string>> {
-  const rows = await read
-    .select()
-    .from(meta)
-    .where(sql`${meta.name} in (select value from json_each(${JSON.stringify(names)}))`)
   return new Map(rows.map(({ name, value }) => [name, value]))
 }

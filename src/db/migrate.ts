@@ -6,6 +6,7 @@ import { sql } from 'drizzle-orm'
 import { migrate as applyMigrations } from 'drizzle-orm/libsql/migrator'
 import { FolderLock } from './folder-lock.ts'
 import type { ReadDatabase } from './reader.ts'
+import { retry } from './retry.ts'
 import type { WriteDatabase } from './writer.ts'
 
 const lockTimeoutMs = 60_000
@@ -42,7 +43,12 @@ export async function migrateRemotely(db: WriteDatabase): Promise<void> {
 export async function isMigrated(db: ReadDatabase | WriteDatabase): Promise<boolean> {
   const applied = await newestAppliedMigration(db)
   const known = newestKnownMigration()
-  if (applied > known) throw newerDatabase()
+  if (applied > known) {
+    throw new Error(
+      'The database was written by a newer version of Callbook than this one. ' +
+        'Start the newer version, or point DATA_DIR or DATABASE_URL at another database.',
+    )
+  }
   return applied === known
 }
 
@@ -55,25 +61,20 @@ async function acquireLease(db: WriteDatabase, holder: string): Promise<void> {
   await db.run(
     sql`create table if not exists __callbook_leases (name text primary key, holder text, until real)`,
   )
-  const deadline = performance.now() + leaseMs + lockTimeoutMs
   const now = sql.raw(`(unixepoch('subsec') * 1000)`)
-  for (;;) {
+  const held = new Error('Another node has been migrating the database for too long')
+  const acquire = async () => {
     const taken = await db.all(sql`
       insert into __callbook_leases (name, holder, until) values ('migrate', ${holder}, ${now} + ${leaseMs})
       on conflict (name) do update set holder = excluded.holder, until = excluded.until where until < ${now}
       returning holder`)
-    if (taken.length > 0) return
-    if (performance.now() > deadline)
-      throw new Error('Another node has been migrating the database for too long')
-    await new Promise((resolve) => setTimeout(resolve, leaseRetryMs))
+    if (taken.length === 0) throw held
   }
-}
-
-function newerDatabase(): Error {
-  return new Error(
-    'The database was written by a newer version of Callbook than this one. ' +
-      'Start the newer version, or point DATA_DIR or DATABASE_URL at another database.',
-  )
+  await retry(acquire, {
+    withinMs: leaseMs + lockTimeoutMs,
+    delayMs: leaseRetryMs,
+    isWorthIt: (error) => error === held,
+  })
 }
 
 /** When this version's newest migration was made. */

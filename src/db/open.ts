@@ -3,32 +3,22 @@ import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
 import {
   type DatabaseLocation,
+  type FileLocation,
   fileUrl,
   type ReadLocation,
   type RemoteLocation,
   type ReplicaLocation,
-  toReadLocation,
 } from './location.ts'
+import { type DatabaseLog, silentLog } from './log.ts'
 import { isMigrated, migrate, migrateRemotely } from './migrate.ts'
-import { openReaderAt } from './open-reader.ts'
 import { openReader, type ReadDatabase, type Reader } from './reader.ts'
+import { openRemoteReader } from './remote-reader.ts'
 import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
 import { SideReader } from './side-reader.ts'
-import type { StoreOf } from './store.ts'
-import {
-  openRemoteWriter,
-  openWriter,
-  type WriteDatabase,
-  type Writer,
-  type WriterOptions,
-} from './writer.ts'
+import type { Store, StoreOf } from './store.ts'
+import { Writer } from './writer.ts'
 
-export interface OpenDatabase {
-  readonly read: ReadDatabase
-  readonly write: WriteDatabase
-  readonly readAside: ReadDatabase
-  /** See Writer.freeing. */
-  readonly freeing: WriteDatabase
+export interface OpenDatabase extends Store {
   readonly store: StoreOf
   /** Where workers open their own readers. */
   readonly readsAt: ReadLocation
@@ -55,18 +45,12 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-export interface OpenDatabaseOptions {
+interface OpenDatabaseOptions {
   /** Whether this process owns the folder, and so syncs the replica. */
   ownsFolder?: boolean
+  /** Milliseconds since 1970. */
   now?: () => number
-  /** Called when the writer's worker fails. It is started again. */
-  onWriterFailure?: (error: Error) => void
-  /** Called when the disk starts to refuse writes, and with null when it accepts them again. */
-  onDisk?: (problem: Error | null) => void
-  /** Called when syncs of the replica begin to fail, and with null when they succeed again. */
-  onReplication?: (problem: string | null) => void
-  /** Called for each place that cannot hold the owner's socket. */
-  onSocketFailure?: (error: unknown) => void
+  log?: DatabaseLog
 }
 
 /**
@@ -75,47 +59,38 @@ export interface OpenDatabaseOptions {
  */
 export async function openDatabase(
   at: string | DatabaseLocation,
-  {
-    ownsFolder = true,
-    now = Date.now,
-    onWriterFailure = () => undefined,
-    onDisk = () => undefined,
-    onReplication = () => undefined,
-    onSocketFailure = () => undefined,
-  }: OpenDatabaseOptions = {},
+  { ownsFolder = true, now = Date.now, log = silentLog }: OpenDatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
-  if (location.kind === 'file') return await openFile(location.file, { onFailure: onWriterFailure, onDisk })
-  if (location.kind === 'remote') return await openRemote(location, onWriterFailure)
+  if (location.kind === 'remote') return await openRemote(location, log)
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const replica = new Replica({ location, folder, now, onChange: onReplication, onSocketFailure })
+  if (location.kind === 'file') return await openFile(location, log)
+  const replica = new Replica({ location, folder, now, log })
   if (ownsFolder) replica.own()
-  return await openReplica(location, replica, onWriterFailure)
+  return await openReplica(location, replica, log)
 }
 
-type OnFailure = (error: Error) => void
-
-async function openFile(file: string, watching: WriterOptions): Promise<OpenDatabase> {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+async function openFile(location: FileLocation, log: DatabaseLog): Promise<OpenDatabase> {
+  const { file } = location
   if (isReplica(file)) {
     throw new Error(
       `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
     )
   }
-  const writer = openWriter(fileUrl(file), watching)
+  const writer = new Writer({ kind: 'file', url: fileUrl(file) }, { log })
   try {
     await migrate(writer.db, dirname(file))
-    return toDatabase({ kind: 'file', file }, openReader(file), writer, null)
+    return toDatabase(location, openReader(file), writer, null)
   } catch (error) {
     await writer.close()
     throw error
   }
 }
 
-async function openRemote(location: RemoteLocation, onFailure: OnFailure): Promise<OpenDatabase> {
-  const writer = openRemoteWriter(location, { afterWrite: async () => undefined, onFailure })
-  const reader = openReaderAt(location)
+async function openRemote(location: RemoteLocation, log: DatabaseLog): Promise<OpenDatabase> {
+  const writer = new Writer(location, { log })
+  const reader = openRemoteReader(location)
   try {
     await refuseWithoutForeignKeys(reader.db)
     if (!(await isMigrated(reader.db))) await migrateRemotely(writer.db)
@@ -130,30 +105,35 @@ async function openRemote(location: RemoteLocation, onFailure: OnFailure): Promi
 async function openReplica(
   location: ReplicaLocation,
   replica: Replica,
-  onFailure: OnFailure,
+  log: DatabaseLog,
 ): Promise<OpenDatabase> {
-  const writer = openRemoteWriter(location.primary, { afterWrite: () => replica.syncWrite(), onFailure })
-  let reader: Reader | null = null
+  const writer = new Writer(location.primary, { log, afterWrite: () => replica.syncWrite() })
   try {
-    const failure = await replica.trySync().then(
-      () => null,
-      (error: unknown) => error,
-    )
-    reader = failure === null ? await openSynced(location, writer) : await openAlone(location, failure)
+    const failure = await replica.trySync().catch((error: unknown) => error)
+    const reader = await openReplicaReader(location, writer, failure)
     replica.start()
     return toDatabase(location, reader, writer, replica)
   } catch (error) {
-    reader?.close()
     await writer.close()
     await replica.close()
     throw error
   }
 }
 
-async function openSynced({ file }: ReplicaLocation, writer: Writer): Promise<Reader> {
+/** @param failure why the replica could not be synced; without its primary, a node serves the replica that it has */
+async function openReplicaReader(
+  { file, primary }: ReplicaLocation,
+  writer: Writer,
+  failure: unknown,
+): Promise<Reader> {
   const reader = openReader(file)
   try {
     if (await isMigrated(reader.db)) return reader
+    if (failure !== undefined) {
+      throw new Error(`${primary.url} cannot be reached, and there is no replica of it here yet`, {
+        cause: failure,
+      })
+    }
     await migrateRemotely(writer.db)
   } catch (error) {
     reader.close()
@@ -162,16 +142,6 @@ async function openSynced({ file }: ReplicaLocation, writer: Writer): Promise<Re
   // A connection that was opened on the empty file does not see the replicated rows.
   reader.close()
   return openReader(file)
-}
-
-/** Without its primary, a node serves the replica that it has. */
-async function openAlone({ file, primary }: ReplicaLocation, failure: unknown): Promise<Reader> {
-  const reader = openReader(file)
-  if (await isMigrated(reader.db)) return reader
-  reader.close()
-  throw new Error(`${primary.url} cannot be reached, and there is no replica of it here yet`, {
-    cause: failure,
-  })
 }
 
 /** Foreign keys delete a call's document with the call. */
@@ -197,13 +167,13 @@ function toDatabase(
   return {
     ...store,
     store: () => store,
-    readsAt: toReadLocation(location),
+    readsAt: location.kind === 'replica' ? { kind: 'file', file: location.file } : location,
     file: location.kind === 'remote' ? '' : location.file,
     isLocal: location.kind === 'file',
-    takesWrites: writer.isUp,
-    keepBallast: writer.keepBallast,
-    clearStalePages: writer.clearStalePages,
-    emptyLog: writer.emptyLog,
+    takesWrites: () => writer.isUp,
+    keepBallast: () => writer.keepBallast(),
+    clearStalePages: (pages) => writer.clearStalePages(pages),
+    emptyLog: (holdUpMs) => writer.emptyLog(holdUpMs),
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
     isDamaged: () => replica?.isDamaged ?? false,

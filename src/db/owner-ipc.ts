@@ -2,13 +2,14 @@ import { lstatSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { addAbortSignal } from 'node:stream'
 
 /** The operating system refuses longer socket paths. */
 const pathCharsMax = 100
-/** A line holds a question, or a status with an error message. */
+/** A line is a question, or a status with an error message. */
 const lineCharsMax = 64 * 1024
-/** Long enough for a long sync; a frozen owner must not keep callers waiting for ever. */
-const answerWithinMsDefault = 30_000
+/** Long enough for a long sync. */
+const answerWithinMs = 30_000
 const socketName = 'owner.sock'
 /** A file in the data folder that names the private folder of the socket, when the data folder cannot hold it. */
 const pointerName = 'owner.folder'
@@ -21,14 +22,13 @@ interface OwnerServerOptions {
 }
 
 /**
- * The owner's end of the socket on which processes that share a data folder talk. The socket lies in the data folder.
- * If its path is too long, or the volume cannot hold sockets, it lies in a temporary folder with a random name that
- * only this user may open, so that nobody can replace it.
+ * The owner's end of the socket on which processes that share a data folder talk: a line with a question, then a line
+ * with the answer as JSON. The socket is in the data folder. If its path is too long, or the volume cannot hold
+ * sockets, it is in a temporary folder with a random name that only this user may open, so that nobody can replace it.
  */
 export class OwnerServer {
   readonly #folder: string
   readonly #server: Server
-  readonly #sockets = new Set<Socket>()
   readonly #onFailure: (error: unknown) => void
   #isElsewhere = false
 
@@ -36,13 +36,12 @@ export class OwnerServer {
     this.#folder = folder
     this.#onFailure = onFailure
     this.#server = createServer((socket) => {
-      this.#sockets.add(socket)
-      socket.on('error', () => socket.destroy())
-      socket.on('close', () => this.#sockets.delete(socket))
-      onMessage(socket, ({ id, question }) => {
-        if (typeof question !== 'string') return
-        answer(question).then((reply) => socket.write(`${JSON.stringify({ id, ...reply })}\n`))
-      })
+      socket.unref()
+      readLine(socket)
+        .then(answer)
+        .then((reply) => socket.end(`${JSON.stringify(reply)}\n`))
+        // The other process sees the broken connection.
+        .catch(() => socket.destroy())
     })
     this.#server.on('error', (error) => {
       onFailure(error)
@@ -57,7 +56,6 @@ export class OwnerServer {
   }
 
   close(): void {
-    for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
     removeSocket(this.#folder)
   }
@@ -72,6 +70,59 @@ export class OwnerServer {
       this.#onFailure(error)
     }
   }
+}
+
+interface QuestionOptions {
+  signal: AbortSignal
+  withinMs?: number
+}
+
+/**
+ * Asks the owner of the folder.
+ * @throws when there is no owner, when it does not answer within `withinMs`, and when `signal` is aborted
+ */
+export async function askOwner(
+  folder: string,
+  question: string,
+  { signal, withinMs = answerWithinMs }: QuestionOptions,
+): Promise<object> {
+  const socket = addAbortSignal(signal, connect(findSocket(folder)))
+  socket.unref()
+  socket.setTimeout(withinMs, () => socket.destroy(new Error('The owner of the folder does not answer')))
+  try {
+    socket.write(`${question}\n`)
+    return toReply(await readLine(socket))
+  } finally {
+    socket.destroy()
+  }
+}
+
+function readLine(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let line = ''
+    socket.setEncoding('utf8')
+    socket.on('data', (part) => {
+      line += part
+      if (line.endsWith('\n')) resolve(line.trimEnd())
+      else if (line.length > lineCharsMax) reject(strangerError())
+    })
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error('The other process has closed the connection')))
+  })
+}
+
+function toReply(line: string): object {
+  try {
+    const reply: unknown = JSON.parse(line)
+    if (typeof reply === 'object' && reply !== null) return reply
+  } catch {
+    // Not JSON: see below.
+  }
+  throw strangerError()
+}
+
+function strangerError(): Error {
+  return new Error('The other end of the socket is not a process of this service')
 }
 
 /** Where the owner's socket is. @throws when other users may write to the folder that holds it */
@@ -109,98 +160,5 @@ function removeSocket(folder: string): void {
     } catch {
       // Gone already, or not ours to remove. If it is in the way, listening fails and is reported.
     }
-  }
-}
-
-interface Message {
-  id: number
-  [field: string]: unknown
-}
-
-/** Reads one JSON object a line. Closes the connection at the first line that is too long or anything else. */
-function onMessage(socket: Socket, receive: (message: Message) => void): void {
-  let rest = ''
-  socket.setEncoding('utf8')
-  socket.on('data', (data) => {
-    const lines = (rest + data).split('\n')
-    rest = lines.pop() ?? ''
-    const messages = lines.map(parseMessage)
-    for (const message of messages) if (message) receive(message)
-    if (messages.includes(null) || rest.length > lineCharsMax) {
-      socket.destroy(new Error('The other end of the socket is not a process of this service'))
-    }
-  })
-}
-
-function parseMessage(line: string): Message | null {
-  try {
-    const value: Message | null = JSON.parse(line)
-    return typeof value?.id === 'number' ? value : null
-  } catch {
-    return null
-  }
-}
-
-/** Asks the owner of a folder. After a broken connection, the next question opens another. */
-export class OwnerClient {
-  readonly #folder: string
-  readonly #answerWithinMs: number
-  readonly #waiting = new Map<number, { resolve(reply: object): void; reject(error: Error): void }>()
-  #socket: Socket | null = null
-  #lastId = 0
-
-  constructor(folder: string, answerWithinMs = answerWithinMsDefault) {
-    this.#folder = folder
-    this.#answerWithinMs = answerWithinMs
-  }
-
-  async ask(question: string): Promise<object> {
-    const socket = this.#connect()
-    const id = ++this.#lastId
-    const timer = setTimeout(() => this.#giveUp(id), this.#answerWithinMs)
-    timer.unref()
-    try {
-      return await new Promise((resolve, reject) => {
-        this.#waiting.set(id, { resolve, reject })
-        socket.write(`${JSON.stringify({ id, question })}\n`)
-      })
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  close(): void {
-    this.#socket?.destroy()
-    this.#fail(new Error('The connection to the owner was closed'))
-  }
-
-  #connect(): Socket {
-    if (this.#socket) return this.#socket
-    const socket = connect(findSocket(this.#folder))
-    this.#socket = socket
-    socket.unref()
-    socket.on('error', (error) => this.#lose(socket, error))
-    socket.on('close', () => this.#lose(socket, new Error('The owner of the folder has ended')))
-    onMessage(socket, ({ id, ...reply }) => {
-      this.#waiting.get(id)?.resolve(reply)
-      this.#waiting.delete(id)
-    })
-    return socket
-  }
-
-  #giveUp(id: number): void {
-    this.#waiting.get(id)?.reject(new Error('The owner of the folder does not answer'))
-    this.#waiting.delete(id)
-  }
-
-  #lose(socket: Socket, error: Error): void {
-    if (this.#socket !== socket) return
-    this.#socket = null
-    this.#fail(error)
-  }
-
-  #fail(error: Error): void {
-    for (const { reject } of this.#waiting.values()) reject(error)
-    this.#waiting.clear()
   }
 }

@@ -4,7 +4,7 @@ export type RecordKind = 'call' | 'item' | 'project' | 'idempotency_key' | 'body
 
 /**
  * The keyed hash that stands for a deleted record, or for a request's key and body: HMAC-SHA-256 under a key of this
- * database, so that it says nothing to anyone who lacks the key or the id.
+ * database, so that it reveals nothing without the key and the id.
  */
 export type RecordHash = (projectId: number, kind: RecordKind, id: string) => string
 

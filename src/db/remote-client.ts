@@ -3,9 +3,9 @@ import { AppError } from '../errors.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
 
 /** The code of a failure on the way to the server: whether the request arrived is unknown. */
-export const primaryAwayCode = 'PRIMARY_AWAY'
+const primaryAwayCode = 'PRIMARY_AWAY'
 /** The code of a call that the server refused to authorize. */
-export const tokenRefusedCode = 'TOKEN_REFUSED'
+const tokenRefusedCode = 'TOKEN_REFUSED'
 const retryAfterSeconds = 2
 const unauthorized = 401
 const forbidden = 403
@@ -61,28 +61,13 @@ export function unservedCode(error: unknown): string | null {
   return null
 }
 
-/** For a write whose outcome is unknown. */
-export function writeUnanswered(cause?: unknown): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail:
-      'The primary database did not answer in time. The write is whole or absent, and may still arrive.',
-    retryAfterSeconds,
-    cause,
-  })
+/** What to tell the client about a failed call, or `whenAway` if the server did not answer; null as above. */
+export function unservedDetail(error: unknown, whenAway: string): string | null {
+  const code = unservedCode(error)
+  if (code === tokenRefusedCode) return 'The primary database refuses DATABASE_AUTH_TOKEN.'
+  return code === primaryAwayCode ? whenAway : null
 }
 
-export function tokenRefused(cause: unknown): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'The primary database refuses DATABASE_AUTH_TOKEN.',
-    retryAfterSeconds,
-    cause,
-  })
-}
-
-export function readUnanswered(cause: unknown): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'The database does not answer.',
-    retryAfterSeconds,
-    cause,
-  })
+export function primaryUnavailable(detail: string, cause?: unknown): AppError {
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds, cause })
 }

@@ -1,14 +1,16 @@
-import { LibsqlError } from '@libsql/client'
+import { type Client, LibsqlError } from '@libsql/client'
+import type { RemoteLocation } from './location.ts'
 import { openRemoteClient, unservedCode } from './remote-client.ts'
+import { retry } from './retry.ts'
 import {
   meansLock,
   toPlainResult,
   type WriterCall,
   type WriterSession,
-  type WriterTarget,
   type WriterValue,
 } from './writer-messages.ts'
 
+const deadlineMs = 2_500
 /** Concurrent requests. The server runs one write at a time, and more would delay each other there. */
 const writesAtOnce = 4
 /** How long a write that met another's is retried. */
@@ -18,37 +20,17 @@ const retryDelayMs = 20
 const migrationDeadlineMs = 60_000
 
 /** Writes to a libSQL server: a batch is one request, and one transaction there. */
-export function openRemoteSession({
-  location,
-  deadlineMs,
-}: Extract<WriterTarget, { kind: 'remote' }>): WriterSession {
+export function openRemoteSession(location: RemoteLocation): WriterSession {
   const client = openRemoteClient(location, { deadlineMs, concurrency: writesAtOnce })
   const patient = openRemoteClient(location, { deadlineMs: migrationDeadlineMs, concurrency: 1 })
-  const run = async (call: WriterCall): Promise<WriterValue> => {
-    switch (call.method) {
-      case 'execute':
-        return toPlainResult(await whenFree(() => client.execute(call.statement)))
-      case 'batch':
-        return (await whenFree(() => client.batch(call.statements, 'write'))).map(toPlainResult)
-      case 'migrate':
-        return (await patient.migrate(call.statements)).map(toPlainResult)
-      case 'executeMultiple':
-        await patient.executeMultiple(call.sql)
-        return null
-      case 'clearStalePages':
-      case 'emptyLog':
-      case 'keepBallast':
-        throw new Error('A remote database has no local file')
-    }
-  }
   return {
     async run(call) {
+      const isMigration = call.method === 'migrate' || call.method === 'executeMultiple'
       try {
-        return await run(call)
+        return await (isMigration ? runOn(patient, call) : whenFree(() => runOn(client, call)))
       } catch (error) {
-        throw Object.assign(error instanceof Error ? error : new Error(String(error)), {
-          code: codeOf(error),
-        })
+        const code = unservedCode(error)
+        throw code === null ? error : new LibsqlError(String(error), code)
       }
     },
     async close() {
@@ -58,20 +40,25 @@ export function openRemoteSession({
   }
 }
 
-function codeOf(error: unknown): string {
-  return unservedCode(error) ?? (error instanceof LibsqlError ? error.code : 'UNKNOWN')
+/** Retries while another write is under way: the server then refuses this one at once and does none of it. */
+function whenFree<Result>(write: () => Promise<Result>): Promise<Result> {
+  const isBusy = (error: unknown) => error instanceof LibsqlError && meansLock(error.code)
+  return retry(write, { withinMs: retryWithinMs, delayMs: retryDelayMs, isWorthIt: isBusy })
 }
 
-/** Retries while another write is under way: the server then refuses this one at once and does none of it. */
-async function whenFree<Result>(write: () => Promise<Result>): Promise<Result> {
-  const deadline = performance.now() + retryWithinMs
-  for (;;) {
-    try {
-      return await write()
-    } catch (error) {
-      const isBusy = error instanceof LibsqlError && meansLock(error.code)
-      if (!isBusy || performance.now() > deadline) throw error
-      await new Promise((resolve) => setTimeout(resolve, retryDelayMs * (0.5 + Math.random())))
-    }
+/** Runs a call on a client. */
+async function runOn(client: Client, call: WriterCall): Promise<WriterValue> {
+  switch (call.method) {
+    case 'execute':
+      return toPlainResult(await client.execute(call.statement))
+    case 'batch':
+      return (await client.batch(call.statements, 'write')).map(toPlainResult)
+    case 'migrate':
+      return (await client.migrate(call.statements)).map(toPlainResult)
+    case 'executeMultiple':
+      await client.executeMultiple(call.sql)
+      return null
+    default:
+      throw new Error(`${call.method} is for a database file`)
   }
 }

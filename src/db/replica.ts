@@ -1,9 +1,10 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Background } from '../threads/background.ts'
 import { Thread } from '../threads/thread.ts'
 import type { ReplicaLocation } from './location.ts'
-import { OwnerClient, OwnerServer } from './owner-ipc.ts'
+import type { DatabaseLog } from './log.ts'
+import { askOwner, OwnerServer } from './owner-ipc.ts'
+import { retry } from './retry.ts'
 import type { SyncApi, SyncData } from './sync-worker.ts'
 
 const retryMs = 50
@@ -23,10 +24,7 @@ interface ReplicaOptions {
   /** Where the processes that share the replica find each other. */
   folder: string
   now: () => number
-  /** Called when syncs begin to fail, and with null when they succeed again. */
-  onChange: (problem: string | null) => void
-  /** Called for each place that cannot hold the socket on which other processes ask this one. */
-  onSocketFailure: (error: unknown) => void
+  log: DatabaseLog
 }
 
 type Question = 'sync' | 'status'
@@ -40,10 +38,10 @@ export class Replica {
   readonly #options: ReplicaOptions
   /** Syncs when asked to, and at every interval. */
   readonly #syncing: Background
+  readonly #closing = new AbortController()
   /** Null in a process that does not own the folder. */
   #thread: Thread<SyncApi, SyncData> | null = null
   #server: OwnerServer | null = null
-  #client: OwnerClient | null = null
   /** Whether the primary has just answered, so that the next sync need not probe it. */
   #hasAnswered = false
   #lastSyncAt: number | null = null
@@ -68,10 +66,8 @@ export class Replica {
   /** From now on this process syncs. */
   own(): void {
     if (this.#thread || this.#syncing.isClosed) return
-    const { location, folder, onSocketFailure } = this.#options
+    const { location, folder, log } = this.#options
     prepareFile(location.file)
-    this.#client?.close()
-    this.#client = null
     this.#thread = new Thread({
       script: new URL('./sync-worker.ts', import.meta.url),
       name: 'The sync thread',
@@ -80,7 +76,8 @@ export class Replica {
     this.#server = new OwnerServer({
       folder,
       answer: (question) => this.#answer(question),
-      onFailure: onSocketFailure,
+      onFailure: (error) =>
+        log.warn({ error }, 'Other processes on this folder cannot reach this one through this socket'),
     })
   }
 
@@ -119,9 +116,9 @@ export class Replica {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
     const closed = this.#syncing.close()
     this.#server?.close()
-    this.#client?.close()
     await this.#thread?.close()
     await closed
   }
@@ -136,7 +133,8 @@ export class Replica {
       this.#report(null)
     } catch (error) {
       this.#failures++
-      if (meansDamage(error)) markDamaged(this.#options.location.file)
+      if (/DatabaseCorrupt|malformed|NotADatabase/.test(String(error)))
+        writeFileSync(this.#options.location.file + damageSuffix, '')
       this.#report(error instanceof Error ? error.message : String(error))
       throw error
     }
@@ -145,7 +143,10 @@ export class Replica {
   #report(problem: string | null): void {
     if (this.#hasProblem === (problem !== null)) return
     this.#hasProblem = problem !== null
-    if (!this.#syncing.isClosed) this.#options.onChange(problem)
+    const { log } = this.#options
+    if (this.#closing.signal.aborted) return
+    if (problem === null) log.info('The replica follows its primary again')
+    else log.warn({ problem }, 'The replica cannot be synced; it serves the data it has')
   }
 
   async #answer(question: string): Promise<Reply> {
@@ -157,29 +158,20 @@ export class Replica {
   /** Retries, since an owner that has just died is soon replaced, perhaps by this process. */
   #askOwner(question: Question): Promise<void> {
     return this.#retry(async () => {
-      if (!this.#thread) await this.#askOnce(question)
-      else if (question === 'sync') await this.sync()
+      if (this.#thread) return question === 'sync' ? await this.sync() : undefined
+      const reply = (await askOwner(this.#options.folder, question, this.#closing)) as Reply
+      this.#lastSyncAt = reply.lastSyncAt
+      this.#failures = reply.failures
+      if (reply.error !== null) throw new Error(reply.error)
     })
   }
 
-  async #askOnce(question: Question): Promise<void> {
-    this.#client ??= new OwnerClient(this.#options.folder)
-    const reply = (await this.#client.ask(question)) as Reply
-    this.#lastSyncAt = reply.lastSyncAt
-    this.#failures = reply.failures
-    if (reply.error !== null) throw new Error(reply.error)
-  }
-
-  async #retry(work: () => Promise<void>): Promise<void> {
-    const deadline = performance.now() + retryWithinMs
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        if (this.#syncing.isClosed || performance.now() > deadline) throw error
-        await sleep(retryMs)
-      }
-    }
+  #retry(work: () => Promise<void>): Promise<void> {
+    return retry(work, {
+      withinMs: retryWithinMs,
+      delayMs: retryMs,
+      isWorthIt: () => !this.#closing.signal.aborted,
+    })
   }
 }
 
@@ -193,14 +185,6 @@ export function isReplica(file: string): boolean {
   return existsSync(file + progressSuffix)
 }
 
-function meansDamage(error: unknown): boolean {
-  return /DatabaseCorrupt|malformed|NotADatabase/.test(String(error))
-}
-
-function markDamaged(file: string): void {
-  writeFileSync(file + damageSuffix, '')
-}
-
 /** Deletes a damaged replica. @throws for a database that is not a replica, which a sync would overwrite */
 function prepareFile(file: string): void {
   const hasRows = existsSync(file) && statSync(file).size > 0
@@ -211,7 +195,7 @@ function prepareFile(file: string): void {
     )
   }
   if (hasRows && !isDamaged) return
-  // With progress but no rows, libSQL would believe that it has them.
+  // Without this, libSQL would take its progress file as proof that it has the rows.
   for (const suffix of ['', '-wal', '-shm', progressSuffix, damageSuffix])
     rmSync(file + suffix, { force: true })
 }

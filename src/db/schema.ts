@@ -13,6 +13,24 @@ import {
 // Times are integers: milliseconds since 1970, UTC. `project_id` is projects.id, never the public id.
 // Beside these tables each project has two FTS5 tables, made and dropped with it: see word-tables.ts.
 
+const projectId = () =>
+  integer('project_id')
+    .notNull()
+    .references(() => projects.id, { onDelete: 'cascade' })
+const personId = (name: string) =>
+  text(name)
+    .notNull()
+    .references(() => people.id, { onDelete: 'cascade' })
+const callSeq = () =>
+  integer()
+    .primaryKey()
+    .references(() => calls.seq, { onDelete: 'cascade' })
+const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+const timestamps = () => ({
+  createdAt: instant('created_at').notNull(),
+  updatedAt: instant('updated_at').notNull(),
+})
+
 export const projects = sqliteTable(
   'projects',
   {
@@ -28,7 +46,7 @@ export const projects = sqliteTable(
     /** Calls of the project, kept by triggers on `calls`. */
     callCount: integer('call_count').notNull().default(0),
     createdAt: integer('created_at').notNull(),
-    /** Since when it is being deleted: it is unreachable, and its rows go. */
+    /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),
   },
   (table) => [index('projects_by_name').on(table.name)],
@@ -38,9 +56,7 @@ export const keys = sqliteTable(
   'keys',
   {
     id: text().primaryKey(),
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     kind: text({ enum: ['live', 'ingest'] }).notNull(),
     name: text().notNull(),
     /** SHA-256 of the whole key, lowercase hex. The key itself is stored nowhere. */
@@ -64,9 +80,7 @@ export const calls = sqliteTable(
   'calls',
   {
     seq: integer().primaryKey({ autoIncrement: true }),
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     id: text().notNull(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
@@ -79,7 +93,7 @@ export const calls = sqliteTable(
     callerNumber: text('caller_number'),
     calledNumber: text('called_number'),
     endedReason: text('ended_reason'),
-    /** Characters of the stored document, so that a page's weight is known before it is read. */
+    /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),
     callerDigits: text('caller_digits').generatedAlwaysAs(withoutPunctuation('caller_number')),
@@ -90,7 +104,7 @@ export const calls = sqliteTable(
     index('calls_by_time').on(table.projectId, table.createdAt, table.id, table.documentChars),
     index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt),
     index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt),
-    // All that is filtered and counted by, so that 100,000 calls are gone through without reading their rows.
+    // Every column that lists filter and count by, so that a scan of 100,000 calls reads no rows.
     index('calls_at_a_glance').on(
       table.projectId,
       table.createdAt,
@@ -108,23 +122,17 @@ export const calls = sqliteTable(
 
 /** Calls whose words are not in the word table yet, or not as they are now: see src/calls/word-backlog.ts. */
 export const callsWithoutWords = sqliteTable('calls_without_words', {
-  seq: integer()
-    .primaryKey()
-    .references(() => calls.seq, { onDelete: 'cascade' }),
+  seq: callSeq(),
 })
 
 /** A call exactly as it is served: its thirteen fields as one JSON text, written once at ingest. */
 export const callDocuments = sqliteTable('call_documents', {
-  seq: integer()
-    .primaryKey()
-    .references(() => calls.seq, { onDelete: 'cascade' }),
+  seq: callSeq(),
   document: text().notNull(),
 })
 
 export const callMetadata = sqliteTable('call_metadata', {
-  seq: integer()
-    .primaryKey()
-    .references(() => calls.seq, { onDelete: 'cascade' }),
+  seq: callSeq(),
   metadata: text().notNull(),
 })
 
@@ -132,9 +140,7 @@ export const callMetadata = sqliteTable('call_metadata', {
 export const callsByDay = sqliteTable(
   'calls_by_day',
   {
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     day: integer().notNull(),
     calls: integer().notNull(),
   },
@@ -145,9 +151,7 @@ export const knowledgeItems = sqliteTable(
   'knowledge_items',
   {
     seq: integer().primaryKey({ autoIncrement: true }),
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     id: text().notNull(),
     name: text().notNull(),
     description: text().notNull(),
@@ -168,9 +172,7 @@ export const chunks = sqliteTable(
   'chunks',
   {
     label: integer().primaryKey({ autoIncrement: true }),
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     itemSeq: integer('item_seq')
       .notNull()
       .references(() => knowledgeItems.seq, { onDelete: 'cascade' }),
@@ -186,12 +188,12 @@ export const chunks = sqliteTable(
     embedding: blob({ mode: 'buffer' }),
     /** The embedder's space the vector belongs to; null while pending. */
     embeddingSpace: text('embedding_space'),
-    /** How often it could not be embedded, whatever the reason. */
+    /** How often embedding it has failed, for any reason. */
     attempts: integer().notNull().default(0),
     nextAttemptAt: integer('next_attempt_at'),
     lastError: text('last_error'),
     leasedUntil: integer('leased_until'),
-    /** How often among `attempts` a text of its batch may have been the reason. */
+    /** How many of `attempts` may have failed because of a text in the batch. */
     refusals: integer().notNull().default(0),
   },
   (table) => [
@@ -205,9 +207,7 @@ export const chunks = sqliteTable(
 export const erasures = sqliteTable(
   'erasures',
   {
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     kind: text({ enum: ['call', 'item'] }).notNull(),
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
@@ -228,9 +228,7 @@ export const erasures = sqliteTable(
 export const idempotentCreates = sqliteTable(
   'idempotent_creates',
   {
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
     keyHash: text('key_hash').notNull(),
     bodyHash: text('body_hash').notNull(),
     /** Null once the item is deleted: nothing of a deleted item is kept. */
@@ -262,31 +260,25 @@ export const projectErasures = sqliteTable('project_erasures', {
 // What better-auth keeps of people who sign in to the console: its field names, our table names.
 // https://www.better-auth.com/docs/concepts/database#core-schema
 
-const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
-
 export const people = sqliteTable('people', {
   id: text().primaryKey(),
   name: text().notNull(),
   email: text().notNull().unique(),
   emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
   image: text(),
-  createdAt: instant('created_at').notNull(),
-  updatedAt: instant('updated_at').notNull(),
+  ...timestamps(),
 })
 
 export const sessions = sqliteTable(
   'sessions',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => people.id, { onDelete: 'cascade' }),
+    userId: personId('user_id'),
     token: text().notNull().unique(),
     expiresAt: instant('expires_at').notNull(),
     ipAddress: text('ip_address'),
     userAgent: text('user_agent'),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
+    ...timestamps(),
   },
   (table) => [index('sessions_by_person').on(table.userId)],
 )
@@ -296,9 +288,7 @@ export const accounts = sqliteTable(
   'accounts',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => people.id, { onDelete: 'cascade' }),
+    userId: personId('user_id'),
     accountId: text('account_id').notNull(),
     providerId: text('provider_id').notNull(),
     accessToken: text('access_token'),
@@ -308,8 +298,7 @@ export const accounts = sqliteTable(
     refreshTokenExpiresAt: instant('refresh_token_expires_at'),
     scope: text(),
     password: text(),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
+    ...timestamps(),
   },
   (table) => [index('accounts_by_person').on(table.userId)],
 )
@@ -321,8 +310,7 @@ export const verifications = sqliteTable(
     identifier: text().notNull(),
     value: text().notNull(),
     expiresAt: instant('expires_at').notNull(),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
+    ...timestamps(),
   },
   (table) => [index('verifications_by_identifier').on(table.identifier)],
 )
@@ -339,12 +327,8 @@ export const signInLimits = sqliteTable('sign_in_limits', {
 export const members = sqliteTable(
   'members',
   {
-    projectId: integer('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
-    personId: text('person_id')
-      .notNull()
-      .references(() => people.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
+    personId: personId('person_id'),
     /** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
     role: text({ enum: ['owner', 'member'] }).notNull(),
     createdAt: integer('created_at').notNull(),
@@ -380,7 +364,7 @@ export const auditEvents = sqliteTable(
     /** Null for what belongs to no project, such as a sign-in, or that a project was deleted. */
     projectId: integer('project_id'),
     at: integer().notNull(),
-    /** A person's id or a key's id; null for the command line and for somebody unknown. */
+    /** A person's id or a key's id; null for the command line and for an unknown client. */
     actorId: text('actor_id'),
     /** The actor as people know it, at that time. */
     actorName: text('actor_name'),

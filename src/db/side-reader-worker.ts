@@ -18,7 +18,8 @@ const api = {
   rows(sql: string, params: unknown[]): unknown[][] {
     const statement = statements.get(sql) ?? prepare(sql)
     try {
-      const rows = asRows(statement.all(params))
+      // `raw` gives each row as an array.
+      const rows = statement.all(params) as unknown[][]
       statements.set(sql, statement)
       return rows
     } catch (error) {
@@ -34,9 +35,4 @@ serve(api, { close: () => connection.close() })
 
 function prepare(sql: string) {
   return connection.prepare(sql).raw()
-}
-
-/** `raw` gives each row as an array. */
-function asRows(rows: unknown[]): unknown[][] {
-  return rows as unknown[][]
 }

@@ -22,7 +22,12 @@ export async function refuseDamaged(file: string, onLateDamage: (error: Error) =
   const check = async () => {
     const damage = await thread.ask('findDamage', file)
     void thread.close()
-    return damage === null ? null : damaged(file, damage)
+    if (damage === null) return null
+    const reason = damage.replace(/\s+/g, ' ').slice(0, 200)
+    return new Error(
+      `The database ${file} is damaged (${reason}). Nothing was written to it. Keep a copy of it and of the files ` +
+        'beside it, and restore the newest backup: bun callbook restore FOLDER',
+    )
   }
   const checked = check()
   const late = Symbol('late')
@@ -32,11 +37,4 @@ export async function refuseDamaged(file: string, onLateDamage: (error: Error) =
   waiting.abort()
   if (found instanceof Error) throw found
   if (found === late) checked.then((error) => error && onLateDamage(error)).catch(() => undefined)
-}
-
-function damaged(file: string, damage: string): Error {
-  return new Error(
-    `The database ${file} is damaged (${damage.replace(/\s+/g, ' ').slice(0, 200)}). Nothing was written to it. Keep a copy of it and ` +
-      'of the files beside it, and restore the newest backup: bun callbook restore FOLDER',
-  )
 }

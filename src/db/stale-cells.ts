@@ -65,7 +65,7 @@ function readRewrites(connection: WriteConnection, pages: readonly number[]) {
   return rewrites
 }
 
-/** The page with zeroes between its cell pointers and its first cell; null when that is what it has. */
+/** The page with zeroes between its cell pointers and its first cell; null when it has them already. */
 function withoutStaleCells(number: number, page: Uint8Array): Uint8Array | null {
   const start = number === 1 ? headerBytesOfFile : 0
   const ownHeaderBytes = headerBytes.get(page[start] ?? 0)

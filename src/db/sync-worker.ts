@@ -17,35 +17,28 @@ const { file, primary } = dataOfThread<SyncData>()
 let connection: Database.Database | null = null
 let logEmptiedAt = 0
 let hasLog = true
-let last: Promise<void> = Promise.resolve()
 
 /** Syncs a replica, in native calls that block this thread until the primary answers. */
 const api = {
-  /** @param probes whether to check first that the primary answers */
-  sync(probes: boolean): Promise<void> {
-    const done = last.then(() => sync(probes))
-    last = done.catch(() => undefined)
-    return done
+  /** Called for one sync at a time. @param probes whether to check first that the primary answers */
+  async sync(probes: boolean): Promise<void> {
+    try {
+      // A native call to a primary that is frozen or out of reach would block without end.
+      if (probes) await probe()
+      connection ??= open()
+      const { frames_synced } = connection.sync() as { frames_synced: number }
+      hasLog ||= frames_synced > 0
+      emptyLog()
+    } catch (error) {
+      dropConnection()
+      throw error
+    }
   },
 }
 
 export type SyncApi = typeof api
 
 serve(api, { close: dropConnection })
-
-async function sync(probes: boolean): Promise<void> {
-  try {
-    // A native call to a primary that is frozen or out of reach would block without end.
-    if (probes) await probe()
-    connection ??= open()
-    const { frames_synced } = connection.sync() as { frames_synced: number }
-    hasLog ||= frames_synced > 0
-    emptyLog()
-  } catch (error) {
-    dropConnection()
-    throw error
-  }
-}
 
 function dropConnection(): void {
   try {
@@ -69,7 +62,7 @@ function open(): Database.Database {
   } as Database.Options)
 }
 
-/** Replication never does this, so the log would grow for ever. */
+/** Replication itself never empties the log, which would grow without limit. */
 function emptyLog(): void {
   if (!hasLog || performance.now() - logEmptiedAt < emptyLogEveryMs || !existsSync(file)) return
   logEmptiedAt = performance.now()

@@ -16,22 +16,16 @@ export function callWords(projectId: number): SQL {
   return sql.raw(`call_words_${Math.trunc(projectId)}`)
 }
 
-export function createWordTables(projectId: number): SQL[] {
-  return [createChunkWords(projectId), createCallWords(projectId)]
-}
-
-const options = sql.raw(`content='', contentless_delete=1, tokenize='${tokenizer}'`)
-
-function createChunkWords(projectId: number): SQL {
-  return sql`create virtual table ${chunkWords(projectId)} using fts5(heading, text, ${options})`
-}
-
 /**
- * Calls are listed by time, not by rank, and their words come split and stemmed (see src/calls/call-words.ts). So the
+ * Calls are listed by time, not by rank, and their words come split and stemmed (see src/calls/call-words.ts). So their
  * table only says which calls have a word, in a third of the space.
  */
-function createCallWords(projectId: number): SQL {
-  return sql`
-    create virtual table ${callWords(projectId)} using fts5(
-      words, content='', contentless_delete=1, detail=none, tokenize='ascii')`
+export function createWordTables(projectId: number): SQL[] {
+  const contentless = sql.raw("content='', contentless_delete=1")
+  return [
+    sql`create virtual table ${chunkWords(projectId)} using fts5(
+      heading, text, ${contentless}, tokenize=${sql.raw(`'${tokenizer}'`)})`,
+    sql`create virtual table ${callWords(projectId)} using fts5(
+      words, ${contentless}, detail=none, tokenize='ascii')`,
+  ]
 }

@@ -1,4 +1,4 @@
-import { type InArgs, type InStatement, type InValue, LibsqlError } from '@libsql/client'
+import { type Client, type InArgs, type InValue, LibsqlError } from '@libsql/client'
 import Database from 'libsql'
 import { LRUCache } from 'lru-cache'
 import type { PlainResult } from './writer-messages.ts'
@@ -6,7 +6,7 @@ import type { PlainResult } from './writer-messages.ts'
 const statementsMax = 500
 
 type Statement = ReturnType<Database.Database['prepare']>
-export type WriteStatement = InStatement | [string, InValue[]]
+export type WriteStatement = Parameters<Client['batch']>[0][number]
 
 /**
  * A connection that writes to a database file. Unlike `@libsql/client` it prepares a statement once, not at each
@@ -90,7 +90,7 @@ function run(statement: Statement, args: InArgs | undefined): PlainResult {
   return { columns, columnTypes: [], rows, rowsAffected: 0, lastInsertRowid: undefined }
 }
 
-function asObject(statement: WriteStatement): { sql: string; args?: InArgs } {
+function asObject(statement: WriteStatement): { sql: string; args?: InArgs | undefined } {
   if (typeof statement === 'string') return { sql: statement }
   return Array.isArray(statement) ? { sql: statement[0], args: statement[1] } : statement
 }

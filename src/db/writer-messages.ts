@@ -1,15 +1,13 @@
-import { type InStatement, type InValue, LibsqlError, type ResultSet, type Row } from '@libsql/client'
+import { type Client, type InStatement, LibsqlError, type ResultSet, type Row } from '@libsql/client'
 import type { RemoteLocation } from './location.ts'
 
 /** Where the writer's worker writes. */
-export type WriterTarget =
-  | { kind: 'file'; url: string }
-  | { kind: 'remote'; location: RemoteLocation; deadlineMs: number }
+export type WriterTarget = { kind: 'file'; url: string } | RemoteLocation
 
 /** A call to the writer's worker. Most are methods of `@libsql/client`. */
 export type WriterCall =
   | { method: 'execute'; statement: InStatement }
-  | { method: 'batch'; statements: (InStatement | [string, InValue[]])[] }
+  | { method: 'batch'; statements: Parameters<Client['batch']>[0] }
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }

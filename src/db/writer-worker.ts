@@ -1,9 +1,9 @@
 import { dataOfThread, serve } from '../threads/serve.ts'
-import { openFileSession } from './file-session.ts'
+import { FileSession } from './file-session.ts'
 import { openRemoteSession } from './remote-session.ts'
 import type { WriterTarget } from './writer-messages.ts'
 
 const target = dataOfThread<WriterTarget>()
-const session = target.kind === 'file' ? openFileSession(target.url) : openRemoteSession(target)
+const session = target.kind === 'file' ? new FileSession(target.url) : openRemoteSession(target)
 
 serve(session, { close: () => session.close() })

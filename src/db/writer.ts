@@ -1,17 +1,10 @@
-import {
-  type Client,
-  type InArgs,
-  type InStatement,
-  LibsqlError,
-  type Replicated,
-  type ResultSet,
-} from '@libsql/client'
+import { type Client, type InStatement, LibsqlError, type ResultSet } from '@libsql/client'
 import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
 import { AppError, type AppErrorOptions, projectWasDeleted } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
 import { lacksProject } from './constraint.ts'
-import type { RemoteLocation } from './location.ts'
-import { primaryAwayCode, tokenRefused, tokenRefusedCode, writeUnanswered } from './remote-client.ts'
+import { type DatabaseLog, silentLog } from './log.ts'
+import { primaryUnavailable, unservedDetail } from './remote-client.ts'
 import {
   fromPlainResult,
   meansConflict,
@@ -27,7 +20,6 @@ import {
 const closeWithinMs = 60_000
 /** A write through a server that takes longer is answered 503: within three seconds of the request. */
 const deadlineMs = 2_800
-const requestDeadlineMs = 2_500
 /** Statements that change nothing. */
 const readingPattern = /^\s*(select|pragma)\b/i
 /** Writes waiting or running. Beyond this limit a write is refused at once, so that memory stays bounded. */
@@ -37,93 +29,40 @@ const charsQueuedMax = 67_108_864
 const smallWriteCharsMax = 65_536
 /** A disk that refuses writes needs an operator. */
 const refusedRetrySeconds = 5
+const writeUnanswered =
+  'The primary database did not answer in time. The write is whole or absent, and may still arrive.'
 
 /** Drizzle whose statements run in the writer's worker. Write with `batch`, which is one transaction. */
 export type WriteDatabase = LibSQLDatabase
 
-export interface Writer {
+interface WriterOptions {
+  log?: DatabaseLog
+  /** Awaited before a write to a server is acknowledged: makes it visible to this process's readers. */
+  afterWrite?: () => Promise<void>
+}
+
+/**
+ * Sends writes to a worker that owns the only connection that writes to the database. On a file they run one after
+ * another, in the order of the calls. On a server each call has its own deadline.
+ */
+export class Writer {
+  readonly client: Client
   readonly db: WriteDatabase
   /** For writes that free space, which run even on a full disk: see ballast-file.ts. */
   readonly freeing: WriteDatabase
-  readonly client: Client
-  /** False while the worker restarts after a failure. */
-  isUp(): boolean
-  /** Keeps the ballast file; for the process that owns the folder. */
-  keepBallast(): Promise<void>
-  /** See stale-cells.ts. */
-  clearStalePages(pages: number[]): Promise<void>
-  /**
-   * Tries to empty the write-ahead log, delaying other writes by at most `holdUpMs`.
-   * @returns whether it is empty: a reader in the middle of a query prevents it
-   */
-  emptyLog(holdUpMs: number): Promise<boolean>
-  /** Finishes the queued writes, closes the connection and ends the worker. */
-  close(): Promise<void>
-}
-
-export interface WriterOptions {
-  /** Called when the worker fails. It is started again. */
-  onFailure?: (error: Error) => void
-  /** Called when the disk starts to refuse writes, and with null when it accepts them again. */
-  onDisk?: (problem: Error | null) => void
-}
-
-interface RemoteWriterOptions extends WriterOptions {
-  /** Awaited before a write is acknowledged: makes it visible to this process's readers. */
-  afterWrite: () => Promise<void>
-}
-
-/** Starts the worker that owns the only connection that writes to the database at `url` (`file:…`). */
-export function openWriter(
-  url: string,
-  { onFailure = () => undefined, onDisk = () => undefined }: WriterOptions = {},
-): Writer {
-  return toWriter(new WriterThread({ kind: 'file', url }, { onFailure, onDisk, afterWrite: null }))
-}
-
-/** The same for a libSQL server. Each call has its own deadline. */
-export function openRemoteWriter(
-  location: RemoteLocation,
-  { onFailure = () => undefined, onDisk = () => undefined, afterWrite }: RemoteWriterOptions,
-): Writer {
-  const target = { kind: 'remote', location, deadlineMs: requestDeadlineMs } as const
-  return toWriter(new WriterThread(target, { onFailure, onDisk, afterWrite }))
-}
-
-function toWriter(thread: WriterThread): Writer {
-  const client = new ThreadClient(thread, false)
-  const freeing = new ThreadClient(thread, true)
-  return {
-    db: drizzle(client),
-    freeing: drizzle(freeing),
-    client,
-    isUp: () => thread.isUp,
-    keepBallast: () => thread.keepBallast(),
-    clearStalePages: async (pages) => {
-      await thread.send({ method: 'clearStalePages', pages }, true)
-    },
-    emptyLog: async (holdUpMs) => (await thread.send({ method: 'emptyLog', holdUpMs }, true)) === true,
-    close: () => thread.close(),
-  }
-}
-
-interface WriterThreadOptions {
-  onFailure: (error: Error) => void
-  onDisk: (problem: Error | null) => void
-  /** Null for a local file. */
-  afterWrite: (() => Promise<void>) | null
-}
-
-/** Calls to the writer's thread. On a file they run one after another, in the order of the calls. */
-class WriterThread {
-  readonly #options: WriterThreadOptions
+  readonly #log: DatabaseLog
+  readonly #isRemote: boolean
+  readonly #afterWrite: (() => Promise<void>) | undefined
   readonly #thread: Thread<WriterSession, WriterTarget>
   #charsQueued = 0
   #keepsBallast = false
   #isRefused = false
 
-  constructor(target: WriterTarget, options: WriterThreadOptions) {
-    this.#options = options
+  constructor(target: WriterTarget, { log = silentLog, afterWrite }: WriterOptions = {}) {
+    this.#log = log
+    this.#isRemote = target.kind === 'remote'
+    this.#afterWrite = afterWrite
+    const onFailure = (error: unknown) => log.error({ error }, 'The writer failed and is started again')
     this.#thread = new Thread({
       script: new URL('./writer-worker.ts', import.meta.url),
       name: 'The writer',
@@ -131,28 +70,76 @@ class WriterThread {
       waitingMax: writesQueuedMax,
       onClose: 'finish',
       closeWithinMs,
-      onFailure: options.onFailure,
+      onFailure,
       onRestart: () => {
-        if (this.#keepsBallast) this.keepBallast().catch(options.onFailure)
+        if (this.#keepsBallast) this.keepBallast().catch(onFailure)
       },
     })
+    this.client = this.#clientFor(false)
+    this.db = drizzle(this.client)
+    this.freeing = drizzle(this.#clientFor(true))
   }
 
+  /** False while the worker restarts after a failure. */
   get isUp(): boolean {
     return this.#thread.isUp
   }
 
-  get isClosed(): boolean {
-    return this.#thread.isClosed
-  }
-
+  /** Keeps the ballast file; for the process that owns the folder. */
   async keepBallast(): Promise<void> {
     this.#keepsBallast = true
-    await this.send({ method: 'keepBallast' }, true)
+    await this.#send({ method: 'keepBallast' }, true)
   }
 
-  async send(call: WriterCall, frees: boolean): Promise<WriterValue> {
-    if (this.isClosed) throw new LibsqlError('The client is closed', 'CLIENT_CLOSED')
+  /** See stale-cells.ts. */
+  async clearStalePages(pages: number[]): Promise<void> {
+    await this.#send({ method: 'clearStalePages', pages }, true)
+  }
+
+  /**
+   * Tries to empty the write-ahead log, delaying other writes by at most `holdUpMs`.
+   * @returns whether it is empty: a reader in the middle of a query prevents it
+   */
+  async emptyLog(holdUpMs: number): Promise<boolean> {
+    return (await this.#send({ method: 'emptyLog', holdUpMs }, true)) === true
+  }
+
+  /** Finishes the queued writes, closes the connection and ends the worker. */
+  close(): Promise<void> {
+    return this.#thread.close()
+  }
+
+  /** `@libsql/client`'s interface over calls to the worker, which Drizzle and its migrator use unchanged. */
+  #clientFor(frees: boolean): Client {
+    const thread = this.#thread
+    const send = (call: WriterCall) => this.#send(call, frees)
+    const all = async (call: WriterCall) => ((await send(call)) as PlainResult[]).map(fromPlainResult)
+    const unsupported = async () => {
+      throw new LibsqlError('The writer takes no interactive transaction: use batch()', 'NOT_SUPPORTED')
+    }
+    return {
+      protocol: 'file',
+      get closed() {
+        return thread.isClosed
+      },
+      async execute(statement: InStatement): Promise<ResultSet> {
+        return fromPlainResult((await send({ method: 'execute', statement })) as PlainResult)
+      },
+      // Always one `BEGIN IMMEDIATE` transaction: a deferred one fails if another process writes in between.
+      batch: (statements) => all({ method: 'batch', statements }),
+      migrate: (statements) => all({ method: 'migrate', statements }),
+      async executeMultiple(sql) {
+        await send({ method: 'executeMultiple', sql })
+      },
+      transaction: unsupported,
+      sync: unsupported,
+      reconnect: () => undefined,
+      close: () => void thread.close(),
+    }
+  }
+
+  async #send(call: WriterCall, frees: boolean): Promise<WriterValue> {
+    if (this.#thread.isClosed) throw new LibsqlError('The client is closed', 'CLIENT_CLOSED')
     const chars = largeCharsOf(call)
     // A write that is alone is accepted whatever its size.
     if (chars > 0 && this.#charsQueued > 0 && this.#charsQueued + chars > charsQueuedMax)
@@ -161,109 +148,38 @@ class WriterThread {
     const answered = this.#ask(call, frees).finally(() => {
       this.#charsQueued -= chars
     })
-    const { afterWrite } = this.#options
-    return await (afterWrite ? inTime(call, answered, afterWrite) : answered)
-  }
-
-  close(): Promise<void> {
-    return this.#thread.close()
+    // No client waits for a migration.
+    const isUrgent = this.#isRemote && call.method !== 'migrate' && call.method !== 'executeMultiple'
+    return await (isUrgent ? withinTime(deadlineMs, answered) : answered)
   }
 
   async #ask(call: WriterCall, frees: boolean): Promise<WriterValue> {
+    let value: WriterValue
     try {
-      const value = await this.#thread.ask('run', call, frees)
-      if (this.#isRefused && changesRows(call)) this.#noteDisk(null)
-      return value
+      value = await this.#thread.ask('run', call, frees)
     } catch (error) {
       if (error instanceof AppError) throw error
       const failure = toLibsqlError(error)
-      if (meansRefusal(failure.code) && !this.#isRefused) this.#noteDisk(failure)
-      throw toError(failure)
+      if (meansRefusal(failure.code)) this.#noteDisk(failure)
+      const answer = toError(failure)
+      // The caller will look here for the row that another node wrote.
+      if (meansConflict(answer)) await this.#afterWrite?.()
+      throw answer
     }
+    if (changesRows(call)) {
+      this.#noteDisk(null)
+      await this.#afterWrite?.()
+    }
+    return value
   }
 
   /** Reports a change once, not at every write. */
-  #noteDisk(problem: Error | null): void {
-    this.#isRefused = problem !== null
-    this.#options.onDisk(problem)
+  #noteDisk(error: Error | null): void {
+    if (this.#isRefused === (error !== null)) return
+    this.#isRefused = error !== null
+    if (error === null) this.#log.info('The disk accepts writes again')
+    else this.#log.error({ error }, 'The disk refuses writes to the database; they are answered 503')
   }
-}
-
-/** `@libsql/client`'s interface over calls to the worker, which Drizzle and its migrator use unchanged. */
-class ThreadClient implements Client {
-  readonly protocol = 'file'
-  readonly #thread: WriterThread
-  readonly #frees: boolean
-
-  constructor(thread: WriterThread, frees: boolean) {
-    this.#thread = thread
-    this.#frees = frees
-  }
-
-  get closed(): boolean {
-    return this.#thread.isClosed
-  }
-
-  async execute(statement: InStatement | string, args?: InArgs): Promise<ResultSet> {
-    const whole = typeof statement === 'string' && args ? { sql: statement, args } : statement
-    return fromPlainResult((await this.#send({ method: 'execute', statement: whole })) as PlainResult)
-  }
-
-  /** Always one `BEGIN IMMEDIATE` transaction: a deferred one fails if another process writes in between. */
-  async batch(statements: Parameters<Client['batch']>[0]): Promise<ResultSet[]> {
-    const results = await this.#send({
-      method: 'batch',
-      statements: statements as Extract<WriterCall, { method: 'batch' }>['statements'],
-    })
-    return (results as PlainResult[]).map(fromPlainResult)
-  }
-
-  async migrate(statements: InStatement[]): Promise<ResultSet[]> {
-    return ((await this.#send({ method: 'migrate', statements })) as PlainResult[]).map(fromPlainResult)
-  }
-
-  async executeMultiple(sql: string): Promise<void> {
-    await this.#send({ method: 'executeMultiple', sql })
-  }
-
-  async sync(): Promise<Replicated> {
-    throw new LibsqlError('Another thread syncs the replica', 'NOT_SUPPORTED')
-  }
-
-  async transaction(): Promise<never> {
-    throw new LibsqlError('Interactive transactions would block the writer: use batch()', 'NOT_SUPPORTED')
-  }
-
-  reconnect(): void {}
-
-  close(): void {
-    void this.#thread.close()
-  }
-
-  #send(call: WriterCall): Promise<WriterValue> {
-    return this.#thread.send(call, this.#frees)
-  }
-}
-
-/** Applies the deadline, but not to migrations, for which no client waits. */
-async function inTime(
-  call: WriterCall,
-  answered: Promise<WriterValue>,
-  afterWrite: () => Promise<void>,
-): Promise<WriterValue> {
-  const visible = answered.then(
-    async (value) => {
-      if (changesRows(call)) await afterWrite()
-      return value
-    },
-    async (error: unknown) => {
-      // The caller will look here for the row that another node wrote.
-      if (meansConflict(error)) await afterWrite()
-      throw error
-    },
-  )
-  if (call.method === 'migrate' || call.method === 'executeMultiple') return await visible
-  return await withinTime(deadlineMs, visible)
 }
 
 function changesRows(call: WriterCall): boolean {
@@ -291,7 +207,7 @@ function largeCharsOf(call: WriterCall): number {
 /** Stops waiting after `timeoutMs`; the work itself goes on. */
 function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(writeUnanswered()), timeoutMs)
+    const timer = setTimeout(() => reject(primaryUnavailable(writeUnanswered)), timeoutMs)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
@@ -313,8 +229,8 @@ function toError(cause: LibsqlError): Error {
     const detail = 'The disk refuses writes to the database; this one may or may not have been stored.'
     return unavailable(detail, { retryAfterSeconds: refusedRetrySeconds, cause })
   }
-  if (code === primaryAwayCode) return writeUnanswered(cause)
-  if (code === tokenRefusedCode) return tokenRefused(cause)
+  const unserved = unservedDetail(cause, writeUnanswered)
+  if (unserved) return primaryUnavailable(unserved, cause)
   if (meansLock(code)) return unavailable('Another process holds the database; nothing was written.')
   // Another node has deleted it, and this one has not synced since.
   if (lacksProject(message)) return projectWasDeleted(cause)

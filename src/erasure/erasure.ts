@@ -17,8 +17,8 @@ const structureId = 10
 const mergeStepsMax = 100_000
 const retryDelayMs = 1_000
 
-/** How many times `eraseWithinMs` another node has to erase what it deleted, before this one does. */
-const othersPatience = 2
+/** After this many times `eraseWithinMs`, this node erases what another node has deleted and not erased. */
+const takeOverFactor = 2
 
 interface ErasureOptions {
   /** Only the process that owns the folder erases. */
@@ -93,21 +93,20 @@ export class Erasure {
   async #eraseOpen(signal: AbortSignal): Promise<void> {
     const open = await this.#readOpen()
     if (open.length === 0) return
-    for (const projectId of new Set(open.filter(({ kind }) => kind === 'item').map((row) => row.projectId))) {
+    const { database, index, sweeper } = this.#options
+    const projectsWith = (kind: OpenErasure['kind']) =>
+      new Set(open.filter((row) => row.kind === kind).map(({ projectId }) => projectId))
+    for (const projectId of projectsWith('item')) {
       signal.throwIfAborted()
-      if (this.#options.database.isLocal) await this.#rewriteWords(chunkWords(projectId), signal)
-      await this.#options.index.eraseDeleted(projectId)
+      if (database.isLocal) await this.#rewriteWords(chunkWords(projectId), signal)
+      await index.eraseDeleted(projectId)
     }
-    if (this.#options.database.isLocal) await this.#erasePages(open, signal)
+    if (database.isLocal) {
+      for (const projectId of projectsWith('call')) await this.#rewriteWords(callWords(projectId), signal)
+      await sweeper.sweep(signal)
+      await emptyWriteAheadLog(database.emptyLog, signal)
+    }
     await this.#markDone(open)
-  }
-
-  async #erasePages(open: OpenErasure[], signal: AbortSignal): Promise<void> {
-    for (const projectId of new Set(open.filter(({ kind }) => kind === 'call').map((row) => row.projectId))) {
-      await this.#rewriteWords(callWords(projectId), signal)
-    }
-    await this.#options.sweeper.sweep(signal)
-    await emptyWriteAheadLog(this.#options.database.emptyLog, signal)
   }
 
   /** Counts those that another node should finish, too. */
@@ -124,7 +123,7 @@ export class Erasure {
     const own = JSON.stringify([...this.#ownProjects])
     const isOurs = isLocal
       ? sql`true`
-      : sql`(${erasures.requestedAt} <= ${now() - othersPatience * eraseWithinMs}
+      : sql`(${erasures.requestedAt} <= ${now() - takeOverFactor * eraseWithinMs}
           or ${erasures.projectId} in (select value from json_each(${own})))`
     return await read
       .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
@@ -136,20 +135,17 @@ export class Erasure {
 
   /** With automerge on, FTS5 would continue our merge in the commit of every other write, which then takes 200 ms. */
   async #rewriteWords(table: SQL, signal: AbortSignal): Promise<void> {
-    await this.#setAutomerge(table, 0)
+    // A parameter would be bound as a double, which FTS5 refuses here.
+    const setAutomerge = (segments: number) =>
+      this.#options.database.freeing.run(
+        sql`insert into ${table} (${table}, rank) values ('automerge', ${sql.raw(String(segments))})`,
+      )
+    await setAutomerge(0)
     try {
       await this.#mergeWords(table, signal)
     } finally {
-      await this.#setAutomerge(table, automergeDefault)
+      await setAutomerge(automergeDefault)
     }
-  }
-
-  async #setAutomerge(table: SQL, segments: number): Promise<void> {
-    // A parameter would be bound as a double, which FTS5 refuses here.
-    const literal = sql.raw(String(segments))
-    await this.#options.database.freeing.run(
-      sql`insert into ${table} (${table}, rank) values ('automerge', ${literal})`,
-    )
   }
 
   /**
@@ -179,15 +175,11 @@ export class Erasure {
       write.all<{ n: number }>(sql`select total_changes() as n`),
       write.all<StructureRow>(selectStructure(table)),
     ])
-    return {
-      hasMerged: (after[0]?.n ?? 0) - (before[0]?.n ?? 0) >= 2,
-      segments: structure.flatMap(({ block }) => segmentNames(new Uint8Array(block))),
-    }
+    return { hasMerged: (after[0]?.n ?? 0) - (before[0]?.n ?? 0) >= 2, segments: namesIn(structure) }
   }
 
   async #readSegments(table: SQL): Promise<string[]> {
-    const structure = await this.#options.database.freeing.all<StructureRow>(selectStructure(table))
-    return structure.flatMap(({ block }) => segmentNames(new Uint8Array(block)))
+    return namesIn(await this.#options.database.freeing.all<StructureRow>(selectStructure(table)))
   }
 
   async #markDone(open: OpenErasure[]): Promise<void> {
@@ -205,4 +197,8 @@ interface StructureRow {
 
 function selectStructure(table: SQL): SQL {
   return sql`select block from ${table}_data where id = ${structureId}`
+}
+
+function namesIn(structure: StructureRow[]): string[] {
+  return structure.flatMap(({ block }) => segmentNames(new Uint8Array(block)))
 }

@@ -40,7 +40,7 @@ interface Contents {
 
 /**
  * Erases deleted projects from every file. A project is unreachable from the commit that deletes it. Its rows are deleted
- * in slices, which leave half of the writer's time to others. After an interruption, the next run does the rest.
+ * in slices, which leave half of the writer's time to other writes. After an interruption, the next run does the rest.
  */
 export class ProjectErasure {
   readonly #options: ProjectErasureOptions

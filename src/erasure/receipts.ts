@@ -40,7 +40,11 @@ export class ErasureReceipts {
       callHash: recordHash(projectId, 'call', id),
       itemHash: recordHash(projectId, 'item', id),
     })
-    if (!row) throw noReceipt()
+    if (!row) {
+      throw new AppError('not_found', 'Not found', {
+        detail: 'No call and no knowledge item with this id was deleted in this project.',
+      })
+    }
     const { requestedAt, doneAt } = row
     return {
       id,
@@ -49,10 +53,4 @@ export class ErasureReceipts {
       doneAt: doneAt === null ? null : new Date(doneAt).toISOString(),
     }
   }
-}
-
-function noReceipt(): AppError {
-  return new AppError('not_found', 'Not found', {
-    detail: 'No call and no knowledge item with this id was deleted in this project.',
-  })
 }

@@ -11,7 +11,7 @@ type SweptDatabase = Pick<OpenDatabase, 'file' | 'clearStalePages'>
 export class Sweeper {
   readonly #database: SweptDatabase
   readonly #thread: Thread<SweepApi, { file: string }>
-  /** Passes run one at a time. What a failed pass leaves, the next one finds. */
+  /** Passes run one at a time. The next pass finds the pages that a failed one has left. */
   #last: Promise<void> = Promise.resolve()
 
   constructor(database: SweptDatabase) {

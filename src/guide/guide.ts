@@ -16,6 +16,11 @@ export const guidePages = [
 ] as const
 export const guidePath = '/docs/guide'
 
+export interface Guide {
+  pages: GuidePage[]
+  styles: string
+}
+
 export interface GuidePage {
   name: (typeof guidePages)[number]
   title: string
@@ -32,28 +37,26 @@ export interface Section {
   level: number
   anchor: string
   text: string
-  /** What each word of the section counts in a search, by its stem. */
-  words: ReadonlyMap<string, number>
+  /** The stems of its words; those of its title stand here several times, so that they count more in a search. */
+  stems: string[]
 }
 
-export interface GuideHit {
+interface GuideHit {
   page: GuidePage
   section: Section
   score: number
 }
 
-const wordPattern = /[\p{L}\p{N}]+/gu
 const hitsMax = 20
 const soughtWordsMax = 8
-/** A word counts once each time that it occurs in the text, up to a few times, and more in a title. */
-const occurrencesCountedMax = 3
-const titleWeight = 10
-const pageTitleWeight = 3
+const titleWeight = 20
+const pageTitleWeight = 6
 const prefixCharsMin = 3
-const excerptChars = { before: 60, max: 220 }
+const excerptWords = { before: 10, max: 36 }
 
-// The pages are ours, so their HTML, which is comments only, may pass.
+// The pages are ours, and the only HTML in them is comments.
 const markdown = new MarkdownIt({ html: true })
+export const { escapeHtml } = markdown.utils
 const scrollable = 'class="scroll" tabindex="0"'
 markdown.renderer.rules.table_open = () => `<div ${scrollable}><table>`
 markdown.renderer.rules.table_close = () => '</table></div>'
@@ -61,8 +64,9 @@ markdown.renderer.rules.fence = (tokens, at) =>
   `<pre ${scrollable}><code>${escapeHtml(tokens[at]?.content ?? '')}</code></pre>`
 
 /** Reads and renders every page of the folder. */
-export function readGuide(folder: string): GuidePage[] {
-  return guidePages.map((name) => toPage(name, readFileSync(join(folder, `${name}.md`), 'utf8')))
+export function readGuide(folder: string): Guide {
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+  return { pages: guidePages.map((name) => toPage(name, read(`${name}.md`))), styles: read('guide.css') }
 }
 
 function toPage(name: GuidePage['name'], source: string): GuidePage {
@@ -82,13 +86,10 @@ function toPage(name: GuidePage['name'], source: string): GuidePage {
     } else if (token.type === 'inline' || token.type === 'fence') parts.at(-1)?.text.push(text)
   }
   const pageTitle = parts[0]?.title ?? name
-  const sections = parts.map(({ title, level, text }) => ({
-    title,
-    level,
-    anchor: anchorOf(title),
-    text: text.join(' '),
-    words: weighWords(text.join(' '), [title, titleWeight], [pageTitle, pageTitleWeight]),
-  }))
+  const sections = parts.map(({ title, level, text }) => {
+    const weighted = [...Array(titleWeight).fill(title), ...Array(pageTitleWeight).fill(pageTitle), ...text]
+    return { title, level, anchor: anchorOf(title), text: text.join(' '), stems: stemsOf(weighted.join(' ')) }
+  })
   return {
     name,
     title: pageTitle,
@@ -111,74 +112,52 @@ export function anchorOf(title: string): string {
 }
 
 /** The sections that have all words of the query, in any form or as the beginning of a word; best first. */
-export function searchGuide(pages: GuidePage[], query: string): GuideHit[] {
-  const sought = soughtWordsOf(query)
-  if (sought.length === 0) return []
+export function searchGuide({ pages }: Guide, query: string): GuideHit[] {
+  const matchers = matchersOf(query)
   return pages
-    .flatMap((page) =>
-      page.sections.map((section) => ({ page, section, score: scoreOf(sought, section.words) })),
-    )
+    .flatMap((page) => page.sections.map((section) => ({ page, section, score: scoreOf(section, matchers) })))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, hitsMax)
 }
 
-/** The part of the section where a word of the query is first found, as HTML with these words marked. */
-export function excerptOf({ text }: Section, query: string): string {
-  const sought = soughtWordsOf(query)
-  const isSought = (word: string) => sought.some((one) => isForm(stemOf(foldText(word)), one))
-  const found = [...text.matchAll(wordPattern)].find(([word]) => isSought(word))
-  const first = Math.max(0, (found?.index ?? 0) - excerptChars.before)
-  const start = first === 0 ? 0 : text.indexOf(' ', first) + 1
-  const isLast = text.length <= start + excerptChars.max
-  const end = isLast ? text.length : text.lastIndexOf(' ', start + excerptChars.max)
-  const html = text
-    .slice(start, end)
-    .split(/([\p{L}\p{N}]+)/u)
-    .map((part) => (isSought(part) ? `<mark>${part}</mark>` : escapeHtml(part)))
-    .join('')
-  return `${start > 0 ? '… ' : ''}${html}${isLast ? '' : ' …'}`
-}
-
-interface SoughtWord {
-  folded: string
-  stem: string
-}
-
-function soughtWordsOf(query: string): SoughtWord[] {
-  return wordsOf(query)
-    .slice(0, soughtWordsMax)
-    .map((folded) => ({ folded, stem: stemOf(folded) }))
-}
-
-function scoreOf(sought: SoughtWord[], words: Section['words']): number {
-  const scores = sought.map((word) => {
-    let score = 0
-    for (const [stem, weight] of words) if (isForm(stem, word)) score += weight
-    return score
-  })
+function scoreOf({ stems }: Section, matchers: Matcher[]): number {
+  const scores = matchers.map((matches) => stems.filter(matches).length)
   return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0)
 }
 
-function isForm(stem: string, word: SoughtWord): boolean {
-  return stem === word.stem || (word.folded.length >= prefixCharsMin && stem.startsWith(word.folded))
+/** The part of the section where a word of the query is first found, as HTML with these words marked. */
+export function excerptOf({ text }: Section, query: string): string {
+  const matchers = matchersOf(query)
+  const isSought = (part: string) => matchers.some((matches) => matches(stemOf(foldText(part))))
+  // Words and what stands between them take turns.
+  const parts = text.split(/([\p{L}\p{N}]+)/u)
+  const start = Math.max(0, parts.findIndex(isSought) - 2 * excerptWords.before)
+  const end = start + 2 * excerptWords.max
+  const html = parts
+    .slice(start, end)
+    .map((part) => (isSought(part) ? `<mark>${part}</mark>` : escapeHtml(part)))
+    .join('')
+  return `${start > 0 ? '… ' : ''}${html}${end < parts.length ? ' …' : ''}`
 }
 
-function weighWords(text: string, ...titles: [title: string, weight: number][]): Map<string, number> {
-  const weights = new Map<string, number>()
-  for (const stem of wordsOf(text).map(stemOf)) {
-    weights.set(stem, Math.min((weights.get(stem) ?? 0) + 1, occurrencesCountedMax))
-  }
-  for (const [title, weight] of titles) {
-    for (const stem of wordsOf(title).map(stemOf)) weights.set(stem, (weights.get(stem) ?? 0) + weight)
-  }
-  return weights
+/** Whether a word, given as its stem, is the sought one in any form, or begins with it. */
+type Matcher = (stem: string) => boolean
+
+/** One for each word of the query. */
+function matchersOf(query: string): Matcher[] {
+  return wordsOf(query)
+    .slice(0, soughtWordsMax)
+    .map((word) => {
+      const own = stemOf(word)
+      return (stem) => stem === own || (word.length >= prefixCharsMin && stem.startsWith(word))
+    })
+}
+
+function stemsOf(text: string): string[] {
+  return wordsOf(text).map(stemOf)
 }
 
 function wordsOf(text: string): string[] {
-  return foldText(text).match(wordPattern) ?? []
-}
-
-export function escapeHtml(text: string): string {
-  return markdown.utils.escapeHtml(text)
+  return foldText(text).match(/[\p{L}\p{N}]+/gu) ?? []
 }

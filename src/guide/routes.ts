@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
-import { type GuidePage, guidePages, guidePath, readGuide, searchGuide } from './guide.ts'
+import { type Guide, guidePages, guidePath, readGuide } from './guide.ts'
 import { articlePage, overviewPage, resultsPage } from './page.ts'
 
 const folder = fileURLToPath(new URL('./', import.meta.url))
@@ -9,7 +9,7 @@ const hidden = { detail: { hide: true } }
 
 /** The manual under /docs/guide. It is rendered when it is first asked for. */
 export function guideRoutes() {
-  let guide: GuidePage[] | undefined
+  let guide: Guide | undefined
   const read = () => {
     guide ??= readGuide(folder)
     return guide
@@ -19,10 +19,8 @@ export function guideRoutes() {
     guidePath,
     ({ query }) => {
       const sought = String(query.q ?? '').slice(0, queryCharsMax)
-      const isSearch = sought.trim() !== ''
-      return toAnswer(
-        isSearch ? resultsPage(read(), sought, searchGuide(read(), sought)) : overviewPage(read()),
-      )
+      if (sought.trim() === '') return toAnswer(overviewPage(read()))
+      return toAnswer(resultsPage(read(), sought))
     },
     hidden,
   )

@@ -1,11 +1,12 @@
 import type { OpenAPIV3 } from 'openapi-types'
+import type { ErrorCode } from '../errors.ts'
 import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import { Item, ItemList, Preview, SearchAnswer } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of knowledge.
 
-const tags = ['Knowledge']
-const security = [{ apiKey: [] }]
+const keyed = { tags: ['Knowledge'], security: [{ apiKey: [] }] }
+const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
 const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738')]
 
 const idempotencyKey: OpenAPIV3.ParameterObject = {
@@ -20,16 +21,14 @@ const idempotencyKey: OpenAPIV3.ParameterObject = {
 }
 
 export const listKnowledge = {
-  tags,
-  security,
+  ...keyed,
   operationId: 'listKnowledge',
   summary: 'List all knowledge items, newest first',
   responses: keyedAnswers({ 200: jsonAnswer('Every item of the project.', ItemList) }, []),
 }
 
 export const createKnowledge = {
-  tags,
-  security,
+  ...keyed,
   operationId: 'createKnowledge',
   summary: 'Create a knowledge item',
   description:
@@ -51,33 +50,25 @@ export const createKnowledge = {
       }),
     },
     [
-      'invalid_request',
+      ...badBody,
       'idempotency_key_in_use',
-      'item_was_deleted',
-      'payload_too_large',
-      'unsupported_media_type',
       'idempotency_key_reused',
+      'item_was_deleted',
       'insufficient_storage',
     ],
   ),
 }
 
 export const previewKnowledge = {
-  tags,
-  security,
+  ...keyed,
   operationId: 'previewKnowledge',
   summary: 'See how a text would be cut up',
   description: 'The chunks as they would be stored, searched and answered with. Nothing is stored.',
-  responses: keyedAnswers({ 200: jsonAnswer('The chunks in their order.', Preview) }, [
-    'invalid_request',
-    'payload_too_large',
-    'unsupported_media_type',
-  ]),
+  responses: keyedAnswers({ 200: jsonAnswer('The chunks in their order.', Preview) }, badBody),
 }
 
 export const searchKnowledge = {
-  tags,
-  security,
+  ...keyed,
   operationId: 'searchKnowledge',
   summary: 'Find passages for an agent',
   description:
@@ -93,13 +84,12 @@ export const searchKnowledge = {
         },
       }),
     },
-    ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
+    badBody,
   ),
 }
 
 export const getKnowledge = {
-  tags,
-  security,
+  ...keyed,
   operationId: 'getKnowledge',
   summary: 'Get a knowledge item',
   parameters,
@@ -107,8 +97,7 @@ export const getKnowledge = {
 }
 
 export const deleteKnowledge = {
-  tags,
-  security,
+  ...keyed,
   operationId: 'deleteKnowledge',
   summary: 'Delete a knowledge item and all its vectors',
   description: 'It is gone when this answers; its erasure receipt tells when its bytes are.',

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { sql } from 'drizzle-orm'
 import { readMeta, removeMeta } from '../db/meta.ts'
@@ -6,21 +5,19 @@ import type { OpenDatabase } from '../db/open.ts'
 import type { ProjectStores } from '../db/store.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
+import { sha256 } from './chunking/chunk-rows.ts'
 import type { VectorIndex } from './index/vector-index.ts'
-import type { Indexer } from './indexer.ts'
-import { readPendingProjects } from './pending.ts'
+import { type Indexer, readPendingProjects } from './indexer.ts'
 
-const rebuildRequestPrefix = 'index_rebuild:'
 const digestChars = 16
 const retryMsMax = 30_000
-/** How often to look for changes of a database file. */
+/** How often a database file is checked for changes. */
 const pollMsOfFile = 500
 
-/** Names the row in `meta` by which a command asks the process that owns a folder's index files for a rebuild. */
+/** The name of the row in `meta` by which a command asks the owner of a folder's index files for a rebuild. */
 export function rebuildRequestName(folder: string, projectId: number | string = ''): string {
   // The database may be shared with other machines, whose folders can have the same path.
-  const digest = createHash('sha256').update(`${hostname()} ${folder}`).digest('hex').slice(0, digestChars)
-  return `${rebuildRequestPrefix}${digest}:${projectId}`
+  return `index_rebuild:${sha256(`${hostname()} ${folder}`).slice(0, digestChars)}:${projectId}`
 }
 
 interface FollowerOptions {
@@ -39,8 +36,8 @@ interface FollowerOptions {
 }
 
 /**
- * Notices what other processes change in the database, such as an import on the command line: chunks to embed, vectors
- * to index, deletions to erase. This process's own changes look the same, but the index knows that it has them.
+ * Polls the database for changes by other processes, such as an import on the command line: chunks to embed, vectors to
+ * index, deletions to erase. Changes by this process look the same, but the index knows that it has them already.
  */
 export class Follower {
   readonly #options: FollowerOptions
@@ -48,10 +45,10 @@ export class Follower {
   readonly #polling: Background
   /** Knowledge versions as they were at the last poll. */
   readonly #versions = new Map<number, number>()
-  /** Projects whose version has changed. The index follows one poll later, when it has this process's own changes. */
+  /** Projects with a new version. The index follows at the next poll: by then it has this process's own changes. */
   readonly #changed = new Set<number>()
-  readonly #following = new Map<number, Background>()
-  readonly #rebuilding = new Map<string, Background>()
+  /** The work on the index: projects to follow by id, and rebuilds by the name of their request. */
+  readonly #jobs = new Map<number | string, Background>()
   #dataVersion = -1
 
   constructor(options: FollowerOptions) {
@@ -72,57 +69,52 @@ export class Follower {
   }
 
   async close(): Promise<void> {
-    // Not waited for: what the index has begun may take minutes, and ends when the index is closed.
-    for (const background of [...this.#following.values(), ...this.#rebuilding.values()])
-      void background.close()
+    // Not awaited: what the index has begun may take minutes. It ends when the index is closed.
+    for (const job of this.#jobs.values()) void job.close()
     await this.#polling.close()
   }
 
   async #poll(): Promise<void> {
     const { database, erasure, projectErasure } = this.#options
     const dataVersion = database.dataVersion()
-    const isNews = dataVersion !== this.#dataVersion
-    for (const projectId of this.#changed) this.#followSoon(projectId)
+    for (const projectId of this.#changed) this.#startJob(projectId, () => this.#follow(projectId))
     this.#changed.clear()
-    if (!isNews) return
+    if (dataVersion === this.#dataVersion) return
     erasure.schedule()
-    // On a server's database, the node that deletes a project erases it, if need be at its next start.
+    // On a server's database, the node that deletes a project also erases it, at its next start if it crashes.
     if (database.isLocal) projectErasure.schedule()
-    await this.#readNews()
-    // Set last, so that a poll that fails is tried again.
+    await this.#readChanges()
+    // Set last, so that a failed poll is repeated.
     this.#dataVersion = dataVersion
   }
 
-  async #readNews(): Promise<void> {
-    const there = await this.#readVersions()
-    this.#leaveGone(new Set(there.map(({ id }) => id)))
-    for (const { id, version } of there) {
+  async #readChanges(): Promise<void> {
+    const { database, indexer } = this.#options
+    const projects = await this.#readVersions()
+    this.#dropDeleted(new Set(projects.map(({ id }) => id)))
+    for (const { id, version } of projects) {
       if (this.#versions.get(id) === version) continue
       this.#versions.set(id, version)
       this.#changed.add(id)
     }
-    for (const projectId of await readPendingProjects(this.#options.database.read))
-      this.#options.indexer.wake(projectId)
+    for (const projectId of await readPendingProjects(database.read)) indexer.wake(projectId)
     await this.#startRebuilds()
   }
 
-  #leaveGone(there: ReadonlySet<number>): void {
+  /** Closes the projects that other processes have deleted. @param remaining the ids of all other projects */
+  #dropDeleted(remaining: ReadonlySet<number>): void {
+    const { database, owner, stores, index, log } = this.#options
     for (const projectId of this.#versions.keys()) {
-      if (there.has(projectId)) continue
+      if (remaining.has(projectId)) continue
       this.#versions.delete(projectId)
       this.#changed.delete(projectId)
-      void this.#following.get(projectId)?.close()
-      this.#following.delete(projectId)
-      this.#leave(projectId)
+      void this.#jobs.get(projectId)?.close()
+      this.#jobs.delete(projectId)
+      stores.close(projectId)
+      // The process that deletes the rows drops the index afterwards.
+      if (owner.isOwner && database.isLocal) continue
+      index.drop(projectId).catch((error) => log.warn({ error }, 'An index was not dropped'))
     }
-  }
-
-  #leave(projectId: number): void {
-    const { database, owner, stores, index, log } = this.#options
-    stores.close(projectId)
-    // The process that deletes the rows drops the index afterwards.
-    if (owner.isOwner && database.isLocal) return
-    index.drop(projectId).catch((error) => log.warn({ error }, 'An index was not dropped'))
   }
 
   async #follow(projectId: number): Promise<void> {
@@ -133,36 +125,28 @@ export class Follower {
     await index.follow(projectId, version)
   }
 
-  #followSoon(projectId: number): void {
-    let following = this.#following.get(projectId)
-    if (!following) {
-      following = this.#background(async () => {
-        await this.#follow(projectId)
-        return null
-      })
-      this.#following.set(projectId, following)
-    }
-    following.soon(0)
-  }
-
   async #startRebuilds(): Promise<void> {
     const { config, owner, database, index } = this.#options
     if (!owner.isOwner) return
     const prefix = rebuildRequestName(config.dataDir)
     for (const name of (await readMeta(database.read, prefix)).keys()) {
-      if (this.#rebuilding.has(name)) continue
-      const rebuilding = this.#background(async () => {
+      if (this.#jobs.has(name)) continue
+      this.#startJob(name, async () => {
         await index.rebuild(Number(name.slice(prefix.length)))
         await removeMeta(database.write, name)
-        this.#rebuilding.delete(name)
-        return null
+        this.#jobs.delete(name)
       })
-      this.#rebuilding.set(name, rebuilding)
-      rebuilding.soon(0)
     }
   }
 
-  /** A failure holds up no other job. */
+  /** Runs the work in the background: once more when it is running, and again with backoff when it fails. */
+  #startJob(key: number | string, work: () => Promise<void>): void {
+    const job = this.#jobs.get(key) ?? this.#background(() => work().then(() => null))
+    this.#jobs.set(key, job)
+    job.soon(0)
+  }
+
+  /** Each job has a retry delay of its own, so that a failure delays no other job. */
   #background(work: () => Promise<number | null>): Background {
     const { log } = this.#options
     return new Background({

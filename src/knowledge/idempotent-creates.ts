@@ -1,8 +1,8 @@
-import { and, eq, gt, sql } from 'drizzle-orm'
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { isTaken } from '../db/constraint.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { chunks, idempotentCreates, knowledgeItems } from '../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { idempotentCreates } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { CreatedItem, Knowledge } from './knowledge.ts'
 import type { NewItem } from './schemas.ts'
@@ -19,32 +19,13 @@ interface IdempotentCreatesOptions {
   now: () => number
 }
 
-const queries = preparedQueries((db) => ({
-  known: db
-    .select({ bodyHash: idempotentCreates.bodyHash, itemId: idempotentCreates.itemId })
-    .from(idempotentCreates)
-    .where(
-      and(
-        eq(idempotentCreates.projectId, sql.placeholder('projectId')),
-        eq(idempotentCreates.keyHash, sql.placeholder('keyHash')),
-        gt(idempotentCreates.createdAt, sql.placeholder('expiredAt')),
-      ),
-    )
-    .prepare(),
-  pendingChunk: db
-    .select({ label: chunks.label })
-    .from(knowledgeItems)
-    .innerJoin(chunks, eq(chunks.itemSeq, knowledgeItems.seq))
-    .where(
-      and(
-        eq(knowledgeItems.projectId, sql.placeholder('projectId')),
-        eq(knowledgeItems.id, sql.placeholder('itemId')),
-        sql`${chunks.embeddingSpace} is null`,
-      ),
-    )
-    .limit(1)
-    .prepare(),
-}))
+/** What is stored of a request: keyed hashes of its key and body. */
+interface Hashes {
+  keyHash: string
+  bodyHash: string
+}
+
+type Outcome = CreatedItem & { isReplayed: boolean }
 
 /**
  * Creates that a client can safely retry: for a day, the same `Idempotency-Key` with the same body returns the item that
@@ -63,65 +44,63 @@ export class IdempotentCreates {
    * @param key the header's value; null when there is none
    * @throws idempotency_key_in_use, idempotency_key_reused, item_was_deleted
    */
-  async add(
-    projectId: number,
-    input: NewItem,
-    key: string | null,
-  ): Promise<CreatedItem & { isReplayed: boolean }> {
+  async add(projectId: number, input: NewItem, key: string | null): Promise<Outcome> {
     const { recordHash, knowledge } = this.#options
     if (key === null) return { ...(await knowledge.add(projectId, input)), isReplayed: false }
-    if (!keyPattern.test(key)) throw invalidKey()
+    if (!keyPattern.test(key)) {
+      const message = 'must be 1 to 255 printable ASCII characters'
+      throw invalidRequest([{ field: 'Idempotency-Key', message }])
+    }
+    const body = JSON.stringify([input.name, input.text, input.description ?? ''])
     const keyHash = recordHash(projectId, 'idempotency_key', key)
-    const bodyHash = recordHash(
-      projectId,
-      'body',
-      JSON.stringify([input.name, input.text, input.description ?? '']),
-    )
+    const hashes = { keyHash, bodyHash: recordHash(projectId, 'body', body) }
     if (this.#running.has(keyHash)) throw keyInUse()
     this.#running.add(keyHash)
     try {
-      return await this.#addOnce(projectId, input, { keyHash, bodyHash })
+      return (await this.#replay(projectId, hashes)) ?? (await this.#create(projectId, input, hashes))
     } finally {
       this.#running.delete(keyHash)
     }
   }
 
-  async #addOnce(projectId: number, input: NewItem, hashes: { keyHash: string; bodyHash: string }) {
-    const known = await this.#replay(projectId, hashes)
-    if (known) return known
+  async #create(projectId: number, input: NewItem, hashes: Hashes): Promise<Outcome> {
+    const alongside = (itemId: string) => this.#keyStatements(projectId, itemId, hashes)
     try {
-      const created = await this.#options.knowledge.add(projectId, input, (itemId) =>
-        this.#keyStatements(projectId, itemId, hashes),
-      )
-      return { ...created, isReplayed: false }
+      return { ...(await this.#options.knowledge.add(projectId, input, alongside)), isReplayed: false }
     } catch (error) {
       // Another process was first with the same key, so nothing of this item was stored.
-      const replayed = isTaken(error, 'idempotent_creates.project_id')
-        ? await this.#replay(projectId, hashes)
-        : null
-      if (!replayed) throw error
-      return replayed
+      const isSecond = isTaken(error, 'idempotent_creates.project_id')
+      const replayed = isSecond ? await this.#replay(projectId, hashes) : null
+      if (replayed) return replayed
+      throw error
     }
   }
 
   /** The item that the first request with this key created; null when there was none. */
-  async #replay(projectId: number, { keyHash, bodyHash }: { keyHash: string; bodyHash: string }) {
-    const { read } = this.#options.store(projectId)
-    const known = await queries(read).known.get({ projectId, keyHash, expiredAt: this.#expiredAt() })
+  async #replay(projectId: number, { keyHash, bodyHash }: Hashes): Promise<Outcome | null> {
+    const { store, knowledge } = this.#options
+    const { read } = store(projectId)
+    const [known] = await read
+      .select({ bodyHash: idempotentCreates.bodyHash, itemId: idempotentCreates.itemId })
+      .from(idempotentCreates)
+      .where(
+        and(
+          eq(idempotentCreates.projectId, projectId),
+          eq(idempotentCreates.keyHash, keyHash),
+          gt(idempotentCreates.createdAt, this.#expiredAt()),
+        ),
+      )
     if (!known) return null
-    const { itemId } = known
     if (known.bodyHash !== bodyHash) throw keyReused()
-    if (itemId === null) throw itemWasDeleted()
-    const item = await this.#options.knowledge.get(projectId, itemId)
-    const pending = await queries(read).pendingChunk.get({ projectId, itemId })
-    return { item, isIndexed: pending === undefined, isReplayed: true }
+    if (known.itemId === null) throw itemWasDeleted()
+    const item = await knowledge.get(projectId, known.itemId)
+    const pending = await read.all(sql`
+      select 1 from knowledge_items join chunks on item_seq = seq
+      where knowledge_items.project_id = ${projectId} and id = ${item.id} and +embedding_space is null limit 1`)
+    return { item, isIndexed: pending.length === 0, isReplayed: true }
   }
 
-  #keyStatements(
-    projectId: number,
-    itemId: string,
-    { keyHash, bodyHash }: { keyHash: string; bodyHash: string },
-  ) {
+  #keyStatements(projectId: number, itemId: string, { keyHash, bodyHash }: Hashes): SQL[] {
     const expiredAt = this.#expiredAt()
     return [
       sql`delete from ${idempotentCreates} where rowid in (
@@ -136,11 +115,6 @@ export class IdempotentCreates {
   #expiredAt(): number {
     return this.#options.now() - keptForMs
   }
-}
-
-function invalidKey(): AppError {
-  const message = 'must be 1 to 255 printable ASCII characters'
-  return invalidRequest([{ field: 'Idempotency-Key', message }])
 }
 
 function keyInUse(): AppError {

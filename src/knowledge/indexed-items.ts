@@ -1,71 +1,56 @@
-import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
-import type { ReadDatabase } from '../db/reader.ts'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import { chunks, knowledgeItems } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import { codePoints } from '../text/code-points.ts'
-import { type IndexStatus, indexStatus, type PendingChunks } from './index-status.ts'
-import { placeOf, writeCursor } from './item-cursor.ts'
-import { itemNotFound } from './knowledge.ts'
-import type { ItemPageRequest } from './schemas.ts'
+import { toChunkPreview } from './chunking/chunk-rows.ts'
+import { type ItemsRequest, itemNotFound, type Knowledge } from './knowledge.ts'
+import type { ChunkPreview, Item, ItemPage, ItemSummary } from './schemas.ts'
 
-const pageLimitDefault = 20
+/** How far an item's chunks are embedded and indexed. */
+export type IndexStatus =
+  | { state: 'ready' }
+  | { state: 'indexing'; ready: number }
+  /** `reason` is the last error; `nextTryAt` is null when the next attempt is due. */
+  | { state: 'waiting'; ready: number; reason: string; nextTryAt: string | null }
 
-/** An item without its text. Times are ISO 8601, UTC. */
-export interface KnowledgeRow {
-  id: string
-  name: string
-  description: string
-  textBytes: number
+interface Indexed {
   chunks: number
   status: IndexStatus
-  createdAt: string
 }
 
-export interface ItemDetails extends KnowledgeRow {
-  text: string
-}
+/** An item without its text. Times are ISO 8601, UTC. */
+export type KnowledgeRow = ItemSummary & Indexed
 
-export interface KnowledgeRows {
+export type ItemDetails = Item & KnowledgeRow
+
+export interface KnowledgeRows extends ItemPage {
   data: KnowledgeRow[]
-  /** Null on the last page. */
-  nextCursor: string | null
   total: number
 }
 
-export interface StoredChunk {
-  position: number
-  heading: string | null
-  text: string
-  characters: number
-  overlapCharacters: number
+export interface StoredChunk extends ChunkPreview {
   isEmbedded: boolean
 }
 
-interface ItemsRequest extends ItemPageRequest {
-  /** Part of the name, without regard to the case of ASCII letters; empty or absent for all items. */
-  name?: string | undefined
+/** An item's chunks, and those among them without a vector. */
+interface ChunkCounts {
+  chunks: number
+  pending: number
+  /** How many of the pending ones were never tried. */
+  untried: number
+  /** When the first of them is due, in milliseconds since 1970. */
+  nextTryAt: number | null
+  /** The last failure of the chunk that is due first. */
+  lastError: string | null
 }
 
 interface IndexedItemsOptions {
   store: StoreOf
+  knowledge: Pick<Knowledge, 'page' | 'count' | 'get'>
   /** Milliseconds since 1970. */
   now: () => number
 }
 
-/** Raw SQL, since Drizzle omits the table from column names in a subquery. */
-const chunkCount = sql<number>`(select count(*) from chunks where chunks.item_seq = knowledge_items.seq)`
-
-const rowColumns = {
-  seq: knowledgeItems.seq,
-  id: knowledgeItems.id,
-  name: knowledgeItems.name,
-  description: knowledgeItems.description,
-  createdAt: knowledgeItems.createdAt,
-  textBytes: sql<number>`octet_length(${knowledgeItems.text})`,
-  chunks: chunkCount.as('chunks'),
-}
-
-/** Items and chunks as the console shows them: with how far each is indexed. */
+/** Items and chunks as the console shows them, with their index status. */
 export class IndexedItems {
   readonly #options: IndexedItemsOptions
 
@@ -74,48 +59,28 @@ export class IndexedItems {
   }
 
   /** A page of items without their texts, newest first. */
-  async list(
-    projectId: number,
-    { limit = pageLimitDefault, cursor, name }: ItemsRequest,
-  ): Promise<KnowledgeRows> {
-    const read = this.#read(projectId)
-    const { createdAt, id } = placeOf(cursor)
-    const isListed = and(eq(knowledgeItems.projectId, projectId), name ? isNamed(name) : undefined)
-    // One more row shows whether there is a next page.
-    const rows = await read
-      .select(rowColumns)
-      .from(knowledgeItems)
-      .where(and(isListed, sql`(${knowledgeItems.createdAt}, ${knowledgeItems.id}) < (${createdAt}, ${id})`))
-      .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
-      .limit(limit + 1)
-    const shown = rows.slice(0, limit)
-    const last = shown.at(-1)
-    const statusOf = await this.#statuses(projectId, shown)
+  async list(projectId: number, request: ItemsRequest): Promise<KnowledgeRows> {
+    const { knowledge } = this.#options
+    const { data, nextCursor } = await knowledge.page(projectId, request)
     return {
-      data: shown.map(({ seq, createdAt, ...row }) => ({
-        ...row,
-        status: statusOf(seq, row.chunks),
-        createdAt: new Date(createdAt).toISOString(),
-      })),
-      nextCursor: last && rows.length > limit ? writeCursor(last) : null,
-      total: await read.$count(knowledgeItems, isListed),
+      data: await this.#withStatus(projectId, data),
+      nextCursor,
+      total: await knowledge.count(projectId, request.name),
     }
   }
 
   async get(projectId: number, id: string): Promise<ItemDetails> {
-    const [row] = await this.#read(projectId)
-      .select({ ...rowColumns, text: knowledgeItems.text })
-      .from(knowledgeItems)
-      .where(isItem(projectId, id))
-    if (!row) throw itemNotFound()
-    const statusOf = await this.#statuses(projectId, [row])
-    const { seq, createdAt, ...item } = row
-    return { ...item, status: statusOf(seq, row.chunks), createdAt: new Date(createdAt).toISOString() }
+    const item = await this.#options.knowledge.get(projectId, id)
+    const summary = { ...item, textBytes: Buffer.byteLength(item.text) }
+    const [details] = await this.#withStatus(projectId, [summary])
+    if (!details) throw itemNotFound()
+    return details
   }
 
   /** The item's chunks in order. */
   async chunks(projectId: number, id: string): Promise<{ data: StoredChunk[] }> {
-    const rows = await this.#read(projectId)
+    const { readAside } = this.#options.store(projectId)
+    const rows = await readAside
       .select({
         position: chunks.position,
         heading: chunks.heading,
@@ -124,86 +89,56 @@ export class IndexedItems {
         isEmbedded: sql<number>`${chunks.embeddingSpace} is not null`,
       })
       .from(knowledgeItems)
-      .leftJoin(chunks, eq(chunks.itemSeq, knowledgeItems.seq))
-      .where(isItem(projectId, id))
+      .innerJoin(chunks, eq(chunks.itemSeq, knowledgeItems.seq))
+      .where(and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.id, id)))
       .orderBy(asc(chunks.position))
+    // Every item has a chunk, since no text is empty.
     if (rows.length === 0) throw itemNotFound()
-    return { data: rows.flatMap(toStoredChunk) }
+    return { data: rows.map((row) => ({ ...toChunkPreview(row), isEmbedded: row.isEmbedded === 1 })) }
   }
 
-  /** A function that gives each item's status by its `seq`; two queries for any number of items. */
-  async #statuses(
+  /** Leaves out items that were deleted meanwhile. */
+  async #withStatus<Shown extends { id: string }>(
     projectId: number,
-    items: readonly { seq: number }[],
-  ): Promise<(seq: number, chunks: number) => IndexStatus> {
-    const read = this.#read(projectId)
-    const isPending = isNull(chunks.embeddingSpace)
-    const [some] = await read
-      .select({ label: chunks.label })
-      .from(chunks)
-      .where(and(eq(chunks.projectId, projectId), isPending))
-      .limit(1)
-    const left = new Map(some ? await readPending(read, items) : [])
+    items: readonly Shown[],
+  ): Promise<(Shown & Indexed)[]> {
+    const ids = JSON.stringify(items.map(({ id }) => id))
+    const rows = await this.#options
+      .store(projectId)
+      .readAside.select({
+        id: sql<string>`id`,
+        chunks: sql<number>`(select count(*) from chunks where item_seq = seq)`,
+        pending: sql<number>`count(label)`,
+        untried: sql<number>`coalesce(sum(attempts = 0), 0)`,
+        // The only minimum, so that SQLite takes the error from the same row: sqlite.org/lang_select.html#bareagg
+        nextTryAt: sql<number | null>`min(next_attempt_at)`,
+        lastError: sql<string | null>`last_error`,
+      })
+      // Chunks are read only if the project has pending ones. The unary plus keeps SQLite from reading all of these.
+      .from(sql`knowledge_items left join chunks on item_seq = seq and +embedding_space is null
+        and exists (select 1 from chunks where project_id = ${projectId} and embedding_space is null)`)
+      .where(sql`knowledge_items.project_id = ${projectId} and id in (select value from json_each(${ids}))`)
+      .groupBy(sql`seq`)
     const now = this.#options.now()
-    return (seq, count) => indexStatus(count, left.get(seq), now)
-  }
-
-  #read(projectId: number): ReadDatabase {
-    return this.#options.store(projectId).readAside
-  }
-}
-
-/** `%` and `_` stand for themselves. */
-function isNamed(part: string) {
-  return sql`${knowledgeItems.name} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
-}
-
-function isItem(projectId: number, id: string) {
-  return and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.id, id))
-}
-
-/** The unary plus keeps SQLite from scanning everything that is pending in the project. */
-async function readPending(
-  read: ReadDatabase,
-  items: readonly { seq: number }[],
-): Promise<[seq: number, left: PendingChunks][]> {
-  const seqs = JSON.stringify(items.map(({ seq }) => seq))
-  const rows = await read
-    .select({
-      seq: chunks.itemSeq,
-      pending: sql<number>`count(*)`,
-      untried: sql<number>`sum(${chunks.attempts} = 0)`,
-      // The only minimum, so that SQLite takes the error from the same row: sqlite.org/lang_select.html#bareagg
-      nextTryAt: sql<number | null>`min(${chunks.nextAttemptAt})`,
-      lastError: chunks.lastError,
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return items.flatMap((item) => {
+      const counts = byId.get(item.id)
+      return counts ? [{ ...item, chunks: counts.chunks, status: indexStatus(counts, now) }] : []
     })
-    .from(chunks)
-    .where(
-      sql`${chunks.itemSeq} in (select value from json_each(${seqs})) and +${chunks.embeddingSpace} is null`,
-    )
-    .groupBy(chunks.itemSeq)
-  return rows.map(({ seq, ...left }) => [seq, left])
+  }
 }
 
-interface ChunkColumns {
-  position: number | null
-  heading: string | null
-  text: string | null
-  overlapChars: number | null
-  isEmbedded: number
-}
-
-/** Empty for the row of an item without chunks. */
-function toStoredChunk({ position, heading, text, overlapChars, isEmbedded }: ChunkColumns): StoredChunk[] {
-  if (position === null || text === null) return []
-  return [
-    {
-      position,
-      heading,
-      text,
-      characters: codePoints(text),
-      overlapCharacters: codePoints(text.slice(0, overlapChars ?? 0)),
-      isEmbedded: isEmbedded === 1,
-    },
-  ]
+/** How far an item is indexed. It is `waiting` when every pending chunk has failed at least once. */
+export function indexStatus(counts: ChunkCounts, now: number): IndexStatus {
+  const { chunks, pending, untried, nextTryAt, lastError } = counts
+  const ready = chunks - pending
+  if (pending === 0) return { state: 'ready' }
+  if (untried > 0) return { state: 'indexing', ready }
+  const reason = lastError ?? 'The last attempt failed'
+  return {
+    state: 'waiting',
+    ready,
+    reason: /[.!?…]$/.test(reason) ? reason : `${reason}.`,
+    nextTryAt: nextTryAt === null || nextTryAt <= now ? null : new Date(nextTryAt).toISOString(),
+  }
 }

@@ -1,4 +1,5 @@
-import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
 import { chunks, knowledgeItems, projects } from '../db/schema.ts'
 import { type ProjectStores, preparedQueries, type Store } from '../db/store.ts'
 import type { Log } from '../observability/log.ts'
@@ -16,7 +17,7 @@ const errorCharsMax = 500
 interface IndexerOptions {
   stores: Pick<ProjectStores, 'of' | 'isClosed'>
   embedder: Embedder
-  /** Null in a process that does not search. Others find the vectors in the rows. */
+  /** Null in a process that does not search. The other processes read the vectors from the rows. */
   index: Pick<VectorIndex, 'add'> | null
   leaseMs?: number
   now: () => number
@@ -31,11 +32,15 @@ interface PendingChunk {
   text: string
   attempts: number
   refusals: number
-  leasedUntil: number | null
 }
 
 const queries = preparedQueries((db) => {
-  const isPending = and(eq(chunks.projectId, sql.placeholder('projectId')), isNull(chunks.embeddingSpace))
+  const projectId = sql.placeholder('projectId')
+  const isPending = and(eq(chunks.projectId, projectId), isNull(chunks.embeddingSpace))
+  const [now, farthest] = [sql.placeholder('now'), sql.placeholder('farthest')]
+  const isDue = sql`(next_attempt_at <= ${now} or next_attempt_at > ${farthest})`
+  const isFree = sql`(coalesce(leased_until, 0) <= ${now} or leased_until > ${farthest}
+    or label in (select value from json_each(${sql.placeholder('held')})))`
   return {
     due: db
       .select({
@@ -45,41 +50,20 @@ const queries = preparedQueries((db) => {
         text: chunks.text,
         attempts: chunks.attempts,
         refusals: chunks.refusals,
-        leasedUntil: chunks.leasedUntil,
       })
       .from(chunks)
       .innerJoin(knowledgeItems, eq(knowledgeItems.seq, chunks.itemSeq))
-      .where(
-        and(
-          isPending,
-          or(
-            lte(chunks.nextAttemptAt, sql.placeholder('now')),
-            gt(chunks.nextAttemptAt, sql.placeholder('farthest')),
-          ),
-          or(
-            lte(sql`coalesce(${chunks.leasedUntil}, 0)`, sql.placeholder('now')),
-            gt(chunks.leasedUntil, sql.placeholder('farthest')),
-            sql`${chunks.label} in (select value from json_each(${sql.placeholder('held')}))`,
-          ),
-        ),
-      )
+      .where(and(isPending, isDue, isFree))
       .orderBy(asc(chunks.nextAttemptAt), asc(chunks.label))
       .limit(sql.placeholder('limit'))
       .prepare(),
-    pending: db.select({ count: sql<number>`count(*)` }).from(chunks).where(isPending).prepare(),
     embedded: db
-      .select({ label: sql<number>`wanted.value`, isGone: sql<number>`${chunks.label} is null` })
-      .from(
-        sql`json_each(${sql.placeholder('waitedFor')}) wanted left join ${chunks} on ${chunks.label} = wanted.value`,
-      )
-      .where(
-        sql`${chunks.label} is null or (${eq(chunks.projectId, sql.placeholder('projectId'))} and ${chunks.embeddingSpace} is not null)`,
-      )
+      .select({ label: sql<number>`value`, isGone: sql<number>`label is null` })
+      .from(sql`json_each(${sql.placeholder('waitedFor')}) left join chunks on label = value`)
+      .where(sql`label is null or (project_id = ${projectId} and embedding_space is not null)`)
       .prepare(),
     nextDue: db
-      .select({
-        at: sql<number | null>`min(max(${chunks.nextAttemptAt}, coalesce(${chunks.leasedUntil}, 0)))`,
-      })
+      .select({ at: sql<number | null>`min(max(next_attempt_at, coalesce(leased_until, 0)))` })
       .from(chunks)
       .where(isPending)
       .prepare(),
@@ -111,7 +95,7 @@ export class Indexer {
     return settled
   }
 
-  /** Starts on the project's pending chunks, again after a run that is under way. */
+  /** Embeds the project's due chunks in the background, once more if a run is under way. */
   wake(projectId: number): void {
     if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
     let run = this.#runs.get(projectId)
@@ -133,12 +117,6 @@ export class Indexer {
     await Promise.all([...this.#runs.values()].map((run) => run.idle()))
   }
 
-  /** How many of the project's chunks have no vector yet. */
-  async countPending(projectId: number): Promise<number> {
-    const row = await queries(this.#store(projectId).read).pending.get({ projectId })
-    return row?.count ?? 0
-  }
-
   /** Makes chunks with vectors of another embedding space pending again. */
   async adoptSpace(projectId: number): Promise<void> {
     const { read, write } = this.#store(projectId)
@@ -153,12 +131,12 @@ export class Indexer {
       where project_id = ${projectId} and embedding_space <> ${space}`)
   }
 
-  /** Frees chunks for this process that others had leased and will not embed. */
+  /** Ends the project's leases. Call it when the processes that held them have ended. */
   async endLeases(projectId: number): Promise<void> {
     await this.#leases.endAll(projectId)
   }
 
-  /** Stops after what is being written. The rest stays pending in the rows. */
+  /** Stops once what is being written is stored. All other chunks stay pending. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#waiters.close()
@@ -195,7 +173,7 @@ export class Indexer {
     }
   }
 
-  /** Leases due chunks, no more than the embedder takes at once: other processes may have the rest. */
+  /** Leases due chunks: no more than the embedder takes at once, since other processes may take the rest. */
   async #takeDue(projectId: number): Promise<PendingChunk[][]> {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
     const held = this.#leases.heldIn(projectId)
@@ -217,12 +195,11 @@ export class Indexer {
     try {
       const texts = batch.map((chunk) => embeddedText(chunk.itemName, chunk))
       const vectors = await this.#options.embedder.embed(texts, 'document', this.#closing.signal)
-      const { labels, version } = await this.#writeVectors(projectId, batch, vectors)
-      await this.#addToIndex(projectId, labels, version)
+      await this.#storeVectors(projectId, batch, vectors)
       this.#waiters.settle(labelsOf(batch), true)
     } catch (error) {
       if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
-      await this.#postpone(projectId, batch, asError(error))
+      await this.#postpone(projectId, batch, error)
       this.#waiters.settle(labelsOf(batch), false)
     } finally {
       this.#leases.release(projectId, labelsOf(batch))
@@ -235,7 +212,7 @@ export class Indexer {
     try {
       await index.add(projectId, labels, version)
     } catch (error) {
-      // The follower makes the index compare itself with the rows.
+      // The follower compares the index with the rows later.
       if (!this.#closing.signal.aborted)
         log.warn(
           { error, projectId },
@@ -248,12 +225,8 @@ export class Indexer {
     this.#options.log.warn(failure, 'Embedding failed and will be tried again')
   }
 
-  /** Returns the labels that were written, without those of chunks deleted meanwhile. */
-  async #writeVectors(
-    projectId: number,
-    batch: PendingChunk[],
-    vectors: Float32Array[],
-  ): Promise<{ labels: number[]; version: number | undefined }> {
+  /** Chunks that were deleted meanwhile are left out. */
+  async #storeVectors(projectId: number, batch: PendingChunk[], vectors: Float32Array[]): Promise<void> {
     const { write } = this.#store(projectId)
     const bytes = (vectors[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
     const joined = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
@@ -268,10 +241,10 @@ export class Indexer {
           next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     ])
-    return { labels: labelsOf(written), version: raised[0]?.version }
+    await this.#addToIndex(projectId, labelsOf(written), raised[0]?.version)
   }
 
-  async #postpone(projectId: number, batch: PendingChunk[], error: Error): Promise<void> {
+  async #postpone(projectId: number, batch: PendingChunk[], error: unknown): Promise<void> {
     const attempt = Math.max(...batch.map(({ attempts }) => attempts)) + 1
     this.#logFailure({ projectId, chunks: batch.length, attempt, error })
     const { retryAfterMs: asked = 0, mayBeText = false } = error instanceof EmbeddingError ? error : {}
@@ -285,7 +258,7 @@ export class Indexer {
         and embedding_space is null`)
   }
 
-  /** Requests may wait for chunks that another process has embedded or deleted meanwhile. */
+  /** Answers requests whose chunks another process has embedded or deleted meanwhile. */
   async #settleOthers(projectId: number): Promise<void> {
     const { labels } = this.#waiters
     if (labels.length === 0) return
@@ -303,9 +276,25 @@ export class Indexer {
   async #untilDue(projectId: number): Promise<number | null> {
     if (this.#closing.signal.aborted) return null
     const row = await queries(this.#store(projectId).read).nextDue.get({ projectId })
-    if (row?.at === null || row?.at === undefined) return null
-    return Math.min(Math.max(0, row.at - this.#options.now()), retryDelayMsMax)
+    const dueAt = row?.at ?? null
+    return dueAt === null ? null : Math.min(Math.max(0, dueAt - this.#options.now()), retryDelayMsMax)
   }
+}
+
+// Without `indexed by`, SQLite chooses another index, which contains every chunk of every project.
+const allPending: SQL = sql`from chunks indexed by chunks_pending where embedding_space is null
+  and project_id not in (select id from projects where deleted_at is not null)`
+
+/** Projects with pending chunks. */
+export async function readPendingProjects(read: ReadDatabase): Promise<number[]> {
+  const rows = await read.all<{ id: number }>(sql`select distinct project_id as id ${allPending}`)
+  return rows.map(({ id }) => id)
+}
+
+/** The number of pending chunks in all projects. */
+export async function countPending(read: ReadDatabase): Promise<number> {
+  const [row] = await read.all<{ n: number }>(sql`select count(*) as n ${allPending}`)
+  return row?.n ?? 0
 }
 
 function labelsOf(rows: readonly { label: number }[]): number[] {
@@ -324,11 +313,7 @@ function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][]
   return batches
 }
 
-/** The reason for people, without any text: another error's message may hold a whole query. */
-function reasonOf(error: Error): string {
+/** The reason to show to people. The message of any other error may quote the texts. */
+function reasonOf(error: unknown): string {
   return error instanceof EmbeddingError ? error.message : 'It failed unexpectedly; see the log'
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

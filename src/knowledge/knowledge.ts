@@ -1,6 +1,5 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
@@ -10,26 +9,38 @@ import { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
-import { codePoints } from '../text/code-points.ts'
 import { toIndexedWords } from '../text/words.ts'
-import { type ChunkRow, type ChunkRows, readChunkRows, sha256 } from './chunking/chunk-rows.ts'
+import { sha256, toChunkPreview } from './chunking/chunk-rows.ts'
+import type { Chunk } from './chunking/chunks.ts'
 import type { VectorIndex } from './index/vector-index.ts'
 import type { Indexer } from './indexer.ts'
-import { placeOf, writeCursor } from './item-cursor.ts'
+import { readCursor, writeCursor } from './item-cursor.ts'
 import { leaseMsDefault } from './leases.ts'
-import type { ChunkPreview, Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
+import type { Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 import type { TextThreads } from './text-threads.ts'
 
 const pageLimitDefault = 20
 /** The list of items is read in slices of about this many characters of text. */
 const sliceCharsMax = 2_097_152
 
-/** Statements to commit in the same transaction as the item. */
+/** Gives the statements to commit in the same transaction as the item. */
 type Alongside = (itemId: string) => readonly SQL[]
+
+interface StoreOptions {
+  /** How long the chunks are reserved for this process; 0 when any process may embed them at once. */
+  leaseMs?: number
+  alongside?: Alongside | undefined
+}
+
+export interface ItemsRequest extends ItemPageRequest {
+  /** Part of the name, ignoring the case of ASCII letters; empty for all items. */
+  name?: string | undefined
+}
 
 export interface KnowledgeFigures {
   items: number
   chunks: number
+  /** Chunks that have no vector yet. */
   pendingChunks: number
 }
 
@@ -75,6 +86,9 @@ const headColumns = {
 const itemColumns = { ...headColumns, text: knowledgeItems.text }
 const isOfProject = eq(knowledgeItems.projectId, sql.placeholder('projectId'))
 const isItem = and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id')))
+const name = sql.placeholder('name')
+// `lower` changes ASCII letters only.
+const isNamed = sql`${isOfProject} and (${name} = '' or instr(lower(name), lower(${name})) > 0)`
 
 const queries = preparedQueries((db) => ({
   byId: db.select(itemColumns).from(knowledgeItems).where(isItem).prepare(),
@@ -95,29 +109,11 @@ const queries = preparedQueries((db) => ({
   page: db
     .select({ ...headColumns, textBytes: sql<number>`octet_length(${knowledgeItems.text})` })
     .from(knowledgeItems)
-    .where(
-      and(
-        isOfProject,
-        sql`(${knowledgeItems.createdAt}, ${knowledgeItems.id}) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,
-      ),
-    )
+    .where(sql`${isNamed} and (created_at, id) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`)
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
     .limit(sql.placeholder('rows'))
     .prepare(),
-  contents: db
-    .select({ name: knowledgeItems.name, textHash: knowledgeItems.textHash })
-    .from(knowledgeItems)
-    .where(isOfProject)
-    .prepare(),
-  figures: db
-    .select({
-      items: sql<number>`(select count(*) from ${knowledgeItems} where ${isOfProject})`,
-      chunks: sql<number>`count(*)`,
-      pendingChunks: sql<number>`count(*) filter (where embedding_space is null)`,
-    })
-    .from(chunks)
-    .where(eq(chunks.projectId, sql.placeholder('projectId')))
-    .prepare(),
+  count: db.select({ items: sql<number>`count(*)` }).from(knowledgeItems).where(isNamed).prepare(),
   bySeqs: db
     .select(itemColumns)
     .from(knowledgeItems)
@@ -137,73 +133,112 @@ export class Knowledge {
   /** Stores the item, so that keyword search finds it, and waits up to INDEX_WAIT_MS for its vectors. */
   async add(projectId: number, input: NewItem, alongside?: Alongside): Promise<CreatedItem> {
     const { config, indexer } = this.#options
-    const { item, labels } = await this.#store(projectId, input, { leaseMs: leaseMsDefault, alongside })
-    const isIndexed = await indexer.settle(projectId, labels, config.indexWaitMs)
-    return { item, isIndexed }
+    const { item, labels } = await this.store(projectId, input, { leaseMs: leaseMsDefault, alongside })
+    return { item, isIndexed: await indexer.settle(projectId, labels, config.indexWaitMs) }
   }
 
   /** Stores the item and leaves its chunks pending. */
-  async store(projectId: number, input: NewItem): Promise<{ item: Item; labels: number[] }> {
-    return await this.#store(projectId, input, { leaseMs: 0 })
-  }
-
-  async #store(
+  async store(
     projectId: number,
     input: NewItem,
-    { leaseMs, alongside }: { leaseMs: number; alongside?: Alongside | undefined },
+    { leaseMs = 0, alongside = () => [] }: StoreOptions = {},
   ): Promise<{ item: Item; labels: number[] }> {
     this.#checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
-    const rows = await this.#options.textThreads.toChunkRows(item.text)
-    const labels = await this.#insert(projectId, item, rows, {
-      createdAt,
-      leasedUntil: leaseMs === 0 ? null : createdAt + leaseMs,
-      alongside: alongside?.(item.id) ?? [],
-    })
-    return { item, labels }
+    const { rows, words } = await this.#options.textThreads.toChunkRows(item.text)
+    const leasedUntil = leaseMs > 0 ? createdAt + leaseMs : null
+    const { write } = this.#options.store(projectId)
+    const itemSeq = sql`(select seq from ${knowledgeItems} where project_id = ${projectId} and id = ${item.id})`
+    const [, , inserted] = await write.batch([
+      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
+      write.run(sql`
+        insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, change_seq, created_at)
+        select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
+          change_seq, ${createdAt} from ${projects} where id = ${projectId}`),
+      write.all<{ label: number }>(sql`
+        insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at,
+          leased_until)
+        select ${projectId}, ${itemSeq}, value ->> 'position', value ->> 'heading', value ->> 'text',
+          value ->> 'overlapChars', value ->> 'textHash', ${createdAt}, ${leasedUntil}
+        from json_each(${rows}) returning label`),
+      // Materialised, or SQLite would parse the JSON again for each chunk.
+      write.run(sql`
+        with words as materialized (
+          select cast(key as integer) as position, value ->> 0 as heading, value ->> 1 as text from json_each(${words}))
+        insert into ${chunkWords(projectId)} (rowid, heading, text)
+        select label, ${toIndexedWords(item.name)} || ' ' || coalesce(words.heading, chunks.heading, ''),
+          coalesce(words.text, chunks.text)
+        from ${chunks} left join words using (position) where item_seq = ${itemSeq}`),
+      ...alongside(item.id).map((statement) => write.run(statement)),
+    ])
+    return { item, labels: inserted.map(({ label }) => label) }
   }
 
   /** The chunks that the text would be stored as. */
   async preview(text: string): Promise<Preview> {
     this.#checkSize(text)
     const { rows } = await this.#options.textThreads.toChunkRows(text)
-    return { data: readChunkRows(rows).map(toChunkPreview) }
+    const previewed: Chunk[] = JSON.parse(rows)
+    return { data: previewed.map(toChunkPreview) }
   }
 
-  /** Every item, newest first, as slices of JSON. Items deleted meanwhile are left out. */
+  /** Every item, newest first, as slices of a JSON array's content. Items deleted meanwhile are left out. */
   async *list(projectId: number): AsyncGenerator<string> {
     const { read } = this.#options.store(projectId)
     const rows = await queries(read).sizes.all({ projectId })
     const sizes = rows.map(({ seq, chars }): SizedRow => [seq, chars])
+    let comma = ''
     for (const seqs of inSlices(sizes, sliceCharsMax)) {
-      const items = await readItems(read, seqs)
-      if (items.length > 0) yield items.map((item) => JSON.stringify(item)).join(',')
+      const items: ItemRow[] = await queries(read).bySeqs.all({ seqs: JSON.stringify(seqs) })
+      if (items.length === 0) continue
+      yield comma + items.map((item) => JSON.stringify(toItem(item))).join(',')
+      comma = ','
     }
   }
 
   /** A page of items without their texts, newest first. */
-  async page(projectId: number, { limit = pageLimitDefault, cursor }: ItemPageRequest): Promise<ItemPage> {
-    const { read } = this.#options.store(projectId)
-    // One more row shows whether there is a next page.
-    const rows = await queries(read).page.all({ projectId, ...placeOf(cursor), rows: limit + 1 })
-    const shown = rows.slice(0, limit)
-    const last = shown.at(-1)
+  async page(
+    projectId: number,
+    { limit = pageLimitDefault, cursor, name = '' }: ItemsRequest,
+  ): Promise<ItemPage> {
+    const { read, readAside } = this.#options.store(projectId)
+    // Only a search by name scans many rows. One more row shows whether there is a next page.
+    const found = await queries(name ? readAside : read).page.all({
+      ...{ projectId, name, rows: limit + 1 },
+      ...readCursor(cursor),
+    })
+    const rows = found.slice(0, limit)
+    const last = found.length > limit ? rows.at(-1) : undefined
     return {
-      data: shown.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() })),
-      nextCursor: last && rows.length > limit ? writeCursor(last) : null,
+      data: rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() })),
+      nextCursor: last ? writeCursor(last) : null,
     }
+  }
+
+  /** How many items have this in their names; all of them without a name. */
+  async count(projectId: number, name = ''): Promise<number> {
+    const { readAside } = this.#options.store(projectId)
+    return (await queries(readAside).count.get({ projectId, name }))?.items ?? 0
   }
 
   /** The name of each item and the SHA-256 of its text: enough to tell whether an item exists already. */
   async contents(projectId: number): Promise<{ name: string; textHash: string }[]> {
-    return await queries(this.#options.store(projectId).read).contents.all({ projectId })
+    return await this.#options.store(projectId).read.all(sql`
+      select name, text_hash as textHash from ${knowledgeItems} where project_id = ${projectId}`)
   }
 
-  /** How many items and chunks there are. */
   async figures(projectId: number): Promise<KnowledgeFigures> {
-    const row = await queries(this.#options.store(projectId).readAside).figures.get({ projectId })
-    return { items: row?.items ?? 0, chunks: row?.chunks ?? 0, pendingChunks: row?.pendingChunks ?? 0 }
+    const [figures = { items: 0, chunks: 0, pendingChunks: 0 }] = await this.#options
+      .store(projectId)
+      .readAside.select({
+        items: sql<number>`(select count(*) from ${knowledgeItems} where project_id = ${projectId})`,
+        chunks: sql<number>`count(*)`,
+        pendingChunks: sql<number>`count(*) filter (where embedding_space is null)`,
+      })
+      .from(chunks)
+      .where(eq(chunks.projectId, projectId))
+    return figures
   }
 
   /** Every item's head, newest first. */
@@ -229,34 +264,24 @@ export class Knowledge {
     if (!found) throw itemNotFound()
     const { seq: itemSeq } = found
     const idHash = this.#options.recordHash(projectId, 'item', id)
-    const labels = write.select({ label: chunks.label }).from(chunks).where(eq(chunks.itemSeq, itemSeq))
-    const [raised, , deletedChunks, , , deletedItems] = await write.batch([
-      write
-        .update(projects)
-        .set({
-          changeSeq: sql`${projects.changeSeq} + 1`,
-          knowledgeVersion: sql`${projects.knowledgeVersion} + 1`,
-        })
-        .where(eq(projects.id, projectId))
-        .returning({ version: projects.knowledgeVersion }),
+    const [raised, , , deletedChunks, deletedItems] = await write.batch([
+      write.all<{ version: number }>(sql`
+        update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1
+        where id = ${projectId} returning knowledge_version as version`),
       write.run(sql`
         insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
         select ${projectId}, 'item', ${idHash}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists (
           select 1 from ${knowledgeItems} where seq = ${itemSeq})
         on conflict do nothing`),
-      labels,
-      write.run(sql`delete from ${chunkWords(projectId)} where rowid in ${labels}`),
-      write.delete(chunks).where(eq(chunks.itemSeq, itemSeq)),
-      write
-        .delete(knowledgeItems)
-        .where(and(eq(knowledgeItems.projectId, projectId), eq(knowledgeItems.seq, itemSeq)))
-        .returning({ seq: knowledgeItems.seq }),
+      write.run(sql`
+        delete from ${chunkWords(projectId)} where rowid in (select label from ${chunks} where item_seq = ${itemSeq})`),
+      write.all<{ label: number }>(sql`delete from ${chunks} where item_seq = ${itemSeq} returning label`),
+      write.all(sql`
+        delete from ${knowledgeItems} where project_id = ${projectId} and seq = ${itemSeq} returning seq`),
       write.run(this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash })),
-      write
-        .update(idempotentCreates)
-        .set({ itemId: null })
-        .where(and(eq(idempotentCreates.projectId, projectId), eq(idempotentCreates.itemId, id))),
+      write.run(sql`
+        update ${idempotentCreates} set item_id = null where project_id = ${projectId} and item_id = ${id}`),
     ])
     if (deletedItems.length === 0) throw itemNotFound()
     this.#options.erasure.schedule(projectId)
@@ -275,44 +300,6 @@ export class Knowledge {
     }
   }
 
-  async #insert(
-    projectId: number,
-    item: Item,
-    { rows, words }: ChunkRows,
-    {
-      createdAt,
-      leasedUntil,
-      alongside,
-    }: { createdAt: number; leasedUntil: number | null; alongside: readonly SQL[] },
-  ): Promise<number[]> {
-    const { write } = this.#options.store(projectId)
-    const isThisItem = sql`project_id = ${projectId} and id = ${item.id}`
-    const itemSeq = sql`(select seq from ${knowledgeItems} where ${isThisItem})`
-    const [, , inserted] = await write.batch([
-      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
-      write.run(sql`
-        insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, change_seq, created_at)
-        select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
-          change_seq, ${createdAt} from ${projects} where id = ${projectId}`),
-      write.all<{ label: number }>(sql`
-        insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at,
-          leased_until)
-        select ${projectId}, ${itemSeq}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${createdAt},
-          ${leasedUntil}
-        from json_each(${rows}) returning label`),
-      // Materialised, or SQLite would parse the JSON again for each chunk.
-      write.run(sql`
-        with words as materialized (
-          select cast(key as integer) as position, value ->> 0 as heading, value ->> 1 as text from json_each(${words}))
-        insert into ${chunkWords(projectId)} (rowid, heading, text)
-        select label, ${toIndexedWords(item.name)} || ' ' || coalesce(words.heading, chunks.heading, ''),
-          coalesce(words.text, chunks.text)
-        from ${chunks} left join words using (position) where item_seq = ${itemSeq}`),
-      ...alongside.map((statement) => write.run(statement)),
-    ])
-    return inserted.map(({ label }) => label)
-  }
-
   #checkSize(text: string): void {
     const bytes = Buffer.byteLength(text)
     const { knowledgeTextBytesMax: textBytesMax } = this.#options.config
@@ -323,23 +310,8 @@ export class Knowledge {
   }
 }
 
-async function readItems(db: ReadDatabase, seqs: number[]): Promise<Item[]> {
-  const rows: ItemRow[] = await queries(db).bySeqs.all({ seqs: JSON.stringify(seqs) })
-  return rows.map(toItem)
-}
-
 function toItem({ id, name, description, text, createdAt }: ItemRow): Item {
   return { id, name, description, text, createdAt: new Date(createdAt).toISOString() }
-}
-
-function toChunkPreview([position, heading, text, overlapChars]: ChunkRow): ChunkPreview {
-  return {
-    position,
-    heading,
-    text,
-    characters: codePoints(text),
-    overlapCharacters: codePoints(text.slice(0, overlapChars)),
-  }
 }
 
 export function itemNotFound(): AppError {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { chunks } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 
-/** How long chunks are reserved for a process that then says no more; after that, another may embed them. */
+/** How long a lease lasts unless its process extends it. After that, another process may embed the chunks. */
 export const leaseMsDefault = 15_000
 /** A lease or retry further ahead was written before the clock went back, and no longer counts. */
 export const waitMsMax = 900_000
@@ -15,7 +15,7 @@ interface LeasesOptions {
   now: () => number
 }
 
-/** The chunks that this process holds a lease on: no other process embeds them meanwhile. */
+/** The chunks that this process holds a lease on. No other process embeds them meanwhile. */
 export class Leases {
   readonly #options: LeasesOptions
   /** Labels by project. */
@@ -26,20 +26,22 @@ export class Leases {
   }
 
   /** The labels held in a project. */
-  heldIn(projectId: number): ReadonlySet<number> {
-    return this.#heldIn(projectId)
+  heldIn(projectId: number): Set<number> {
+    const held = this.#held.get(projectId) ?? new Set()
+    this.#held.set(projectId, held)
+    return held
   }
 
-  /** These chunks were stored with a lease. */
+  /** Remembers chunks that this process has stored with a lease. */
   hold(projectId: number, labels: readonly number[]): void {
-    const held = this.#heldIn(projectId)
+    const held = this.heldIn(projectId)
     if (held.size + labels.length > heldMax) return
     for (const label of labels) held.add(label)
   }
 
-  /** Leases those of the chunks that are free. When several processes try, one gets each chunk. */
+  /** Leases those of the chunks that no process holds. When several processes try, one gets each chunk. */
   async take(projectId: number, labels: readonly number[]): Promise<void> {
-    const held = this.#heldIn(projectId)
+    const held = this.heldIn(projectId)
     const free = labels.filter((label) => !held.has(label))
     if (free.length === 0) return
     const now = this.#options.now()
@@ -57,7 +59,7 @@ export class Leases {
   }
 
   release(projectId: number, labels: Iterable<number>): void {
-    const held = this.#heldIn(projectId)
+    const held = this.heldIn(projectId)
     for (const label of labels) held.delete(label)
   }
 
@@ -74,16 +76,10 @@ export class Leases {
     try {
       await store(projectId).write.run(sql`
         update ${chunks} set leased_until = ${now() + leaseMs} where label in (
-          select value from json_each(${JSON.stringify([...this.#heldIn(projectId)])}))
+          select value from json_each(${JSON.stringify([...this.heldIn(projectId)])}))
           and embedding_space is null and leased_until is not null`)
     } catch {
       // The project is gone, or another process may embed the chunks as well, which does no harm.
     }
-  }
-
-  #heldIn(projectId: number): Set<number> {
-    const held = this.#held.get(projectId) ?? new Set()
-    this.#held.set(projectId, held)
-    return held
   }
 }

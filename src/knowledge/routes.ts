@@ -3,14 +3,7 @@ import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
-import {
-  createKnowledge,
-  deleteKnowledge,
-  getKnowledge,
-  listKnowledge,
-  previewKnowledge,
-  searchKnowledge,
-} from './docs.ts'
+import * as docs from './docs.ts'
 import type { IdempotentCreates } from './idempotent-creates.ts'
 import type { Knowledge } from './knowledge.ts'
 import { NewItem, PreviewRequest, SearchRequest } from './schemas.ts'
@@ -29,7 +22,7 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search, buffers 
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
     .get('', ({ caller }) => toListResponse(knowledge.list(caller.projectId), buffers), {
-      detail: listKnowledge,
+      detail: docs.listKnowledge,
     })
     .post(
       '',
@@ -42,27 +35,27 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search, buffers 
         set.headers['callbook-index'] = isIndexed ? 'ready' : 'pending'
         return item
       },
-      { parse: 'json', body: bodyOf(NewItem), detail: createKnowledge },
+      { parse: 'json', body: bodyOf(NewItem), detail: docs.createKnowledge },
     )
     .post('/preview', ({ body }) => knowledge.preview(body.text), {
       parse: 'json',
       body: bodyOf(PreviewRequest),
-      detail: previewKnowledge,
+      detail: docs.previewKnowledge,
     })
     .post(
       '/search',
       async ({ caller, body, set }) => {
-        const { answer, report } = await search.search(caller.projectId, body)
-        set.headers['server-timing'] = toServerTiming(report.shares)
+        const { answer, shares } = await search.search(caller.projectId, body)
+        set.headers['server-timing'] = toServerTiming(shares)
         return answer
       },
-      { parse: 'json', body: bodyOf(SearchRequest), detail: searchKnowledge },
+      { parse: 'json', body: bodyOf(SearchRequest), detail: docs.searchKnowledge },
     )
     .get('/:id', ({ caller, params }) => knowledge.get(caller.projectId, params.id), {
-      detail: getKnowledge,
+      detail: docs.getKnowledge,
     })
     .delete('/:id', ({ caller, params }) => knowledge.delete(caller.projectId, params.id, byKey(caller)), {
-      detail: deleteKnowledge,
+      detail: docs.deleteKnowledge,
     })
 }
 
@@ -74,13 +67,5 @@ function toServerTiming(shares: TimeShares): string {
 }
 
 async function toListResponse(slices: AsyncIterable<string>, buffers: ResponseBuffers): Promise<Response> {
-  return new Response(await buffers.streamOf('[', withCommas(slices), ']'), { headers: jsonHeaders })
-}
-
-async function* withCommas(slices: AsyncIterable<string>): AsyncGenerator<string> {
-  let comma = ''
-  for await (const slice of slices) {
-    yield comma + slice
-    comma = ','
-  }
+  return new Response(await buffers.streamOf('[', slices, ']'), { headers: jsonHeaders })
 }

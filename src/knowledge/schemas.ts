@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 export const notBlank = { minLength: 1, pattern: '\\S', 'x-message': 'must not be blank' }
 
-/** What a client sends to create an item. The size limit of `text` is in bytes and configured, so not here. */
+/** What a client sends to create an item. The size limit of `text` is in bytes and configurable, so it is not here. */
 export const NewItem = Type.Object({
   name: Type.String({
     ...notBlank,
@@ -16,7 +16,7 @@ export const NewItem = Type.Object({
 })
 export type NewItem = Static<typeof NewItem>
 
-/** A knowledge item as it is served: these five fields. */
+/** A knowledge item as clients get it: exactly these five fields. */
 export const Item = Type.Object({
   id: Type.String({ example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738' }),
   name: Type.String({ example: 'Refund policy' }),
@@ -28,9 +28,8 @@ export type Item = Static<typeof Item>
 
 export const ItemList = Type.Array(Item)
 
-/** A text to be cut up as an item's would be. */
+/** A text whose chunks are to be shown. */
 export const PreviewRequest = Type.Object({ text: NewItem.properties.text })
-export type PreviewRequest = Static<typeof PreviewRequest>
 
 export const ChunkPreview = Type.Object({
   position: Type.Integer({ description: "0 for the text's first chunk." }),

@@ -1,38 +1,34 @@
+import { bulkhead } from 'cockatiel'
 import { AppError } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
 import { type ChunkRows, toChunkRows } from './chunking/chunk-rows.ts'
 import type { TextApi } from './text-worker.ts'
 
-/** A shorter text is chunked on the main thread, which takes less time than sending it. */
+/** Shorter texts are chunked on the main thread: sending them to another would take longer. */
 const inlineCharsMax = 8_192
-/** Further long texts are refused, so that memory stays bounded. */
+/** Beyond this number, long texts are refused, so that memory stays bounded. */
 const textsWaitingMax = 64
 const embeddingNiceness = 5
 
 /**
- * Chunks and embeds long texts on threads of their own: for 150 KB that takes 8 ms and 25 ms, in which the main thread
- * would answer no request. Embedding has a thread of lower priority, since requests wait for chunks only.
+ * Chunks and embeds long texts on two threads, so that the main thread goes on answering requests: 150 KB take 8 ms to
+ * chunk and 25 ms to embed. Embedding has the lower priority, since requests wait for chunks only.
  */
 export class TextThreads {
   readonly #chunking = openThread('The chunker', 0)
   readonly #embedding = openThread('The built-in embedder', embeddingNiceness)
-  #textsWaiting = 0
+  readonly #chunkingSlots = bulkhead(textsWaitingMax)
 
   /** @throws unavailable when too many long texts are waiting */
   async toChunkRows(text: string): Promise<ChunkRows> {
     if (text.length <= inlineCharsMax) return toChunkRows(text)
     if (this.isFull) throw tooManyTexts()
-    this.#textsWaiting++
-    try {
-      return await this.#chunking.ask('toChunkRows', text)
-    } finally {
-      this.#textsWaiting--
-    }
+    return await this.#chunkingSlots.execute(() => this.#chunking.ask('toChunkRows', text))
   }
 
   /** Whether one more long text would be refused. */
   get isFull(): boolean {
-    return this.#textsWaiting >= textsWaitingMax
+    return this.#chunkingSlots.executionSlots === 0
   }
 
   /** Whether a request's body may hold a text that has to wait for a thread. */

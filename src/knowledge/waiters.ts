@@ -11,7 +11,7 @@ interface Waiter {
 export class Waiters {
   readonly #waiters = new Set<Waiter>()
 
-  /** Resolves to whether all of these chunks were indexed within `timeoutMs`. */
+  /** Resolves to whether all of these chunks are indexed within `timeoutMs`. */
   async wait(labels: readonly number[], timeoutMs: number): Promise<boolean> {
     if (this.#waiters.size >= waitersMax) return false
     return new Promise((resolve) => {
@@ -32,7 +32,7 @@ export class Waiters {
     return [...this.#waiters].flatMap(({ open }) => [...open])
   }
 
-  /** These chunks were indexed, or could not be. */
+  /** Call it when these chunks are indexed, or when a try to index them has failed. */
   settle(labels: readonly number[], isIndexed: boolean): void {
     for (const { open, finish } of this.#waiters) {
       for (const label of labels) {

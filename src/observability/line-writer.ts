@@ -1,14 +1,17 @@
 import { write } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 
 const flushEveryMs = 100
 const retryAfterMs = 10
 const flushAtChars = 65_536
-/** Beyond this limit lines are dropped and counted: a log that nobody reads must not fill the memory. */
+/** Beyond this limit lines are dropped and counted, so that a log that nobody reads cannot fill the memory. */
 const waitingCharsMax = 16_777_216
 
-/** How long the end of the process waits for the reader of the log. */
+/** How long `close` waits for a slow reader of the log. */
 const closeWithinMs = 2_000
+
+const writeBytes = promisify(write)
 
 /**
  * Buffers log lines and writes them together. It costs 0.1 us a line; pino's own buffered destination costs 2 us, most
@@ -61,15 +64,19 @@ export class LineWriter {
     })
   }
 
-  /** A failed write is ignored: nobody reads the log any more, so there is nowhere to report it. */
+  /** A failed write is ignored: when nobody reads the log any more, there is nowhere to report it. */
   async #writeAll(bytes: Buffer): Promise<void> {
     let at = 0
     while (at < bytes.length && !this.#isClosed) {
-      const { error, written } = await writeSome(this.#fd, bytes.subarray(at))
-      // A full non-blocking pipe: its reader is slow.
-      if (error?.code === 'EAGAIN') await setTimeout(retryAfterMs, undefined, { ref: false })
-      else if (error) return
-      at += written
+      try {
+        // A pipe may accept only a part.
+        at += (await writeBytes(this.#fd, bytes.subarray(at))).bytesWritten
+      } catch (error) {
+        const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+        if (!isFull) return
+        // The reader of a non-blocking pipe is slow.
+        await setTimeout(retryAfterMs, undefined, { ref: false })
+      }
     }
   }
 
@@ -85,16 +92,4 @@ export class LineWriter {
     this.#chars = 0
     return text
   }
-}
-
-interface WriteResult {
-  error: NodeJS.ErrnoException | null
-  /** Bytes: a pipe may accept only a part. */
-  written: number
-}
-
-function writeSome(fd: number, bytes: Buffer): Promise<WriteResult> {
-  return new Promise((resolve) => {
-    write(fd, bytes, (error, written = 0) => resolve({ error, written }))
-  })
 }

@@ -50,7 +50,7 @@ export function openLog({ level, format }: { level: string; format: 'json' | 'pr
   return { log, recordRequest, close: () => lines.close() }
 }
 
-/** We make or check every value, so none needs escaping. */
+/** None of the values needs escaping: we make or check each of them. */
 function requestLine(record: RequestRecord, time: string): string {
   const { requestId, method, route, status, durationMs, keyId } = record
   const key = keyId === undefined ? '' : `"keyId":"${keyId}",`
@@ -72,7 +72,7 @@ class IsoClock {
 }
 
 /**
- * An error without people's texts: Drizzle puts a failed query's parameters into its message, so the log gets the query
+ * An error without people's texts. Drizzle puts a failed query's parameters into its message, so the log gets the query
  * and the causes instead.
  */
 function describeError(error: unknown): unknown {

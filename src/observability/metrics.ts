@@ -3,13 +3,13 @@ import { RequestDurations } from './request-durations.ts'
 
 const lagProbeMs = 250
 
-export interface IndexTotals {
+interface IndexTotals {
   vectors: number
   tombstones: number
   fileBytes: number
 }
 
-export interface ReplicationTotals {
+interface ReplicationTotals {
   lagMs: number | null
   lastSyncAt: number | null
   failures: number
@@ -50,18 +50,18 @@ export class Metrics {
     help: 'Longest delay of the event loop since the last scrape.',
     registers: [this.#registry],
   })
-  readonly #timer: ReturnType<typeof setInterval>
   #lagMsMax = 0
-
-  constructor() {
-    this.#timer = this.#probeLag()
-  }
+  readonly #timer = this.#probeLag()
 
   /** Adds gauges that each scrape reads from the parts. */
   watch({ countPending, index, database }: WatchedParts): void {
+    const sum = (field: keyof IndexTotals) => async () =>
+      (await index.states()).reduce((total, state) => total + state[field], 0)
     this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)
-    this.#indexGauges(async () => total(await index.states()))
-    if (database.replication()) this.#replicationGauges(() => database.replication())
+    this.#gauge('callbook_index_vectors', 'Vectors in the indexes.', sum('vectors'))
+    this.#gauge('callbook_index_tombstones', 'Removed vectors still in the graphs.', sum('tombstones'))
+    this.#gauge('callbook_index_file_bytes', 'Size of the index files.', sum('fileBytes'))
+    if (database.replication()) this.#watchReplication(() => database.replication())
   }
 
   observeRequest(request: { method: string; route: string; status: number; durationMs: number }): void {
@@ -88,39 +88,12 @@ export class Metrics {
     clearInterval(this.#timer)
   }
 
-  #gauge(name: string, help: string, read: () => Promise<number>): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      async collect() {
-        this.set(await read())
-      },
-    })
-  }
-
-  #indexGauges(read: () => Promise<IndexTotals>): void {
-    this.#gauge('callbook_index_vectors', 'Vectors in the indexes.', async () => (await read()).vectors)
-    this.#gauge(
-      'callbook_index_tombstones',
-      'Removed vectors still in the graphs.',
-      async () => (await read()).tombstones,
-    )
-    this.#gauge('callbook_index_file_bytes', 'Size of the index files.', async () => (await read()).fileBytes)
-  }
-
-  #replicationGauges(read: () => ReplicationTotals | null): void {
-    const seconds = (ms: number | null | undefined) => (ms ?? Number.NaN) / 1000
-    this.#gauge(
-      'callbook_replication_lag_seconds',
-      'Time since the newest successful sync began.',
-      async () => seconds(read()?.lagMs),
-    )
-    this.#gauge(
-      'callbook_replication_last_sync_timestamp_seconds',
-      'When the newest successful sync began.',
-      async () => seconds(read()?.lastSyncAt),
-    )
+  #watchReplication(read: () => ReplicationTotals | null): void {
+    const seconds = (field: 'lagMs' | 'lastSyncAt') => () => (read()?.[field] ?? Number.NaN) / 1000
+    const lag = 'callbook_replication_lag_seconds'
+    const lastSync = 'callbook_replication_last_sync_timestamp_seconds'
+    this.#gauge(lag, 'Time since the newest successful sync began.', seconds('lagMs'))
+    this.#gauge(lastSync, 'When the newest successful sync began.', seconds('lastSyncAt'))
     new Counter({
       name: 'callbook_replication_sync_failures_total',
       help: 'Syncs with the primary that failed.',
@@ -128,6 +101,17 @@ export class Metrics {
       collect() {
         this.reset()
         this.inc(read()?.failures ?? 0)
+      },
+    })
+  }
+
+  #gauge(name: string, help: string, read: () => number | Promise<number>): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      async collect() {
+        this.set(await read())
       },
     })
   }
@@ -142,14 +126,5 @@ export class Metrics {
     }, lagProbeMs)
     timer.unref()
     return timer
-  }
-}
-
-function total(states: IndexTotals[]): IndexTotals {
-  const sum = (of: (state: IndexTotals) => number) => states.reduce((all, state) => all + of(state), 0)
-  return {
-    vectors: sum(({ vectors }) => vectors),
-    tombstones: sum(({ tombstones }) => tombstones),
-    fileBytes: sum(({ fileBytes }) => fileBytes),
   }
 }

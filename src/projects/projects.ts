@@ -31,7 +31,7 @@ interface ProjectsOptions {
   freeing: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
   recordHash: RecordHash
-  /** Takes what is in a deleted project out of every file. */
+  /** Erases a deleted project's bytes from every file. */
   projectErasure: { schedule(projectId: number): void }
   now: () => number
 }
@@ -55,13 +55,9 @@ const isThere = isNull(projects.deletedAt)
 /** The tenants: each key, call and knowledge item belongs to one project. */
 export class Projects {
   readonly #options: ProjectsOptions
-  readonly #read: ReadDatabase
-  readonly #write: WriteDatabase
 
   constructor(options: ProjectsOptions) {
     this.#options = options
-    this.#read = options.read
-    this.#write = options.write
   }
 
   /** @throws invalid_request when the name is blank, too long or taken by another project of the owner */
@@ -78,17 +74,17 @@ export class Projects {
   /** Creates a project unless the database has ever had one. Null when it has, or another process was first. */
   async createFirst(name: string): Promise<Project | null> {
     // Asks the replica first: the primary may be away.
-    if ((await this.#lastId(this.#read)) > 0 || (await this.#lastId()) > 0) return null
+    if ((await this.#lastId(this.#options.read)) > 0 || (await this.#lastId()) > 0) return null
     return await this.#insert(1, name)
   }
 
   async list(): Promise<Project[]> {
-    return await this.#read.select(columns).from(projects).where(isThere).orderBy(projects.id)
+    return await this.#options.read.select(columns).from(projects).where(isThere).orderBy(projects.id)
   }
 
   /** @throws unavailable when the project has been deleted */
   async get(projectId: number): Promise<Project> {
-    const [found] = await this.#read.select(columns).from(projects).where(isLive(projectId))
+    const found = await this.#find(projectId)
     if (!found) throw projectWasDeleted()
     return found
   }
@@ -98,7 +94,7 @@ export class Projects {
    * @throws not_found; invalid_request when several projects have the name
    */
   async find(idOrName: string): Promise<Project> {
-    const found = await this.#read
+    const found = await this.#options.read
       .select(columns)
       .from(projects)
       .where(and(or(eq(projects.publicId, idOrName), eq(projects.name, idOrName)), isThere))
@@ -106,7 +102,11 @@ export class Projects {
       .limit(idsNamedMax)
     const [first] = found
     if (!first) throw noSuchProject(`There is no project with the id or name ${idOrName}.`)
-    if (found.length > 1 && first.id !== idOrName) throw ambiguous(idOrName, found)
+    if (found.length > 1 && first.id !== idOrName) {
+      const ids = found.map(({ id }) => id).join(', ')
+      const detail = `Several projects are called ${idOrName}. Name the one you mean by its id: ${ids}.`
+      throw new AppError('invalid_request', 'Invalid request', { detail })
+    }
     return first
   }
 
@@ -118,13 +118,12 @@ export class Projects {
     checkName(name)
     const ownerId = by ? personIdOf(by) : firstOwner(projectId)
     const requirements = [ownsProject(projectId, by), isNameFree(name, ownerId, projectId)]
+    const { write, audit } = this.#options
     const [, [renamed]] = await requiring(requirements, (check) =>
-      this.#write.batch([
-        this.#write.run(check),
-        this.#write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
-        this.#write.run(
-          this.#options.audit.entry({ by, projectId, action: 'project_renamed', target: name }),
-        ),
+      write.batch([
+        write.run(check),
+        write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
+        write.run(audit.entry({ by, projectId, action: 'project_renamed', target: name })),
       ]),
     )
     if (!renamed) throw noSuchProject()
@@ -137,18 +136,18 @@ export class Projects {
    * @param options.confirm what a person typed to confirm the deletion: the project's name
    * @throws forbidden unless the actor owns the project
    */
-  async remove(
+  async delete(
     projectId: number,
     { confirm, by }: { confirm?: string; by?: By } = {},
   ): Promise<{ id: string; deleted: true }> {
-    const [found] = await this.#read.select(columns).from(projects).where(isLive(projectId))
+    const found = await this.#find(projectId)
     if (!found) throw noSuchProject()
     if (confirm !== undefined && confirm !== found.name) {
       throw invalidRequest([{ field: 'confirm', message: "must be the project's name" }])
     }
-    const { freeing } = this.#options
-    const deletedAt = this.#options.now()
-    const idHash = this.#options.recordHash(projectId, 'project', found.id)
+    const { freeing, audit, recordHash, now, projectErasure } = this.#options
+    const deletedAt = now()
+    const idHash = recordHash(projectId, 'project', found.id)
     const [, deleted] = await requiring([ownsProject(projectId, by)], (check) =>
       freeing.batch([
         freeing.run(check),
@@ -158,9 +157,7 @@ export class Projects {
           .where(isLive(projectId))
           .returning({ projectId: projects.id }),
         // Belongs to no project, since this one has no members left to see it.
-        freeing.run(
-          this.#options.audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
-        ),
+        freeing.run(audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash })),
         freeing
           .insert(projectErasures)
           .values({ projectId, idHash, requestedAt: deletedAt })
@@ -171,7 +168,7 @@ export class Projects {
       ]),
     )
     if (deleted.length === 0) throw noSuchProject()
-    this.#options.projectErasure.schedule(projectId)
+    projectErasure.schedule(projectId)
     return { id: found.id, deleted: true }
   }
 
@@ -184,21 +181,20 @@ export class Projects {
     name: string,
     { ownerId = null, by, requirements = [] }: NewProject = {},
   ): Promise<Project | null> {
-    const createdAt = this.#options.now()
+    const { write, audit, now } = this.#options
+    const createdAt = now()
     const project = { projectId, id: newId('prj'), name, createdAt }
     const values = { id: projectId, publicId: project.id, name, createdAt }
     try {
       await requiring(requirements, (check) =>
-        this.#write.batch([
-          this.#write.run(check),
-          this.#write.insert(projects).values(values),
-          this.#write.run(
-            this.#options.audit.entry({ by, projectId, action: 'project_created', target: name }),
-          ),
-          this.#write.run(sql`
+        write.batch([
+          write.run(check),
+          write.insert(projects).values(values),
+          write.run(audit.entry({ by, projectId, action: 'project_created', target: name })),
+          write.run(sql`
             insert into ${members} (project_id, person_id, role, created_at)
             select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`),
-          ...createWordTables(projectId).map((statement) => this.#write.run(statement)),
+          ...createWordTables(projectId).map((statement) => write.run(statement)),
         ]),
       )
       return project
@@ -208,8 +204,13 @@ export class Projects {
     }
   }
 
+  async #find(projectId: number): Promise<Project | undefined> {
+    const [found] = await this.#options.read.select(columns).from(projects).where(isLive(projectId))
+    return found
+  }
+
   /** The highest id that a project has ever had: ids are never reused. */
-  async #lastId(db: Pick<ReadDatabase, 'all'> = this.#write): Promise<number> {
+  async #lastId(db: Pick<ReadDatabase, 'all'> = this.#options.write): Promise<number> {
     const [last] = await db.all<{ seq: number }>(sql`select seq from sqlite_sequence where name = 'projects'`)
     return last?.seq ?? 0
   }
@@ -241,13 +242,6 @@ function isNameFree(name: string, ownerId: string | null | SQL, projectId = 0): 
 function firstOwner(projectId: number): SQL {
   return sql`(
     select person_id from ${members} where project_id = ${projectId} and role = 'owner' order by created_at limit 1)`
-}
-
-function ambiguous(name: string, found: readonly Project[]): AppError {
-  const ids = found.map(({ id }) => id).join(', ')
-  return new AppError('invalid_request', 'Invalid request', {
-    detail: `Several projects are called ${name}. Name the one you mean by its id: ${ids}.`,
-  })
 }
 
 function noSuchProject(detail = 'There is no such project; it may have been deleted.'): AppError {

@@ -22,48 +22,24 @@ interface ConsoleSources {
 }
 
 /** The parts that only the console uses: people, their sessions and their links. */
-export async function createConsole({
-  config,
-  log,
-  database,
-  audit,
-  sessionSecret,
-  now,
-}: ConsoleSources): Promise<ConsoleParts> {
-  const { read, write } = database
-  const limits = new SignInLimits({ read, write, now, networkOf })
+export function createConsole(sources: ConsoleSources): ConsoleParts {
+  const { config, log, database, audit, sessionSecret, now } = sources
+  const common = { read: database.read, write: database.write, audit, now, log }
+  const limits = new SignInLimits({ ...common, networkOf })
   const auth = createAuth({
     store: database,
     secret: sessionSecret,
     publicUrl: config.publicUrl,
     onFailure: (error) => log.error({ error }, 'Signing in failed with an internal error'),
   })
-  const { password } = await auth.$context
-  const sessions = new Sessions({
-    auth,
-    limits,
-    read,
-    write,
-    audit,
-    now,
-    log,
-  })
-  const people = new People({ read, write, audit, now })
-  const members = new Members({ read, write, audit, now })
+  const sessions = new Sessions({ ...common, auth, limits })
+  const people = new People(common)
   return {
     audit,
     sessions,
-    members,
-    links: new Links({
-      read,
-      write,
-      audit,
-      limits,
-      hashPassword: (text) => password.hash(text),
-      signIn: (credentials, client) => sessions.open(credentials, client),
-      now,
-    }),
-    invitations: new Invitations({ read, write, audit, people, now }),
     people,
+    members: new Members(common),
+    links: new Links({ ...common, auth, sessions, limits }),
+    invitations: new Invitations({ ...common, people }),
   }
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { DatabaseLocation } from '../db/location.ts'
-import { type OpenDatabase, type OpenDatabaseOptions, openDatabase } from '../db/open.ts'
+import { type OpenDatabase, openDatabase } from '../db/open.ts'
 import { refuseDamaged } from '../db/soundness.ts'
 import type { Log } from '../observability/log.ts'
 
@@ -17,33 +17,21 @@ interface OpeningOptions {
 }
 
 /** Opens the database that the configuration names. The owner of its folder checks the file first. */
-export async function openConfigured(options: OpeningOptions): Promise<OpenDatabase> {
-  const { config, role, owner, onDamage } = options
+export async function openConfigured({
+  config,
+  role,
+  owner,
+  log,
+  onDamage,
+  now,
+}: OpeningOptions): Promise<OpenDatabase> {
   const location = locate(config, role)
   try {
     if (owner.isOwner && location.kind === 'file') await refuseDamaged(location.file, onDamage)
-    return await openDatabase(location, toDatabaseOptions(options))
+    return await openDatabase(location, { ownsFolder: owner.isOwner, now, log })
   } catch (error) {
     owner.release()
     throw error
-  }
-}
-
-function toDatabaseOptions({ owner, log, now }: OpeningOptions): OpenDatabaseOptions {
-  return {
-    ownsFolder: owner.isOwner,
-    now,
-    onWriterFailure: (error) => log.error({ error }, 'The writer failed and is started again'),
-    onDisk: (error) =>
-      error === null
-        ? log.info('The disk accepts writes again')
-        : log.error({ error }, 'The disk refuses writes to the database; they are answered 503'),
-    onReplication: (problem) =>
-      problem === null
-        ? log.info('The replica follows its primary again')
-        : log.warn({ problem }, 'The replica cannot be synced; it serves the data it has'),
-    onSocketFailure: (error) =>
-      log.warn({ error }, 'Other processes on this folder cannot reach this one through this socket'),
   }
 }
 

@@ -3,7 +3,6 @@ import type { Config } from '../config.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { createBuiltinEmbedder } from '../knowledge/embedding/builtin.ts'
 import type { Embedder } from '../knowledge/embedding/embedder.ts'
-import { createHuggingFaceEmbedder } from '../knowledge/embedding/huggingface.ts'
 import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
@@ -24,17 +23,15 @@ export async function createEmbedder({
   if (embedding.provider === 'builtin') {
     return createBuiltinEmbedder({ embedDocuments: (texts) => textThreads.embed(texts) })
   }
-  const create = (dimensions: number | null) =>
-    createHuggingFaceEmbedder({
-      model: embedding.model,
-      endpoint: embedding.endpoint,
-      token: embedding.token,
-      dimensions,
-      observe: (outcome) => metrics.observeEmbedding(outcome),
-    })
-  const embedder = create(null)
-  // Only the stored vectors tell the dimensions of a model that we do not know.
-  return embedder.dimensions === null ? create(await dimensionsInRows(database, embedder.space)) : embedder
+  // Loaded only when it is used: Hugging Face's client is large.
+  const { createHuggingFaceEmbedder, spaceOf } = await import('../knowledge/embedding/huggingface.ts')
+  return createHuggingFaceEmbedder({
+    model: embedding.model,
+    endpoint: embedding.endpoint,
+    token: embedding.token,
+    dimensions: await dimensionsInRows(database, spaceOf(embedding.model)),
+    observe: (outcome) => metrics.observeEmbedding(outcome),
+  })
 }
 
 async function dimensionsInRows({ read }: OpenDatabase, space: string): Promise<number | null> {

@@ -2,21 +2,16 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { FolderOwner } from '../db/folder-owner.ts'
 
-interface FolderOptions {
-  takesFolder: boolean
-  ownerWaitMs: number
-}
-
 /** Makes the data folder, private to this user, and takes it if it is free. */
 export async function openFolder(
   folder: string,
-  { takesFolder, ownerWaitMs }: FolderOptions,
+  { takesFolder, ownerWaitMs }: { takesFolder: boolean; ownerWaitMs: number },
 ): Promise<FolderOwner> {
   mkdirSync(join(folder, 'indexes'), { recursive: true, mode: 0o700 })
   try {
     chmodSync(folder, 0o700)
   } catch {
-    // Another user's folder, such as a mounted volume: that user decides, and our files are 0600 all the same.
+    // The folder belongs to another user, such as a mounted volume. Our files in it are 0600 all the same.
   }
   const owner = new FolderOwner(folder)
   if (takesFolder) await owner.take(ownerWaitMs)

@@ -37,8 +37,6 @@ interface LifecycleOptions {
   takesFolder: boolean
 }
 
-type Step = () => unknown
-
 /** What happens over the life of a process: start, taking over the folder, readiness, close. */
 export class Lifecycle {
   readonly #options: LifecycleOptions
@@ -128,43 +126,32 @@ export class Lifecycle {
 
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
-    const { database, index, wordBacklog, projectErasure, sweeper, log } = this.#options
+    const { database, projects, indexer, index, wordBacklog } = this.#options
+    const { erasure, projectErasure, sweeper, log } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
       () => projectErasure.schedule(),
-      () => this.#finishErasures(),
+      async () => {
+        await erasure.finish()
+        this.#areErasuresOpen = false
+      },
       // The processes that held leases have ended, and embedding twice does no harm.
-      () => (database.isLocal ? this.#endLeases(signal) : null),
+      async () => {
+        if (!database.isLocal) return
+        for (const { projectId } of await projects.list()) await indexer.endLeases(projectId)
+      },
     ])
     // Writes leave copies of moved cells behind. The fewer an erasure finds, the sooner it is done.
     if (database.isLocal)
       sweeper.sweep(signal).catch((error) => log.debug({ error }, 'The database was not swept'))
   }
-
-  async #finishErasures(): Promise<void> {
-    await this.#options.erasure.finish()
-    this.#areErasuresOpen = false
-  }
-
-  async #endLeases(signal: AbortSignal): Promise<void> {
-    const { projects, indexer } = this.#options
-    const all = await projects.list()
-    await runAll(
-      signal,
-      all.map(
-        ({ projectId }) =>
-          () =>
-            indexer.endLeases(projectId),
-      ),
-    )
-  }
 }
 
 /** Runs all steps in order, even after one fails. @throws the first failure */
-async function runAll(signal: AbortSignal, steps: readonly Step[]): Promise<void> {
+async function runAll(signal: AbortSignal, steps: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) {
     signal.throwIfAborted()

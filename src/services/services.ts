@@ -5,6 +5,7 @@ import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
+import type { Config } from '../config.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
@@ -16,11 +17,11 @@ import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
 import { IndexedItems } from '../knowledge/indexed-items.ts'
-import { Indexer } from '../knowledge/indexer.ts'
+import { countPending, Indexer } from '../knowledge/indexer.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
-import { countPending } from '../knowledge/pending.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
+import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
 import { createConsole } from './console.ts'
@@ -28,9 +29,23 @@ import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
 import { openFolder } from './folder.ts'
 import { Lifecycle } from './lifecycle.ts'
-import type { ServicesOptions } from './options.ts'
 
 const ownerWaitMsDefault = 2_000
+
+interface ServicesOptions {
+  config: Config
+  log: Log
+  /** A command shares the folder with a running service, which owns it. */
+  role: 'service' | 'command'
+  /** Whether to own the folder if no other process does. By default a service does and a command does not. */
+  takesFolder?: boolean
+  /** How long to wait for a folder that another process owns. After that, the service takes it once it is free. */
+  ownerWaitMs?: number
+  /** Called when damage to the database is found after the start: the process should end. */
+  onDamage?: (error: Error) => void
+  /** Milliseconds since 1970. */
+  now?: () => number
+}
 
 export type Services = Awaited<ReturnType<typeof openServices>>
 
@@ -45,15 +60,15 @@ export async function openServices({
   now = Date.now,
 }: ServicesOptions) {
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
-  const ambient = { config, log, now }
-  const database = await openConfigured({ ...ambient, role, owner, onDamage })
+  const database = await openConfigured({ config, log, role, owner, onDamage, now })
   const { read, write, freeing } = database
   const stores = new ProjectStores(database.store)
   const store = stores.of
   const { idHashKey, sessionSecret } = await readSecrets(read, write)
   const recordHash = createRecordHash(idHashKey)
-
   const audit = new AuditTrail({ read, write, now, log })
+  const common = { config, log, now, owner, database, read, write, store, stores, recordHash, audit }
+
   const metrics = new Metrics()
   const textThreads = new TextThreads()
   const embedder = await createEmbedder({ config, metrics, database, textThreads })
@@ -69,49 +84,31 @@ export async function openServices({
   metrics.watch({ countPending: () => countPending(read), index, database })
   const sweeper = new Sweeper(database)
   const { eraseWithinMs } = config
-  const erasure = new Erasure({ ...ambient, owner, database, index, sweeper, eraseWithinMs })
-  const projectErasure = new ProjectErasure({ ...ambient, owner, database, stores, erasure, index, sweeper })
-  const indexer = new Indexer({ ...ambient, stores, embedder, index: role === 'service' ? index : null })
-  const follower = new Follower({
-    ...ambient,
-    owner,
-    database,
-    stores,
-    indexer,
-    index,
-    erasure,
-    projectErasure,
-  })
-  const wordBacklog = new WordBacklog({ read, write, log })
-  const projects = new Projects({ read, write, freeing, audit, recordHash, projectErasure, now })
-  const search = new Search({ store, embedder, index, metrics, log })
-  const knowledge = new Knowledge({
-    ...ambient,
-    store,
-    recordHash,
-    audit,
-    textThreads,
-    indexer,
-    index,
-    erasure,
-  })
+  const erasure = new Erasure({ ...common, index, sweeper, eraseWithinMs })
+  const projectErasure = new ProjectErasure({ ...common, erasure, index, sweeper })
+  const indexer = new Indexer({ ...common, embedder, index: role === 'service' ? index : null })
+  const follower = new Follower({ ...common, indexer, index, erasure, projectErasure })
+  const wordBacklog = new WordBacklog(common)
+  const projects = new Projects({ ...common, freeing, projectErasure })
+  const search = new Search({ ...common, embedder, index, metrics })
+  const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const lifecycle = new Lifecycle({
-    ...{ config, log, owner, takesFolder, database, projects, follower, indexer, index, search, textThreads },
+    ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
     ...{ wordBacklog, erasure, projectErasure, sweeper, metrics },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
     ...{ knowledge, indexer, index, search, textThreads },
-    console: await createConsole({ ...ambient, database, audit, sessionSecret }),
+    console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
-    keys: new Keys({ read, write: freeing, dataVersion: database.dataVersion, audit, now, log }),
-    calls: new Calls({ store, recordHash, audit, erasure, now }),
-    ingest: new Ingest({ config, store, recordHash, now }),
-    overview: new Overview({ store }),
-    indexedItems: new IndexedItems({ store, now }),
-    idempotentCreates: new IdempotentCreates({ store, recordHash, knowledge, now }),
-    erasureReceipts: new ErasureReceipts({ store, recordHash }),
+    keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
+    calls: new Calls({ ...common, erasure }),
+    ingest: new Ingest(common),
+    overview: new Overview(common),
+    indexedItems: new IndexedItems({ ...common, knowledge }),
+    idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
+    erasureReceipts: new ErasureReceipts(common),
     start: () => lifecycle.start(),
     notReadyBecause: () => lifecycle.notReadyBecause(),
     staleBecause: () => lifecycle.staleBecause(),

@@ -1,16 +1,15 @@
 import type { Services } from '../services/services.ts'
 import type { FirstStart } from './bootstrap.ts'
 
-interface StartBannerOptions {
-  services: Pick<Services, 'config' | 'embedder' | 'ownsFolder'>
-  first: FirstStart
-  /** Where the server listens, such as `http://127.0.0.1:3000`. */
-  address: string
-}
-
-/** What a start prints for people. On the first start it holds secrets, so it never goes through the log. */
-export function startBanner({ services, first, address }: StartBannerOptions): string {
-  const { config, embedder, ownsFolder } = services
+/**
+ * What a start prints for people. On the first start it holds secrets, so it never goes through the log.
+ * @param address where the server listens, such as `http://127.0.0.1:3000`
+ */
+export function startBanner(
+  { config, embedder, ownsFolder }: Pick<Services, 'config' | 'embedder' | 'ownsFolder'>,
+  first: FirstStart,
+  address: string,
+): string {
   const publicUrl = config.publicUrl ?? address
   const lines = [
     `Callbook    ${address}`,

@@ -60,23 +60,17 @@ export async function start(runtime: Runtime, worker: number | null = null): Pro
   }
 }
 
-interface EndSignals {
-  /** Called at the first signal. */
-  stop: (signal: string) => unknown
-  /** Called before the process ends without closing. */
-  beforeAbort?: () => void
-}
-
 /**
  * Stops once at SIGTERM or SIGINT, and ends the process at the third SIGINT. The handlers stay installed: without them
  * the next signal would kill the process while it closes.
+ * @param beforeAbort called before the process ends without closing
  */
-export function onEndSignals({ stop, beforeAbort }: EndSignals): void {
+export function onEndSignals(stop: (signal: string) => unknown, beforeAbort = () => {}): void {
   let isStopping = false
   let interrupts = 0
   const handle = (signal: string) => {
     if (signal === 'SIGINT' && ++interrupts >= interruptsToAbort) {
-      beforeAbort?.()
+      beforeAbort()
       process.exit(abortExitCode)
     }
     if (isStopping) return
@@ -94,13 +88,10 @@ export function fail(error: unknown): never {
   process.exit(1)
 }
 
-interface RunOptions {
-  config: Config
-  worker: number | null
-  opened: OpenLog
-}
-
-async function run({ listen, peerAddress }: Runtime, { config, worker, opened }: RunOptions): Promise<void> {
+async function run(
+  { listen, peerAddress }: Runtime,
+  { config, worker, opened }: { config: Config; worker: number | null; opened: OpenLog },
+): Promise<void> {
   const { log, recordRequest, close: closeLog } = opened
   const die = (error: unknown) => {
     log.fatal({ error }, 'Unexpected error; the process ends')
@@ -140,7 +131,7 @@ async function run({ listen, peerAddress }: Runtime, { config, worker, opened }:
     await closeLog()
     process.exit(0)
   }
-  onEndSignals({ stop })
+  onEndSignals(stop)
   if (worker !== null) {
     process.once('disconnect', () => void stop('the end of its supervisor'))
     process.send?.({ port: server.port } satisfies WorkerListens)
@@ -148,7 +139,7 @@ async function run({ listen, peerAddress }: Runtime, { config, worker, opened }:
 
   const isFirst = worker === null || worker === 0
   if (isFirst || first.firstKey || first.setupToken) {
-    process.stdout.write(startBanner({ services, first, address: server.origin }))
+    process.stdout.write(startBanner(services, first, server.origin))
   }
   try {
     await services.start()

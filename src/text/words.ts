@@ -6,9 +6,10 @@ import { stemmer } from 'stemmer'
  * split by another version of it would find nothing.
  */
 export function toIndexedWords(text: string): string {
-  const finite = withoutExcess(text)
-  if (isPlain(finite)) return finite
-  return compose(finite).replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
+  const composed = compose(text)
+  // All scripts below U+0E00 have spaces.
+  if (!/[^\x00-\u0dff]/.test(composed)) return composed
+  return composed.replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
 }
 
 /** Lower case, without compatibility forms and diacritics: `Ｃafé` becomes `cafe`. */
@@ -19,9 +20,7 @@ export function foldText(text: string): string {
 }
 
 /** The Porter stem (https://tartarus.org/martin/PorterStemmer) of a folded word, as the keyword index has it. */
-export function stemOf(folded: string): string {
-  return stemmer(folded)
-}
+export const stemOf = stemmer
 
 /** A word of a query, or a pair of characters in scripts without spaces. */
 export interface Word {
@@ -33,19 +32,13 @@ export interface Word {
 
 /** The words of a query, in order. */
 export function wordsOf(query: string): Word[] {
-  const words: Word[] = []
-  for (const [run] of compose(withoutExcess(query)).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
-    for (const part of run.split(splitAtUnspaced)) {
-      if (part === '') continue
-      if (!startsUnspaced.test(part)) {
-        words.push({ text: part, isPrefix: false })
-        continue
-      }
-      const last = lastOf(part)
-      for (const text of pairsOf(part)) words.push({ text, isPrefix: text === last })
-    }
-  }
-  return words
+  const runs = compose(query).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+  const parts = runs.flatMap((run) => run.split(splitAtUnspaced)).filter((part) => part !== '')
+  return parts.flatMap((part): Word[] => {
+    if (!startsUnspaced.test(part)) return [{ text: part, isPrefix: false }]
+    const last = lastOf(part)
+    return pairsOf(part).map((text) => ({ text, isPrefix: text === last }))
+  })
 }
 
 /** Each character with the next one, marks included; a single character stays alone. */
@@ -79,8 +72,8 @@ export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => {
 })
 
 /**
- * Keeps at most 30 marks on a letter; no language has more. Normalisation sorts the marks of a letter in quadratic
- * time: https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
+ * Leaves out invisible characters, and all but 30 marks on a letter; no language has more. Normalisation sorts the marks
+ * of a letter in quadratic time: https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
  */
 function withoutExcess(text: string): string {
   return text.replace(unseenInWords, '').replace(endlessMarks, '$1')
@@ -90,8 +83,9 @@ function withoutExcess(text: string): string {
 const unseenInWords = /[\u00ad\u2060\ufeff]+/g
 const endlessMarks = /(\p{M}{30})\p{M}+/gu
 
+/** Resolves compatibility forms, and removes marks that FTS5 does not remove itself. */
 function compose(text: string): string {
-  const composed = text.normalize('NFKC').replace(variationSelectors, '')
+  const composed = withoutExcess(text).normalize('NFKC').replace(variationSelectors, '')
   return composed.replace(optionallyMarked, (run) =>
     run.normalize('NFD').replace(diacritics, '').normalize('NFC'),
   )
@@ -102,11 +96,6 @@ const diacritics =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670]+/g
 /** Greek, Cyrillic, Hebrew and Arabic: FTS5 removes diacritics from Latin letters only. */
 const optionallyMarked = /[\u0370-\u06ff\u1f00-\u1fff]+/g
-
-/** Whether no step above would change the text. */
-function isPlain(text: string): boolean {
-  return !/[^\x00-\u0dff]/.test(text) && compose(text) === text
-}
 
 /** The first character with its marks. */
 export function firstOf(run: string): string {

@@ -3,7 +3,7 @@ import type { Methods, ThreadData, ThreadReply, ThreadRequest } from './thread.t
 
 interface ServeOptions {
   close?: () => unknown
-  /** Calls `close` at once, also while requests are running; what they wait for may then never come. */
+  /** Calls `close` at once, even while requests are running, which then may never be answered. */
   closesAtOnce?: boolean
 }
 

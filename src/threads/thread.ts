@@ -15,7 +15,7 @@ type Result<Api extends Methods<Api>, Name extends keyof Api> = Awaited<ReturnTy
 /** What a worker is started with. */
 export interface ThreadData<Data> {
   data: Data
-  /** One shared number; 1 tells the worker to skip the requests that it has not begun. */
+  /** One shared number: 1 tells the worker to skip the requests that it has not begun. */
   isDropping: Int32Array
 }
 
@@ -38,13 +38,13 @@ export interface ThreadOptions<Data, Event> {
   name: string
   /** What the worker is started with, asked for at each start. */
   data: () => Data
-  /** False for work that the end of the process may cut short. */
+  /** False for work that the end of the process may interrupt. */
   keepsProcess?: boolean
   /** Requests that may wait at once; a further one is refused. */
   waitingMax?: number
   /** On close: answer the requests that wait (`finish`), or reject them (`drop`, the default). */
   onClose?: 'finish' | 'drop'
-  /** How long `close` waits for the worker to end. What takes longer ends with the process. */
+  /** How long `close` waits for the worker to end. A slower worker ends with the process. */
   closeWithinMs?: number
   /** Called when the worker has ended unexpectedly. */
   onFailure?: (error: Error, restartDelayMs: number) => void

@@ -207,7 +207,7 @@ describe('address', () => {
     )
   })
 
-  test('text of the characters of addresses is an address exactly when Node says so, and never throws', () => {
+  test('text made of address characters is an address exactly when Node says so, and never throws', () => {
     const text = fc.string({ unit: fc.constantFrom(...'0129afF:::..x '), maxLength: 24 })
     fc.assert(
       fc.property(text, (candidate) => {
@@ -288,7 +288,7 @@ describe('against a slow reference', () => {
   })
 })
 
-test('a network is one IPv4 address, or the 64 bits that a client of IPv6 is given', () => {
+test('a network is one IPv4 address, or the first 64 bits of an IPv6 address', () => {
   expect(networkOf('192.0.2.1')).not.toBe(networkOf('192.0.2.2'))
   expect(networkOf('2001:db8::1')).toBe(networkOf('2001:db8::ffff:ffff:ffff:ffff'))
   expect(networkOf('2001:db8::1')).not.toBe(networkOf('2001:db8:0:1::1'))

@@ -49,7 +49,7 @@ async function recordOf(id: string) {
 }
 
 describe('creating a key', () => {
-  test('tells the key once, and afterwards everything but the key', async () => {
+  test('shows the key once, and afterwards everything but the key', async () => {
     const { key, ...record } = await create({
       name: 'Dashboard',
       kind: 'ingest',
@@ -117,7 +117,7 @@ describe('creating a key', () => {
   })
 })
 
-describe('what is stored of a key', () => {
+describe('what is stored for a key', () => {
   test.skipIf(ofFilesOnly)('its SHA-256, and nowhere in any file the key or its secret part', async () => {
     const { key } = await create()
     await project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })
@@ -142,7 +142,7 @@ describe('the last use of a key', () => {
     return recordOf(id)
   }
 
-  test.skipIf(ofFilesOnly)('is noted with its address, at most once a minute', async () => {
+  test.skipIf(ofFilesOnly)('is stored with its address, at most once a minute', async () => {
     const { id, key } = await create()
     const firstUse = clock.ms
     expect(await readAfterUse(key, id)).toMatchObject({
@@ -155,7 +155,7 @@ describe('the last use of a key', () => {
     expect(await readAfterUse(key, id)).toMatchObject({ lastUsedAt: isoOf(firstUse + 60_000) })
   })
 
-  test.skipIf(ofFilesOnly)('is noted also when the clock was set back since the last time', async () => {
+  test.skipIf(ofFilesOnly)('is stored also when the clock was set back since the last time', async () => {
     const { id, key } = await create()
     const firstUse = clock.ms
     await readAfterUse(key, id)
@@ -164,7 +164,7 @@ describe('the last use of a key', () => {
     clock.ms = firstUse
   })
 
-  test('is not noted of a request that was refused', async () => {
+  test('is not stored for a refused request', async () => {
     const { id, key } = await create({ allowedIps: ['10.0.0.1'] })
     const answer = await project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })
     expect(answer.status).toBe(403)
@@ -173,7 +173,7 @@ describe('the last use of a key', () => {
   })
 
   test.skipIf(ofFilesOnly)(
-    'never fails a request: what cannot be written is told to the log, and tried again a minute later',
+    'never fails a request: a failed write is logged and tried again a minute later',
     async () => {
       const { key } = await create()
       const closed = await openDatabase(service.services.database.file)

@@ -28,7 +28,7 @@ describe('keys', () => {
     expect(keyHint(key)).toHaveLength(4)
   })
 
-  test('neither kind passes for the other, and prefixes are case-sensitive', () => {
+  test('neither kind is accepted as the other, and prefixes are case-sensitive', () => {
     expect(hasKeyPrefix(generateKey('live'), 'live')).toBe(true)
     expect(hasKeyPrefix(generateKey('ingest'), 'ingest')).toBe(true)
     expect(hasKeyPrefix(generateKey('live'), 'ingest')).toBe(false)
@@ -62,11 +62,11 @@ describe('bearer token', () => {
     expect(bearerToken(header)).toBeNull()
   })
 
-  test('white space inside belongs to the token, which is then no known key', () => {
+  test('white space inside belongs to the token, which makes it an unknown key', () => {
     expect(bearerToken('Bearer a b')).toBe('a b')
   })
 
-  test('a hostile header is read in no time', () => {
+  test('a hostile header is parsed quickly', () => {
     const startedMs = performance.now()
     bearerToken(`Bearer ${' '.repeat(500_000)}x${' '.repeat(500_000)}y`)
     bearerToken(' \t'.repeat(500_000))

@@ -164,7 +164,7 @@ describe('DELETE /v1/calls/:id', () => {
       { id: 'a', change: { summary: 'a' } },
       { id: 'b', change: { summary: 'b' } },
     ])
-    await first.services.calls.remove(projectId, 'a')
+    await first.services.calls.delete(projectId, 'a')
     await first.stop()
 
     const second = await startService({ dataDir })
@@ -239,7 +239,7 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
     }))
     const documents = await putAll(service.services, project.projectId, again)
     await Promise.all(
-      ids.filter((_, i) => isGone(i)).map((id) => service.services.calls.remove(project.projectId, id)),
+      ids.filter((_, i) => isGone(i)).map((id) => service.services.calls.delete(project.projectId, id)),
     )
     await untilErased(service.services)
     expect(filesWith(service.dataDir, 'goneamong')).toEqual([])
@@ -285,7 +285,7 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
     ])
     const command = await openCommand(service.dataDir)
     try {
-      await command.calls.remove(project.projectId, 'a')
+      await command.calls.delete(project.projectId, 'a')
       await untilErased(service.services)
       expect(filesWith(service.dataDir, 'gonecommand')).toEqual([])
     } finally {

@@ -165,7 +165,7 @@ describe('a page of calls', () => {
         { id: `older-${kept}`, createdAt: at(-900), ...said('hello') },
       ])
       const last = first.data.at(-1)?.id ?? ''
-      await service.services.calls.remove(projectId, last)
+      await service.services.calls.delete(projectId, last)
       const rest = await walk(projectId, { ...filters, cursor: first.nextCursor ?? '' })
       const seen = [...first.data, ...rest].map(({ id }) => id)
       expect(new Set(seen).size).toBe(seen.length)
@@ -424,7 +424,7 @@ describe('a text', () => {
       { id: 'a', ...said('apples'), summary: 'pears' },
       { id: 'b', ...said('apples') },
     ])
-    await service.services.calls.remove(projectId, 'b')
+    await service.services.calls.delete(projectId, 'b')
     expect(await idsOf(projectId, { text: 'apples' })).toEqual(['a'])
     await putCalls(service.services, projectId, [{ id: 'a', ...said('cherries') }])
     expect(await idsOf(projectId, { text: 'apples' })).toEqual([])
@@ -512,7 +512,7 @@ describe('a text', () => {
         expect([content, data.some((row) => row.id === id)]).toEqual([content, hasWords])
         const found = data.find((row) => row.id === id)
         if (found) expect(found.match?.ranges.length).toBeGreaterThan(0)
-        await service.services.calls.remove(projectId, id)
+        await service.services.calls.delete(projectId, id)
       }),
       { numRuns: 150 },
     )

@@ -297,7 +297,7 @@ describe('paging', () => {
           } else if ('remove' in action) {
             const call = calls[action.remove % Math.max(calls.length, 1)]
             if (!call) continue
-            await service.services.calls.remove(project.projectId, call.id)
+            await service.services.calls.delete(project.projectId, call.id)
             calls = calls.filter(({ id }) => id !== call.id)
           } else if ('touch' in action) {
             const call = calls[action.touch % Math.max(calls.length, 1)]
@@ -335,7 +335,7 @@ describe('paging', () => {
         for (let i = 0; i < 60; i++) {
           const late = { createdAt: new Date(firstDay + ((i * 37) % 300) * 9_000_001).toISOString() }
           await command.ingest.put(project.projectId, `late-${i}`, late)
-          await command.calls.remove(project.projectId, `late-${i}`)
+          await command.calls.delete(project.projectId, `late-${i}`)
         }
         isWriting = false
       }
@@ -408,7 +408,7 @@ describe('a page that weighs more than is answered at once', () => {
     expect(page.pagination.total).toBe(40)
     // The oldest are the last to be sent, so deleting nearly all leaves a beginning of the page.
     const rest = await pageAround(project, async () => {
-      for (let i = 1; i < 39; i++) await service.services.calls.remove(project.projectId, `call-${i}`)
+      for (let i = 1; i < 39; i++) await service.services.calls.delete(project.projectId, `call-${i}`)
     })
     expect(idsOf(rest)).toEqual(Array.from({ length: rest.data.length }, (_, i) => `call-${39 - i}`))
     expect(rest.data.length).toBeLessThan(39)

@@ -201,7 +201,7 @@ describe('every part of the overview', () => {
       endedReason: 'x',
     }
     const [one, two] = [await projectWith([input, { ...input, id: 'b' }]), await projectWith([input])]
-    await service.services.calls.remove(one, 'b')
+    await service.services.calls.delete(one, 'b')
     for (const projectId of [one, two]) {
       const { figures, days, durations, endReasons } = await all(projectId)
       expect(figures.calls.value).toBe(1)

@@ -145,7 +145,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
       expect(await answer.json()).toEqual({ id, deleted: true })
     }
     for (let i = 0; i < below.length; i += 25) {
-      await Promise.all(below.slice(i, i + 25).map(({ id }) => calls.remove(project.projectId, id)))
+      await Promise.all(below.slice(i, i + 25).map(({ id }) => calls.delete(project.projectId, id)))
     }
     await expectListed(lines.filter((_, i) => i % 3 !== 1))
     for (const { id } of gone.slice(-20)) expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(404)

@@ -231,7 +231,7 @@ describe("a call's words", () => {
       ['a', 'b', 'c'].map((id) => ({ id, ...long })),
     )
     await putCalls(service.services, projectId, [{ id: 'a', ...said('shorter') }])
-    await service.services.calls.remove(projectId, 'b')
+    await service.services.calls.delete(projectId, 'b')
     await service.services.wordBacklog.finish()
     expect(await idsOf(service, projectId, 'word7999')).toEqual(['c'])
     expect(await idsOf(service, projectId, 'shorter')).toEqual(['a'])
@@ -294,7 +294,7 @@ describe('the words of a deleted call', () => {
       await putCalls(service.services, project.projectId, batch)
     }
     const gone = calls.filter((_, n) => n % 3 === 0)
-    for (const { id } of gone) await service.services.calls.remove(project.projectId, id)
+    for (const { id } of gone) await service.services.calls.delete(project.projectId, id)
     expect(await found(project, gone)).toEqual([])
     await untilErased(service)
     const traces = gone.flatMap(({ word }) => tracesOfWord(word))

@@ -102,7 +102,7 @@ describe('the routes of the console', () => {
   })
 
   test.each(routes.filter(({ level }) => level !== 'everyone'))(
-    '$route is 401 for who is not signed in, and for a key',
+    '$route is 401 without a session, and for a key',
     async ({ method, path }) => {
       const nothing: Record<string, string>[] = [
         {},
@@ -143,7 +143,7 @@ describe('the routes of the console', () => {
   )
 
   test.each(inProjects)(
-    '$route of a project of others and of none are answered the same',
+    "$route gives the same answer for another person's project and for a missing one",
     async ({ method, path }) => {
       const facts = async (id: string) => {
         const answer = await send(stranger, method, placed(path, id))
@@ -158,7 +158,7 @@ describe('the routes of the console', () => {
     },
   )
 
-  test('no spelling of a path leads past the guard', async () => {
+  test('no spelling of a path gets past the guard', async () => {
     const { id } = project
     const spellings = [
       `/console/api/projects/${id}/%6beys`,
@@ -194,7 +194,7 @@ describe('the routes of the console', () => {
     expect(await (await set.owner.fetch(`/projects/${id}/keys`)).text()).toContain('ck_live_')
   })
 
-  test('one request is judged by one project, wherever another one is named', async () => {
+  test('only the project in the path decides about access', async () => {
     const answer = await set.owner.send('PATCH', `/projects/${project.id}/people/${stranger.personId}`, {
       role: 'member',
       project: elsewhere.id,
@@ -206,7 +206,7 @@ describe('the routes of the console', () => {
 
 describe('cookies and keys', () => {
   test.each(['/v1/calls', '/v1/knowledge', '/mcp', '/integrations/vapi/knowledge', '/ingest/calls/c-1'])(
-    'a cookie opens nothing at %s',
+    'a cookie gives no access to %s',
     async (path) => {
       for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
         const answer = await fetch(service.url + path, {
@@ -226,9 +226,9 @@ describe('cookies and keys', () => {
   })
 })
 
-describe('a body of somebody who is not signed in', () => {
+describe('the body of a request without a session', () => {
   test.each(changing.filter(({ level }) => level === 'everyone'))(
-    '$route is small, or 413',
+    '$route must be small, or is 413',
     async (route) => {
       const send = (token: string) => set.nobody.send(route.method, route.path, { token })
       expect([400, 404]).toContain((await send('x'.repeat(200))).status)
@@ -286,7 +286,7 @@ describe('requests of foreign pages', () => {
     await proxied.stop()
   })
 
-  test('where people come by https, a page that came by http is foreign, under whatever name', async () => {
+  test('behind https, a page loaded over http is foreign, whatever its host', async () => {
     const proxied = await startService({ env: { PUBLIC_URL: 'https://callbook.example' } })
     const check = (scheme: string, host: string) =>
       fetch(`${proxied.url}/console/api/links/check`, {
@@ -313,7 +313,7 @@ describe('requests of foreign pages', () => {
     },
   )
 
-  test('nothing answers with the headers that would let foreign pages read', async () => {
+  test('no answer has headers that let foreign pages read it', async () => {
     for (const method of ['GET', 'OPTIONS', 'POST']) {
       const answer = await set.owner.fetch('/session', {
         method,

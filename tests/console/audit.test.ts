@@ -37,7 +37,7 @@ const nameOf = ({ name, email }: TestPerson) => `${name} (${email})`
 const short = ({ action, actor, target }: AuditRow) => [action, actor, target]
 
 describe('the audit trail', () => {
-  test('has who did what, to what, when and from where', async () => {
+  test('records who did what, to what, when and from where', async () => {
     const project = await set.mintProject()
     const actor = nameOf(set.owner)
     const rows = await noted(project, () =>
@@ -56,7 +56,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  test('tells of keys, made in the console, on the command line and revoked', async () => {
+  test('records keys that are created in the console or on the command line, and revoked', async () => {
     const project = await set.mintProject()
     const path = `/projects/${project.id}/keys`
     const input = { name: 'mine', kind: 'live' as const, allowedIps: [], expiresAt: null }
@@ -75,7 +75,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  test('tells of people: invited, joined, changed, removed, and invitations revoked', async () => {
+  test('records people who are invited, join, change and are removed, and revoked invitations', async () => {
     const project = await set.mintProject()
     const actor = nameOf(set.owner)
     let person = set.owner
@@ -99,7 +99,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  test('tells of deletions through /v1 by the key, and of the record its keyed hash only', async () => {
+  test('records deletions through /v1 by key, with only the keyed hash of the record', async () => {
     const project = await set.mintProject()
     await project.send('PUT', '/ingest/calls/call-to-go', { status: 'completed' })
     const item = await (await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })).json()
@@ -119,7 +119,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(rows)).not.toMatch(new RegExp(`call-to-go|${item.id}`))
   })
 
-  test('tells of deletions in the console by the person', async () => {
+  test('records deletions in the console by person', async () => {
     const project = await set.mintProject()
     const person = await set.join(project, 'member')
     await project.send('PUT', '/ingest/calls/call-to-go', { status: 'completed' })
@@ -132,7 +132,7 @@ describe('the audit trail', () => {
     expect(rows.map(short)).toEqual([['call_deleted', nameOf(person), hash]])
   })
 
-  test('tells of projects: made, renamed and, among the other projects of who did it, deleted', async () => {
+  test("records projects that are created and renamed, and a deleted one in the person's other projects", async () => {
     const kept = await set.mintProject()
     const actor = nameOf(set.owner)
     const name = `soon gone ${kept.id}`
@@ -150,7 +150,7 @@ describe('the audit trail', () => {
     expect(rows.map(short)).toEqual([['project_deleted', actor, hash]])
   })
 
-  test('tells the owners of a project of the sign-ins of its members, and of nobody else', async () => {
+  test('shows the owners of a project the sign-ins of its members only', async () => {
     const [project, other] = [await set.mintProject(), await set.mintProject()]
     const person = await set.join(project, 'member')
     const stranger = await set.join(other, 'member')
@@ -186,7 +186,7 @@ describe('the audit trail', () => {
     expect(rows.filter(({ action }) => action.startsWith('invitation'))).toEqual([])
   })
 
-  test('comes in pages that leave nothing out and tell nothing twice, while it grows', async () => {
+  test('is read in pages without gaps or repetitions while it grows', async () => {
     const project = await set.mintProject()
     const { audit } = service.services.console
     for (let i = 0; i < 25; i++)
@@ -211,7 +211,7 @@ describe('the audit trail', () => {
     await expectProblem(answer, 'invalid_request', 'Invalid request')
   })
 
-  test('that cannot be written undoes nothing: the log has why', async () => {
+  test('that cannot be written undoes nothing, and the log says why', async () => {
     const person = await set.join(await set.mintProject(), 'member')
     const { write } = service.services.database
     await write.run(sql`alter table audit_events rename to lost`)

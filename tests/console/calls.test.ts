@@ -43,7 +43,7 @@ async function projectWithCall(): Promise<TestProject> {
 }
 
 describe('/console/api/projects/:project/calls', () => {
-  test('answers owners and members alike, and nobody else', async () => {
+  test('answers owners and members, and nobody else', async () => {
     const project = await projectWithCall()
     const member = await people.join(project, 'member')
     const stranger = await people.join(await people.mintProject(), 'owner')
@@ -102,7 +102,7 @@ describe('/console/api/projects/:project/calls', () => {
     }
   })
 
-  test('deletes a call for good, by a member too, and the trail knows who did', async () => {
+  test('lets a member delete a call for good, and the audit trail records who did', async () => {
     const project = await projectWithCall()
     const member = await people.join(project, 'member')
     const path = `/projects/${project.id}/calls/a`
@@ -130,7 +130,7 @@ describe('/console/api/projects/:project/calls', () => {
 })
 
 describe('/console/api/projects/:project/overview', () => {
-  test('counts what is in the period', async () => {
+  test('counts the calls in the period', async () => {
     const project = await projectWithCall()
     await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'Within thirty days.' })
     const read = async (path: string) =>
@@ -144,7 +144,7 @@ describe('/console/api/projects/:project/overview', () => {
     expect(await read('/knowledge')).toEqual({ items: 1, chunks: 1, pendingChunks: 0 })
   })
 
-  test('refuses a period that it cannot read', async () => {
+  test('refuses an invalid period', async () => {
     const project = await projectWithCall()
     for (const query of ['', '?from=2026-01-01T00:00:00Z', '?from=a&to=b']) {
       const answer = await people.owner.fetch(`/projects/${project.id}/overview/figures${query}`)

@@ -40,7 +40,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     return page.getByRole('heading', { level: 1, name, exact: true })
   }
 
-  test('keys lead to every page, and the palette to a call by its id', async () => {
+  test('keyboard shortcuts open every page, and the palette opens a call by its id', async () => {
     const page = await openTab(`/p/${project.id}/overview`)
     await heading(page, 'Overview').waitFor()
     for (const [key, name] of [
@@ -60,7 +60,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.waitForURL(/calls\/call-1042/)
   })
 
-  test('keys that are typed into a field lead nowhere', async () => {
+  test('keys typed into a field are not shortcuts', async () => {
     const page = await openTab(`/p/${project.id}/settings/general`)
     await page.getByLabel('Project name').fill('')
     await page.keyboard.type('gc?')
@@ -69,7 +69,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
-  test('a chosen theme is there before the first paint of the next visit', async () => {
+  test('the chosen theme applies before the first paint of the next visit', async () => {
     const page = await openTab(`/p/${project.id}/settings/account`)
     await page.getByRole('button', { name: /^Signed in as/ }).click()
     await page.getByRole('menuitem', { name: 'Dark' }).click()
@@ -81,7 +81,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     expect(ground).toBe('rgb(17, 18, 20)')
   })
 
-  test('a project is made, renamed, and deleted by typing its name', async () => {
+  test('a project is created, renamed, and deleted by typing its name', async () => {
     const page = await openTab(`/p/${project.id}/overview`)
     await page.getByRole('button', { name: /^Project/ }).click()
     await page.getByRole('menuitem', { name: 'New project' }).click()
@@ -107,7 +107,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.getByText('There is nothing here').waitFor()
   })
 
-  test('a person takes another name, which the menu says at once', async () => {
+  test('a person changes their name, and the menu shows it at once', async () => {
     const person = await set.join(project, 'member')
     const page = await openTab(`/p/${project.id}/settings/account`, { person })
     const save = page.getByRole('button', { name: 'Save' })
@@ -120,7 +120,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Grace Hopper')
   })
 
-  test('a session that ends leads to sign-in and back to where one was', async () => {
+  test('after a session ends, signing in leads back to the same page', async () => {
     const guest = await set.join(project, 'member')
     const page = await openTab(`/p/${project.id}/calls?status=completed`, { person: guest })
     await heading(page, 'Calls').waitFor()
@@ -134,7 +134,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await heading(page, 'Account').waitFor()
   })
 
-  test('a service that does not answer is told so, and can be asked again', async () => {
+  test('an unreachable service is reported, and the request can be repeated', async () => {
     const page = await openTab(`/p/${project.id}/overview`)
     await heading(page, 'Overview').waitFor()
     let isDown = true
@@ -152,7 +152,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
   test.each([
     [1440, 'light'],
     [375, 'dark'],
-  ] as const)('keeps nobody out of its pages: %i px, %s', async (width, colorScheme) => {
+  ] as const)('its pages are accessible: %i px, %s', async (width, colorScheme) => {
     const page = await openTab('/', { width, colorScheme })
     for (const path of ownPages) {
       await page.goto(`${service.url}/console/p/${project.id}/${path}`)
@@ -174,14 +174,11 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     expect(await findings(page)).toEqual([])
   })
 
-  test.each(['/sign-in', '/setup#none', '/join#none', '/reset#none'])(
-    'keeps nobody out of %s',
-    async (path) => {
-      const tab = await tabs.open({ width: 375 })
-      await tab.open(path)
-      await tab.page.getByRole('heading', { level: 1 }).waitFor()
-      await tab.page.waitForLoadState('networkidle')
-      expect(await findings(tab.page)).toEqual([])
-    },
-  )
+  test.each(['/sign-in', '/setup#none', '/join#none', '/reset#none'])('%s is accessible', async (path) => {
+    const tab = await tabs.open({ width: 375 })
+    await tab.open(path)
+    await tab.page.getByRole('heading', { level: 1 }).waitFor()
+    await tab.page.waitForLoadState('networkidle')
+    expect(await findings(tab.page)).toEqual([])
+  })
 })

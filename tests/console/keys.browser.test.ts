@@ -51,7 +51,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     return key
   }
 
-  test('a key that is made works, is seen to be used, and no longer works once revoked', async () => {
+  test('a new key works, shows its last use, and stops working once revoked', async () => {
     const { page } = tab
     const key = await createKey('Laptop', [])
     // Neither Escape nor a click beside it closes what is shown this once.
@@ -106,7 +106,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     await page.setViewportSize({ width: 1440, height: 900 })
   })
 
-  test('a key for another address is refused, and a bad entry is told as it is typed', async () => {
+  test('a key for another address is refused, and a bad entry is reported while it is typed', async () => {
     const { page } = tab
     const key = await createKey('Office', ['203.0.113.7', '2001:db8::/32'])
     await page.getByRole('button', { name: 'I have stored it' }).click()
@@ -158,7 +158,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     await guest.context.close()
   })
 
-  test("the console's owner deletes an account, which other owners are not even shown", async () => {
+  test("the console's owner deletes an account, which other owners cannot even see", async () => {
     const { page, open } = tab
     const [person, other] = [await set.join(project, 'member'), await set.join(project, 'owner')]
     await open(`/p/${project.id}/settings/people`)
@@ -179,7 +179,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     await theirs.context.close()
   })
 
-  test('somebody of another project finds nothing of this one', async () => {
+  test('people of another project find nothing of this one', async () => {
     const other = await set.mintProject()
     const stranger = await set.join(other, 'owner')
     const theirs = await openConsolePage(opened, service, { person: stranger })

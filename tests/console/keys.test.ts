@@ -24,8 +24,8 @@ const list = async (): Promise<KeyRecord[]> => (await (await set.owner.fetch(pat
 const statusWith = async (key: string) =>
   (await fetch(`${service.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })).status
 
-describe('a key made in the console', () => {
-  test('is told once, opens /v1, is seen to be used, and opens nothing from its revocation on', async () => {
+describe('a key created in the console', () => {
+  test('is shown once, opens /v1, shows its last use, and opens nothing once revoked', async () => {
     const { key, ...row } = await create({ name: 'my key' })
     expect(key).toMatch(/^ck_live_[0-9a-f]{60}$/)
     expect(row).toEqual({
@@ -91,7 +91,7 @@ describe('a key made in the console', () => {
     expect(errors?.map(({ field }) => field)).toEqual(fields)
   })
 
-  test('of another project is not there', async () => {
+  test('of another project is not found', async () => {
     const other = await set.mintProject()
     await expectProblem(
       await set.owner.send('DELETE', `/projects/${other.id}/keys/${project.keyId}`),
@@ -102,7 +102,7 @@ describe('a key made in the console', () => {
   })
 })
 
-describe('an allow-list that is being written', () => {
+describe('an allow-list that is being typed', () => {
   test.each([
     [[], '10.0.0.1', [], true],
     [['*'], '2001:db8::1', [], true],
@@ -113,14 +113,11 @@ describe('an allow-list that is being written', () => {
     [['10.0.0.0/8'], 'no address', [], null],
     [['10.0.0.0/8', '10.0.0'], '10.1.2.3', [1], true],
     [['10.0.0'], '10.1.2.3', [0], null],
-  ])(
-    '%j tells what is wrong with it, and whether %p would pass',
-    async (allowedIps, address, bad, allows) => {
-      const answer = await set.owner.send('POST', `${path()}/check-address`, { allowedIps, address })
-      const check = await answer.json()
-      expect([answer.status, check.allows]).toEqual([200, allows])
-      expect(check.problems.map(({ index }: { index: number }) => index)).toEqual(bad)
-      for (const { message } of check.problems) expect(message).toMatch(/^(is|has) /)
-    },
-  )
+  ])('%j is checked, and whether %p would pass', async (allowedIps, address, bad, allows) => {
+    const answer = await set.owner.send('POST', `${path()}/check-address`, { allowedIps, address })
+    const check = await answer.json()
+    expect([answer.status, check.allows]).toEqual([200, allows])
+    expect(check.problems.map(({ index }: { index: number }) => index)).toEqual(bad)
+    for (const { message } of check.problems) expect(message).toMatch(/^(is|has) /)
+  })
 })

@@ -78,7 +78,7 @@ describe('the list of knowledge items', () => {
     })
   })
 
-  test('comes newest first and page after page, each item once, whatever is added and deleted meanwhile', async () => {
+  test('is newest first, in pages that have each item once while others are added and deleted', async () => {
     const project = await console.mintProject()
     const names = Array.from({ length: 7 }, (_, n) => `Item ${n}`)
     for (const name of names) await create(project, name)
@@ -95,7 +95,7 @@ describe('the list of knowledge items', () => {
     expect(third.total).toBe(7)
   })
 
-  test('is that of the items with these letters in their names, page after page', async () => {
+  test('holds the items whose names contain these letters, in pages', async () => {
     const project = await console.mintProject()
     for (const name of ['Refunds', 'Holidays', 'No refund', '50 % off', 'A_B']) await create(project, name)
     const names = async (query: string) => (await list(project, query)).data.map(({ name }) => name)
@@ -108,7 +108,7 @@ describe('the list of knowledge items', () => {
     expect(await names(`?name=refund&limit=1&cursor=${first.nextCursor}`)).toEqual(['Refunds'])
   })
 
-  test('takes empty parameters for none, and refuses bad ones by name', async () => {
+  test('ignores empty parameters, and refuses bad ones by name', async () => {
     const project = await console.mintProject()
     await create(project, 'One')
     expect((await list(project, '?limit=&cursor=')).data).toHaveLength(1)
@@ -132,7 +132,7 @@ describe('the list of knowledge items', () => {
 })
 
 describe('the status of an item', () => {
-  test('is waiting while the provider fails, says why and when it is tried again, then ready', async () => {
+  test('is waiting while the provider fails, with the reason and the next attempt, then ready', async () => {
     const project = await console.mintProject()
     const { write } = service.services.database
     const dueAt = async (nextAttemptAt: number) => {
@@ -158,7 +158,7 @@ describe('the status of an item', () => {
     expect((await list(project)).data[0]?.status).toEqual({ state: 'ready' })
   })
 
-  test('is indexing while chunks are left that were never tried, and counts those that are done', async () => {
+  test('is indexing while chunks are left that were never tried, and counts the embedded ones', async () => {
     const project = await console.mintProject()
     const { id } = await create(project, 'Half', threeChunks)
     const { write, read } = service.services.database
@@ -274,7 +274,7 @@ describe('an item', () => {
     expect((await list(project)).total).toBe(0)
   })
 
-  test('is found by an agent as soon as it is there', async () => {
+  test('is found by agents as soon as it is stored', async () => {
     const project = await console.mintProject()
     const { id } = await create(project, 'Refunds', 'Orders are refunded within thirty days.')
     const answer = await project.send('POST', '/v1/knowledge/search', { query: 'refunded orders' })
@@ -324,7 +324,7 @@ describe('an explained search', () => {
     expect(byVector.shares.keyword).toBe(0)
   })
 
-  test('tells the embedding’s time apart from the index’s', async () => {
+  test('separates the time of the embedding from that of the index', async () => {
     const project = await filled()
     embeddings.next({ delayMs: 120 })
     const { shares, tookMs } = await ask(project, { query: 'a question not asked before', timeoutMs: 5_000 })

@@ -44,7 +44,7 @@ describe('the set-up link', () => {
     expect(await check.json()).toEqual({ kind: 'setup' })
   })
 
-  test('refuses what is no person, and stays good', async () => {
+  test('refuses invalid people, and stays valid', async () => {
     const fieldsOf = async (person: object) => {
       const { errors } = await expectProblem(await setUp(person), 'invalid_request', 'Invalid request')
       return errors?.map(({ field }) => field)
@@ -68,7 +68,7 @@ describe('the set-up link', () => {
     await isDead(await setUp({ ...good, password: 'x'.repeat(128) }, `${token}x`))
   })
 
-  test('makes one owner of every project that has none, whoever uses it at the same time', async () => {
+  test('makes one owner of every project without one, however many people use it at the same time', async () => {
     const [one, two] = [await service.mintProject(), await service.mintProject()]
     const answers = await Promise.all(Array.from({ length: 6 }, () => setUp(newPerson())))
     const statuses = answers.map(({ status }) => status)
@@ -87,13 +87,13 @@ describe('the set-up link', () => {
     expect((await session(cookieOf(good))).person.id).toBe(person.id)
   })
 
-  test('is dead afterwards, also after another start', async () => {
+  test('stops working after its use, also after a restart', async () => {
     await isDead(await setUp(newPerson()))
     await isDead(await browserOf(service, null).send('POST', '/links/check', { token }))
     expect(await bootstrap(service.services)).toEqual({ firstKey: null, setupToken: null })
   })
 
-  test('stays good while others join by invitations, and none of them owns the console', async () => {
+  test('stays valid while others join by invitations, and none of them owns the console', async () => {
     const other = await startService()
     const { setupToken } = await bootstrap(other.services)
     const { projectId } = await other.services.projects.find('default')
@@ -112,7 +112,7 @@ describe('the set-up link', () => {
     await other.stop()
   })
 
-  test('is dead once another one replaces it, which only a console without an owner takes', async () => {
+  test('stops working once replaced, which only a console without an owner allows', async () => {
     const other = await startService()
     const { people: everybody } = other.services.console
     const { setupToken } = await bootstrap(other.services)
@@ -158,7 +158,7 @@ describe('a link in a project', () => {
   const peopleOf = async (at = project) => (await set.owner.fetch(`/projects/${at.id}/people`)).json()
 
   describe('an invitation', () => {
-    test('is told once, with a link to this console, and is listed without it', async () => {
+    test('is shown once, with a link to this console, and is listed without it', async () => {
       const { id, link, token, ...shown } = await invite()
       expect(link).toBe(`${service.url}/console/join#${token}`)
       const { invitations: listed } = await peopleOf()
@@ -176,7 +176,7 @@ describe('a link in a project', () => {
       })
     })
 
-    test('makes one person of several that use it at the same time', async () => {
+    test('adds one person, however many use it at the same time', async () => {
       const { id, token } = await invite()
       const before = (await peopleOf()).members.length
       const answers = await Promise.all(Array.from({ length: 5 }, () => accept(token, newPerson())))
@@ -191,7 +191,7 @@ describe('a link in a project', () => {
       expect(everybody.every(({ id }) => joined.has(id))).toBe(true)
     })
 
-    test('lets the one who is signed in join another project, as themselves', async () => {
+    test('adds a signed-in person to another project', async () => {
       const other = await set.mintProject()
       const person = await set.join(project, 'member')
       const { token } = await invite('member', set.owner, other)
@@ -203,7 +203,7 @@ describe('a link in a project', () => {
       await isDead(await accept(token, undefined, await set.join(project, 'member')))
     })
 
-    test('makes an owner of a member, and no member of an owner', async () => {
+    test('can make a member an owner, but not an owner a member', async () => {
       const person = await set.join(project, 'member')
       const roleOf = async (answer: Response) =>
         (await answer.json()).projects.find(({ id }: { id: string }) => id === project.id).role
@@ -211,7 +211,7 @@ describe('a link in a project', () => {
       expect(await roleOf(await accept((await invite('member')).token, undefined, person))).toBe('owner')
     })
 
-    test('asks whoever has an account to sign in first, and stays good', async () => {
+    test('asks people with an account to sign in first, and stays valid', async () => {
       const person = await set.join(project, 'member')
       const { token } = await invite('owner')
       const answer = await accept(token, { ...newPerson(), email: person.email.toUpperCase() })
@@ -226,7 +226,7 @@ describe('a link in a project', () => {
       expect((await accept(token, undefined, person)).status).toBe(200)
     })
 
-    test('tells of ten e-mail addresses an hour whether they are in use, however many are asked for at once', async () => {
+    test('reveals at most ten e-mail addresses in use an hour, also when many are tried at once', async () => {
       const { token } = await invite()
       const person = { ...newPerson(), email: set.owner.email }
       const answers = await Promise.all(Array.from({ length: 15 }, () => accept(token, person)))
@@ -241,7 +241,7 @@ describe('a link in a project', () => {
       expect((await accept(token, newPerson())).status).toBe(200)
     })
 
-    test('spends no password hash on an e-mail address that is in use', async () => {
+    test('computes no password hash for an e-mail address in use', async () => {
       const { token } = await invite()
       const before = process.cpuUsage()
       const answer = await accept(token, { ...newPerson(), email: set.owner.email })
@@ -261,7 +261,7 @@ describe('a link in a project', () => {
       expect((await accept(token, newPerson())).status).toBe(200)
     })
 
-    test('is good for seven days', async () => {
+    test('is valid for seven days', async () => {
       const [late, inTime] = [await invite(), await invite()]
       clock.ms += 7 * dayMs - 1
       expect((await accept(inTime.token, newPerson())).status).toBe(200)
@@ -281,7 +281,7 @@ describe('a link in a project', () => {
       await isDead(await accept(token, newPerson()))
     })
 
-    test('ends with the rights of who made it', async () => {
+    test('ends with the rights of the person who created it', async () => {
       const [removed, demoted] = [await set.join(project, 'owner'), await set.join(project, 'owner')]
       const [first, second] = [await invite('owner', removed), await invite('owner', demoted)]
       const kept = await invite('owner')
@@ -292,7 +292,7 @@ describe('a link in a project', () => {
       expect((await accept(kept.token, newPerson())).status).toBe(200)
     })
 
-    test('opens nothing of a project that is being deleted', async () => {
+    test('gives no access to a project that is being deleted', async () => {
       const gone = await set.mintProject()
       const { token } = await invite('owner', set.owner, gone)
       await service.services.database.write
@@ -303,7 +303,7 @@ describe('a link in a project', () => {
       await isDead(await set.nobody.send('POST', '/links/check', { token }))
     })
 
-    test('is one of at most a hundred open ones', async () => {
+    test('is refused beyond a hundred open ones', async () => {
       const full = await set.mintProject()
       const { console } = service.services
       for (let i = 0; i < 100; i++) await console.invitations.create(full.projectId, 'member', 'http://x')
@@ -341,7 +341,7 @@ describe('a link in a project', () => {
       expect((await set.nobody.send('POST', '/session', person)).status).toBe(401)
     })
 
-    test('refuses a short password and stays good, for a day', async () => {
+    test('refuses a short password, and stays valid for a day', async () => {
       const person = await set.join(project, 'member')
       const token = await linkFor(person)
       await expectProblem(await reset(token, 'short'), 'invalid_request', 'Invalid request')
@@ -350,7 +350,7 @@ describe('a link in a project', () => {
       expect((await person.fetch('/sessions')).status).toBe(200)
     })
 
-    test('is no invitation, and an invitation no password link', async () => {
+    test('is not accepted as an invitation, nor an invitation as a password link', async () => {
       const person = await set.join(project, 'member')
       await isDead(await accept(await linkFor(person), newPerson()))
       await isDead(await reset((await invite()).token, 'long enough for us'))
@@ -359,7 +359,7 @@ describe('a link in a project', () => {
       )
     })
 
-    test('is made for nobody who is not there', async () => {
+    test('is not created for an unknown person', async () => {
       const failure = await service.services.console.invitations
         .createPasswordLink('nobody@example.com', 'http://x')
         .catch((error) => error)

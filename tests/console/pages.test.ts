@@ -30,7 +30,7 @@ function asset(name: string): string {
 }
 
 describe('the page', () => {
-  test('is the same document at every path it knows, and nothing keeps it', async () => {
+  test('is the same document at every path of the console, and is never cached', async () => {
     const shapes = new Set<string>()
     for (const path of pagePaths) {
       const answer = await get(path.replace(/:\w+/g, 'some-id'))
@@ -53,7 +53,7 @@ describe('the page', () => {
     expect(own.filter((part) => !known.has(part))).toEqual([])
   })
 
-  test('lets in no script but its own files, no frame around it and no other origin', async () => {
+  test('allows no script but its own files, no frame around it and no other origin', async () => {
     const answer = await get('/console')
     const policy = answer.headers.get('content-security-policy') ?? ''
     const [, nonce] = /'nonce-([^']+)'/.exec(policy) ?? []
@@ -84,7 +84,7 @@ describe('the page', () => {
     expect(html).not.toMatch(/<script[^>]*>[^<]|<style|\sstyle=|\son\w+=|javascript:|https?:\/\//)
   })
 
-  test('names only files that are there', async () => {
+  test('names only files that exist', async () => {
     const html = await (await get('/console')).text()
     const named = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')
     expect(named.length).toBeGreaterThanOrEqual(4)
@@ -153,7 +153,7 @@ describe('a file of the page', () => {
     expect(encodingFor(accepted, { br: some, gzip: some })).toBe(encoding)
   })
 
-  test('is not sent again to whoever has it, and each encoding has a tag of its own', async () => {
+  test('is not sent again to a client that has it, and each encoding has its own ETag', async () => {
     const path = asset(manifest.entries.main)
     const tagOf = async (accepted: string) =>
       (await get(path, { 'accept-encoding': accepted })).headers.get('etag') ?? ''
@@ -191,7 +191,7 @@ describe('a file of the page', () => {
   })
 
   test.each(['../manifest.json', '../../../package.json', '..//..//package.json', './../../../etc/passwd'])(
-    'is never reached by a path that a browser would not send: %s',
+    'is never found by a path that a browser would not send: %s',
     async (path) => {
       const answer = await rawRequest(service.url, head(`GET ${asset(path)} HTTP/1.1`))
       expect(answer.status).toBe(404)

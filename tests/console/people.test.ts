@@ -24,7 +24,7 @@ const pathOf = (project: TestProject, { personId }: { personId: string }) =>
   `/projects/${project.id}/people/${personId}`
 
 describe('the people of a project', () => {
-  test('are listed in the order in which they joined, and no one else', async () => {
+  test('are listed in the order in which they joined', async () => {
     const [project, other] = [await set.mintProject(), await set.mintProject()]
     const first = await set.join(project, 'member')
     await set.join(other, 'member')
@@ -44,7 +44,7 @@ describe('the people of a project', () => {
     })
   })
 
-  test('have what their role allows from their next request on', async () => {
+  test('get the rights of a changed role with their next request', async () => {
     const project = await set.mintProject()
     const person = await set.join(project, 'member')
     const mayListKeys = async () => (await person.fetch(`/projects/${project.id}/keys`)).status
@@ -60,7 +60,7 @@ describe('the people of a project', () => {
     expect(await mayListKeys()).toBe(403)
   })
 
-  test('may call themselves otherwise, and are called so everywhere from then on', async () => {
+  test('can change their name, which then shows everywhere', async () => {
     const project = await set.mintProject()
     const person = await set.join(project, 'member')
     const answer = await person.send('PATCH', '/person', { name: '  Ada Łukasz ' })
@@ -77,7 +77,7 @@ describe('the people of a project', () => {
     [' ', 'must not be blank'],
     ['x'.repeat(201), 'must be at most 200 characters'],
     ['Ada\u200b', 'must not contain U+200B: control, direction and invisible characters are not allowed'],
-  ])('are not called %j', async (name, message) => {
+  ])('cannot be named %j', async (name, message) => {
     const project = await set.mintProject()
     const person = await set.join(project, 'member')
     const answer = await person.send('PATCH', '/person', { name })
@@ -86,7 +86,7 @@ describe('the people of a project', () => {
     expect((await membersOf(project)).at(-1)?.name).toBe(person.name)
   })
 
-  test('lose everything when they are removed, and keep what they are elsewhere', async () => {
+  test('lose access when they are removed, and keep their other projects', async () => {
     const [project, other] = [await set.mintProject(), await set.mintProject()]
     const person = await set.join(project, 'owner')
     await service.services.console.members.list(other.projectId)
@@ -103,7 +103,7 @@ describe('the people of a project', () => {
   })
 
   test.each(['PATCH', 'DELETE'])(
-    '%s of somebody of another project, or of nobody, is 404',
+    '%s of a person of another project, or of an unknown one, is 404',
     async (method) => {
       const [project, other] = [await set.mintProject(), await set.mintProject()]
       const person = await set.join(other, 'member')
@@ -131,7 +131,7 @@ describe('the people of a project', () => {
 })
 
 describe('the last owner', () => {
-  test('can neither leave nor become a member, and a member beside makes no difference', async () => {
+  test('can neither leave nor become a member, also when the project has a member', async () => {
     const project = await set.mintProject()
     await set.join(project, 'member')
     for (const [method, body] of [
@@ -153,7 +153,7 @@ describe('the last owner', () => {
     expect(await membersOf(project, other)).toHaveLength(1)
   })
 
-  test('is left when two owners remove each other at the same time', async () => {
+  test('remains when two owners remove each other at the same time', async () => {
     for (let round = 0; round < 3; round++) {
       const project = await set.mintProject()
       const other = await set.join(project, 'owner')
@@ -172,7 +172,7 @@ describe('the last owner', () => {
 })
 
 describe('a new project', () => {
-  test('belongs to whoever makes it', async () => {
+  test('belongs to the person who creates it', async () => {
     const person = await set.join(await set.mintProject(), 'owner')
     const name = `made by ${person.email}`
     const answer = await person.send('POST', '/projects', { name })
@@ -187,7 +187,7 @@ describe('a new project', () => {
     expect((await set.owner.fetch(`/projects/${project.id}/people`)).status).toBe(404)
   })
 
-  test('is not for who is a member only, but for who has set the console up', async () => {
+  test('cannot be created by a mere member, but by the owner of the console', async () => {
     const fresh = await startService()
     const { owner, join } = await startConsole(fresh)
     const { projects } = await (await owner.fetch('/session')).json()
@@ -202,7 +202,7 @@ describe('a new project', () => {
     await fresh.stop()
   })
 
-  test('may be called like a project of others, and not like another of their own', async () => {
+  test('may share its name with a project of others, but not with one of the same owner', async () => {
     const person = await set.join(await set.mintProject(), 'owner')
     const secret = await set.mintProject()
     const made = await person.send('POST', '/projects', { name: secret.name })
@@ -219,7 +219,7 @@ describe('a new project', () => {
     }
   })
 
-  test('is made once when its owner asks for it several times at once', async () => {
+  test('is created once when its owner asks for it several times at once', async () => {
     const person = await set.join(await set.mintProject(), 'owner')
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => person.send('POST', '/projects', { name: 'twice' })),
@@ -227,7 +227,7 @@ describe('a new project', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400])
   })
 
-  test('is one of at most a hundred that a person owns, but for those of the command line', async () => {
+  test('is refused beyond a hundred that a person owns, except on the command line', async () => {
     const person = await set.join(await set.mintProject(), 'owner')
     const { projects } = service.services
     for (let made = 1; made < 99; made++) await projects.create(`${made}`, { ownerId: person.personId })
@@ -265,7 +265,7 @@ describe("the console's owner", () => {
   const deleting = (person: TestPerson, by: TestPerson = set.owner) =>
     by.fetch(`/people/${person.personId}`, { method: 'DELETE' })
 
-  test('sees everybody who can sign in, and not what they are in', async () => {
+  test('sees everybody who can sign in, but not their projects', async () => {
     const person = await set.join(await set.mintProject(), 'member')
     const { personId: id, name, email } = person
     expect(await accountOf(person)).toEqual({ id, name, email, ownsConsole: false })
@@ -310,7 +310,7 @@ describe("the console's owner", () => {
     expect(await membersOf(project)).toHaveLength(1)
   })
 
-  test('ends a sign-in of theirs that is under way', async () => {
+  test('ends a sign-in of the deleted person that is under way', async () => {
     const project = await set.mintProject()
     for (const delayMs of [10, 30]) {
       const person = await set.join(project, 'member')
@@ -333,18 +333,18 @@ describe("the console's owner", () => {
     expect(await service.services.console.members.list(project.projectId)).toHaveLength(1)
   })
 
-  test('deletes nobody by a request that was let in before they were deleted themselves', async () => {
+  test('deletes nobody with a request that arrived before they were deleted themselves', async () => {
     const fresh = await startService()
     const { owner, join, mintProject } = await startConsole(fresh)
     const project = await mintProject()
     const [person, other] = [await join(project, 'owner'), await join(project, 'member')]
     const { people } = fresh.services.console
     for (const { projectId } of await fresh.services.projects.list())
-      if (projectId !== project.projectId) await fresh.services.projects.remove(projectId)
-    await people.remove(owner.personId)
+      if (projectId !== project.projectId) await fresh.services.projects.delete(projectId)
+    await people.delete(owner.personId)
     expect(await people.consoleOwner()).toBeNull()
     const by = byPerson(owner, null)
-    expect(await failureOf(people.remove(other.personId, by))).toMatchObject({ code: 'forbidden' })
+    expect(await failureOf(people.delete(other.personId, by))).toMatchObject({ code: 'forbidden' })
     expect((await people.list()).map(({ id }) => id)).toEqual([person.personId, other.personId])
     await fresh.stop()
   })

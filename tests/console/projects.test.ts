@@ -38,7 +38,7 @@ describe('PATCH /projects/:project', () => {
     [{ name: 'x'.repeat(201) }],
     [{ name: 7 }],
     ['no object'],
-  ])('with %p is 400 with the field named', async (body) => {
+  ])('with %p is 400 and names the field', async (body) => {
     const project = await console.mintProject()
     const answer = await console.owner.send('PATCH', `/projects/${project.id}`, body)
     const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
@@ -67,7 +67,7 @@ describe('PATCH /projects/:project', () => {
 })
 
 describe('DELETE /projects/:project', () => {
-  test('deletes a project for good: from then on it is a project that never was', async () => {
+  test('deletes a project for good: from then on it is unknown', async () => {
     const project = await console.mintProject()
     const member = await console.join(project, 'member')
     const path = `/projects/${project.id}`
@@ -90,7 +90,7 @@ describe('DELETE /projects/:project', () => {
     )
   })
 
-  test('is told to owners of other projects that who did it is in, by the keyed hash alone', async () => {
+  test("is recorded in the person's other projects, with only its keyed hash", async () => {
     const [project, other] = [await console.mintProject(), await console.mintProject()]
     await console.owner.send('DELETE', `/projects/${project.id}`, { confirm: project.name })
     const trail = await (await console.owner.fetch(`/projects/${other.id}/audit`)).json()

@@ -128,7 +128,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     expect((await found.json()).data).toEqual([])
   })
 
-  test('many files at once each have their outcome', async () => {
+  test('many files at once each show their result', async () => {
     const page = await openTab('knowledge')
     const file = (name: string, bytes: Uint8Array | string) => {
       return { name, mimeType: 'text/plain', buffer: Buffer.from(bytes) }
@@ -159,7 +159,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await page.getByRole('row').filter({ hasText: 'Prices' }).waitFor()
   })
 
-  test('what records say is shown as text, whatever it says', async () => {
+  test('content of records is shown as text, also when it is HTML', async () => {
     const script = `<img src=x onerror="alert(1)"><script>alert(1)</script>`
     const other = await set.mintProject()
     const { ingest, knowledge, projects } = service.services
@@ -200,7 +200,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     }
   })
 
-  test('no view keeps anybody out: axe-core finds nothing serious', async () => {
+  test('every view is accessible: axe-core finds nothing serious', async () => {
     const { data } = await (await set.owner.fetch(`/projects/${project.id}/knowledge`)).json()
     const itemId = data[0]?.id ?? ''
     const light = [

@@ -34,7 +34,7 @@ const writes: Record<
   'removes another person': ({ projectId }, by, _, other) =>
     service.services.console.members.remove(projectId, other, by),
   'renames the project': ({ projectId }, by) => service.services.projects.rename(projectId, 'late', by),
-  'deletes the project': ({ projectId }, by) => service.services.projects.remove(projectId, { by }),
+  'deletes the project': ({ projectId }, by) => service.services.projects.delete(projectId, { by }),
 }
 
 /** All that these writes could change. */
@@ -62,7 +62,7 @@ async function stripped(project: TestProject, how: 'removed' | 'demoted'): Promi
 describe.each(['removed', 'demoted'] as const)(
   'an owner who is %s while their request is under way',
   (how) => {
-    test.each(Object.keys(writes))('%s no more: 403, and nothing is written', async (name) => {
+    test.each(Object.keys(writes))('%s is 403, and nothing is written', async (name) => {
       const project = await set.mintProject()
       const invited = await set.owner.send('POST', `/projects/${project.id}/invitations`, { role: 'member' })
       const { id: open } = await invited.json()

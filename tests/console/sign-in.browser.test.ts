@@ -38,7 +38,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
 
-  test('the set-up link makes the owner, who is then in the project', async () => {
+  test('the set-up link creates the owner, who is then in the project', async () => {
     const { page, open } = await openTab()
     const refused: string[] = []
     page.on('response', (response) => {
@@ -56,13 +56,13 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
     expect(refused).toEqual([])
   })
 
-  test('the set-up link is dead afterwards, and says so', async () => {
+  test('the set-up link stops working after its use, and says so', async () => {
     const { page, open } = await openTab()
     await open(`/setup#${setupToken}`)
     await page.getByText('A set-up link works once').waitFor()
   })
 
-  test('a wrong password is refused in a sentence, and the right one leads to where one wanted to go', async () => {
+  test('a wrong password is refused in a sentence, and the right one leads to the requested page', async () => {
     const tab = await openTab()
     await tab.open('/')
     await tab.page.waitForURL(/sign-in/)
@@ -83,7 +83,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
     })
   })
 
-  test('an address that leads elsewhere after signing in is not followed', async () => {
+  test('signing in does not follow an address of another site', async () => {
     const tab = await openTab()
     await tab.open('/sign-in?from=%2F%2Fevil.example%2F')
     await signIn(tab, password)

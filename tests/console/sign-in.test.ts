@@ -46,7 +46,7 @@ const isSignedIn = async (browser: Pick<TestPerson, 'fetch'>) =>
   (await browser.fetch('/sessions')).status === 200
 
 describe('signing in', () => {
-  test('tells who it is, and what they are in', async () => {
+  test('returns the person and their projects', async () => {
     const person = await set.join(project, 'member')
     const answer = await signIn({ ...person, email: ` ${person.email.toUpperCase()} ` })
     const shown = {
@@ -60,7 +60,7 @@ describe('signing in', () => {
     expect([later.status, await later.json()]).toEqual([200, shown])
   })
 
-  test('nobody signed in is an answer, not an error', async () => {
+  test('is a normal answer, not an error, when nobody is signed in', async () => {
     const answer = await set.nobody.fetch('/session')
     expect([answer.status, await answer.json()]).toEqual([
       200,
@@ -68,14 +68,14 @@ describe('signing in', () => {
     ])
   })
 
-  test('the cookie is out of reach of scripts, other sites and every path but the console', async () => {
+  test('scripts, other sites and other paths than the console do not get the cookie', async () => {
     const [cookie = ''] = (await signIn(set.owner)).headers.getSetCookie()
     const [pair = '', ...attributes] = cookie.split('; ')
     expect(pair).toMatch(sessionCookie)
     expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=1209600', 'Path=/console', 'SameSite=Lax'])
   })
 
-  test('behind https the cookie is for https alone, and for the path under which people reach the console', async () => {
+  test('behind https the cookie is for https only, and for the public path of the console', async () => {
     const secure = await startService({ env: { PUBLIC_URL: 'https://callbook.example/base' } })
     const person = (await startConsole(secure)).owner
     const answer = await browserOf(secure, '').send('POST', '/session', person)
@@ -91,7 +91,7 @@ describe('signing in', () => {
     await secure.stop()
   })
 
-  test('an unknown e-mail address and a wrong password are answered alike', async () => {
+  test('an unknown e-mail address and a wrong password get the same answer', async () => {
     const answers = await Promise.all([
       signIn({ email: set.owner.email, password: 'not the password' }),
       signIn({ email: 'nobody@example.com', password: 'not the password' }),
@@ -141,7 +141,7 @@ describe('signing in', () => {
     expect(errors?.map(({ field }) => field)).toEqual(fields)
   })
 
-  test('leads nowhere: no parameter makes it redirect', async () => {
+  test('never redirects, whatever the parameters', async () => {
     const person = await set.join(project, 'member')
     const names = ['callbackURL', 'redirectTo', 'redirect', 'next', 'returnTo', 'errorCallbackURL']
     const targets = Object.fromEntries(names.map((name) => [name, 'https://evil.example/']))
@@ -166,7 +166,7 @@ describe('signing in', () => {
 })
 
 describe('a session', () => {
-  test('that was there before the sign-in is not the one after it, and ends', async () => {
+  test('from before a sign-in is replaced, and ends', async () => {
     const victim = await set.join(project, 'member')
     const planted = cookieOf(await signIn(victim))
     const answer = await signIn(victim, { cookie: planted })
@@ -176,7 +176,7 @@ describe('a session', () => {
     expect(await isSignedIn(browserOf(service, cookieOf(answer)))).toBe(true)
   })
 
-  test('of an attacker, planted in a browser, never becomes the session of who signs in there', async () => {
+  test('that an attacker planted in a browser never becomes that of the person who signs in there', async () => {
     const [attacker, victim] = [await set.join(project, 'member'), await set.join(project, 'member')]
     const answer = await signIn(victim, { cookie: attacker.cookie })
     const seen = await (await browserOf(service, attacker.cookie).fetch('/session')).json()
@@ -185,7 +185,7 @@ describe('a session', () => {
     expect(now.person.id).toBe(victim.personId)
   })
 
-  test('of a made-up token is nobody, signed or not', async () => {
+  test('with a made-up token signs nobody in, whether its cookie is signed or not', async () => {
     const [token = '', signature = ''] = set.owner.cookie.split('=')[1]?.split('.') ?? []
     const other = `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`
     for (const value of [
@@ -202,7 +202,7 @@ describe('a session', () => {
     }
   })
 
-  test('is in the database as the hash of its token, which opens nothing', async () => {
+  test('is stored as the hash of its token, which opens nothing', async () => {
     const token = sessionCookie.exec(set.owner.cookie)?.[1] ?? ''
     const rows = await service.services.database.read.select().from(sessions)
     expect(rows.map((row) => row.token)).toContain(createHash('sha256').update(token).digest('hex'))
@@ -213,7 +213,7 @@ describe('a session', () => {
     }
   })
 
-  test('ends with its time', async () => {
+  test('ends when it expires', async () => {
     const person = await set.join(project, 'member')
     const { write } = service.services.database
     await write
@@ -223,7 +223,7 @@ describe('a session', () => {
     expect(await isSignedIn(person)).toBe(false)
   })
 
-  test('lasts longer for being used, and its cookie with it', async () => {
+  test('is extended by its use, and so is its cookie', async () => {
     const person = await set.join(project, 'member')
     const { read, write } = service.services.database
     const ofPerson = eq(sessions.userId, person.personId)
@@ -255,7 +255,7 @@ describe('a session', () => {
   })
 
   // Nothing tells that a server's database has not changed.
-  test.skipIf(testMode === 'remote')('is judged without a write', async () => {
+  test.skipIf(testMode === 'remote')('is checked without a write', async () => {
     const person = await set.join(project, 'member')
     const { dataVersion } = service.services.database
     // The number is read once for each turn of the event loop.
@@ -268,7 +268,7 @@ describe('a session', () => {
 })
 
 describe('signing out', () => {
-  test('ends this session and takes its cookie; another one goes on', async () => {
+  test('ends this session and deletes its cookie; another one goes on', async () => {
     const person = await set.join(project, 'member')
     const other = await signedIn(person)
     const answer = await person.send('DELETE', '/session')
@@ -288,7 +288,7 @@ describe('signing out', () => {
     expect(await isSignedIn(colleague)).toBe(true)
   })
 
-  test('a list shows the own sessions, of which one can be ended', async () => {
+  test('a person can list their sessions, and end one of them', async () => {
     const person = await set.join(project, 'member')
     const other = await signedIn(person)
     const list = async () => (await (await person.fetch('/sessions')).json()).data
@@ -305,7 +305,7 @@ describe('signing out', () => {
   })
 })
 
-describe('another password', () => {
+describe('a new password', () => {
   test('ends the other sessions, and the old password', async () => {
     const person = await set.join(project, 'member')
     const other = await signedIn(person)
@@ -335,11 +335,11 @@ describe('another password', () => {
   const change = (person: TestPerson, newPassword: string) =>
     person.send('POST', '/password', { currentPassword: person.password, newPassword })
 
-  test('set by a link leaves no session that a sign-in with the old one begins meanwhile', async () => {
+  test('set by a link ends the session of a concurrent sign-in with the old one', async () => {
     await race(async (person, delay) => {
       const token = await linkFor(person)
       const [done, answer] = await Promise.all([
-        reset(token, 'another password'),
+        reset(token, 'a new password'),
         delay.then(() => signIn(person)),
       ])
       expect(done.status).toBe(200)
@@ -347,10 +347,10 @@ describe('another password', () => {
     })
   })
 
-  test('of the own choosing leaves no such session either', async () => {
+  test('set while signed in ends the session of such a sign-in, too', async () => {
     await race(async (person, delay) => {
       const [done, answer] = await Promise.all([
-        change(person, 'another password'),
+        change(person, 'a new password'),
         delay.then(() => signIn(person)),
       ])
       expect(done.status).toBe(200)
@@ -358,7 +358,7 @@ describe('another password', () => {
     })
   })
 
-  test('set by a link is not replaced by whoever changes the old one meanwhile', async () => {
+  test('set by a link is not replaced by a concurrent change of the old one', async () => {
     await race(async (person, delay) => {
       const token = await linkFor(person)
       const [done, changed] = await Promise.all([
@@ -371,14 +371,14 @@ describe('another password', () => {
     })
   })
 
-  test('of the own choosing ends the links that would reset it', async () => {
+  test('set while signed in ends the links that would reset it', async () => {
     const person = await set.join(project, 'member')
     const token = await linkFor(person)
-    expect((await change(person, 'another password')).status).toBe(200)
+    expect((await change(person, 'a new password')).status).toBe(200)
     await expectProblem(await reset(token, 'set by the link'), 'not_found', 'Not found')
   })
 
-  test('needs the one there is, and is long enough', async () => {
+  test('needs the current one, and a minimum length', async () => {
     const person = await set.join(project, 'member')
     const fieldsOf = async (currentPassword: string, newPassword: string) => {
       const answer = await person.send('POST', '/password', { currentPassword, newPassword })
@@ -391,7 +391,7 @@ describe('another password', () => {
     expect((await signIn(person)).status).toBe(200)
   })
 
-  test('whoever has found a browser signed in cannot go on guessing the password', async () => {
+  test('a stranger at a signed-in browser cannot go on guessing the password', async () => {
     const person = await set.join(project, 'member')
     const guess = async () =>
       (await person.send('POST', '/password', { currentPassword: 'guess', newPassword: 'long enough' }))
@@ -408,7 +408,7 @@ describe('guessing passwords', () => {
   const guess = (email: string, address?: string) =>
     signIn({ email, password: 'not the password' }, address ? { address } : {})
 
-  test('is limited to five a minute from one address, whomever it tries, and others are not kept out', async () => {
+  test('is limited to five a minute from one address, whatever the accounts, without keeping others out', async () => {
     const [person, address] = [await set.join(project, 'member'), newAddress()]
     const all = await Promise.all(
       Array.from({ length: 9 }, (_, i) => guess(`nobody-${i}@example.com`, address)),

@@ -79,7 +79,7 @@ async function backUpSome(): Promise<{
 }
 
 describe('a backup', () => {
-  test('taken under load holds every write that was acknowledged before it began, and nothing half', async () => {
+  test('taken under load holds every write that was acknowledged before it began, and no partial write', async () => {
     const dataDir = newFolder()
     const service = await startService({ dataDir })
     const project = await service.mintProject()
@@ -148,7 +148,7 @@ describe('a backup', () => {
     expect(await callbook(restored, 'index', 'verify')).toMatchObject({ code: 0 })
   })
 
-  test('holds nothing of what was deleted before it, and is for its owner alone', async () => {
+  test('holds nothing that was deleted before it, and only its owner can read it', async () => {
     const dataDir = newFolder()
     // So late that the backup comes before the erasure.
     const service = await startService({ dataDir, env: { ERASE_WITHIN_MS: '600000' } })
@@ -190,7 +190,7 @@ describe('a backup', () => {
     await service.stop()
   })
 
-  test('goes into no folder that holds something or is inside the data', async () => {
+  test('refuses a folder that is not empty or is inside the data folder', async () => {
     const dataDir = newFolder()
     await (await startService({ dataDir })).stop()
     const full = newFolder()

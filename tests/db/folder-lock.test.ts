@@ -10,7 +10,7 @@ beforeEach(() => {
 
 afterEach(() => folder.remove())
 
-test('one process holds the lock, others do not get it', async () => {
+test('while one process holds the lock, others do not get it', async () => {
   const other = holdLock()
   await other.said('holding')
   expect(FolderLock.tryAcquire(folder.folder, 'owner')).toBeNull()
@@ -56,7 +56,7 @@ test('the lock is free once its holder is killed', async () => {
   lock?.release()
 })
 
-test('who waits gets the lock when it is released, and is told when it takes too long', async () => {
+test('acquire gets the lock when it is released, and throws when that takes too long', async () => {
   const lock = FolderLock.tryAcquire(folder.folder, 'owner')
   const late = FolderLock.acquire(folder.folder, 'owner', 100)
   expect(await late.catch((error) => error.message)).toMatch(/owner\.lock has been held .* for 100 ms/)

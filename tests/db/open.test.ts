@@ -64,7 +64,7 @@ describe('a database', () => {
     expect(await readMeta(database.read, 'kept')).toEqual(new Map([['kept', 'yes']]))
   })
 
-  test('of a newer version is refused with a sentence, and left as it is', async () => {
+  test('of a newer version is refused with a clear message, and not changed', async () => {
     await database.write.run(
       sql`insert into __drizzle_migrations (hash, created_at) values ('newer', ${Date.UTC(2100, 0)})`,
     )
@@ -81,7 +81,7 @@ describe('a database', () => {
     await again.close()
   })
 
-  test('is only read by its reader', async () => {
+  test('cannot be written by its reader', async () => {
     const insert = sql`insert into meta (name, value) values ('by', 'the reader')`
     expect(() => database.read.all(insert)).toThrow('readonly')
   })
@@ -93,7 +93,7 @@ describe('a database', () => {
     }
   })
 
-  test('gives back any text that it takes', async () => {
+  test('returns any text exactly as it was stored', async () => {
     const text = 'e\u0301 \u{1F600}\u200D \uFEFF\r\n\t \u{10FFFF} " \' \\ %'
     await setMeta(database.write, 'text', text)
     expect((await readMeta(database.read, 'text')).get('text')).toBe(text)
@@ -107,7 +107,7 @@ describe('a database', () => {
     expect([...(await readMeta(database.read, 'j%')).keys()]).toEqual(['j%b:4'])
   })
 
-  test('keeps the secrets of whoever was first', async () => {
+  test('keeps the secrets that were stored first', async () => {
     await database.write.insert(meta).values({ name: 'id_hash_key', value: 'of another process' })
     const secrets = await readSecrets(database.read, database.write)
     expect(secrets.idHashKey).toBe('of another process')
@@ -115,7 +115,7 @@ describe('a database', () => {
   })
 })
 
-test('a process that died while it held the lock of migrations does not stop the next', async () => {
+test('a process that died while it held the migration lock does not block the next', async () => {
   const other = runScript(
     `import { FolderLock } from './src/db/folder-lock.ts'
      FolderLock.tryAcquire(process.argv.at(-1), 'migrate')

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { OwnerClient, OwnerServer } from '../../src/db/owner-ipc.ts'
+import { askOwner, OwnerServer } from '../../src/db/owner-ipc.ts'
 import { failureOf } from '../support/failure.ts'
 import { freshFolder, runScript } from '../support/script.ts'
 import { until } from '../support/until.ts'
@@ -34,26 +34,24 @@ afterEach(() => {
 
 describe('the socket of the owner', () => {
   test('answers each question with its own answer, and is gone when it is closed', async () => {
-    const { socket, line } = open(fresh.folder, async (question) => ({ answer: question }))
+    const { socket, ask } = open(fresh.folder, async (question) => ({ answer: question }))
     await until(() => existsSync(join(fresh.folder, 'owner.sock')))
     const questions = ['one', 'two', 'three']
-    const answers = await Promise.all(questions.map((question) => line.ask(question)))
+    const answers = await Promise.all(questions.map((question) => ask(question)))
     expect(answers).toEqual(questions.map((answer) => ({ answer })))
-    line.close()
     socket.close()
     expect(existsSync(join(fresh.folder, 'owner.sock'))).toBe(false)
   })
 
-  test('lies in a private folder of its own when the data folder cannot hold it, which is reported', async () => {
+  test('is in a private folder of its own when the data folder cannot hold it, which is reported', async () => {
     // Stands for a volume that holds no sockets: a folder is in the way.
     mkdirSync(join(fresh.folder, 'owner.sock', 'in the way'), { recursive: true })
-    const { socket, line, failures } = open(fresh.folder, async () => ({ is: 'heard' }))
-    await until(async () => (await line.ask('?').catch(() => null)) !== null)
+    const { socket, ask, failures } = open(fresh.folder, async () => ({ is: 'heard' }))
+    await until(async () => (await ask('?').catch(() => null)) !== null)
     expect(failures).toHaveLength(1)
     const elsewhere = readFileSync(join(fresh.folder, 'owner.folder'), 'utf8')
     expect(lstatSync(elsewhere).mode & 0o777).toBe(0o700)
     expect(readdirSync(elsewhere)).toEqual(['owner.sock'])
-    line.close()
     socket.close()
     expect(existsSync(elsewhere)).toBe(false)
   })
@@ -71,10 +69,9 @@ describe('the socket of the owner', () => {
     await killed.said('listens')
     const left = readFileSync(join(folder, 'owner.folder'), 'utf8')
     await killed.kill()
-    const { socket, line, failures } = open(folder, async () => ({ is: 'heard' }))
-    await until(async () => (await line.ask('?').catch(() => null)) !== null)
+    const { socket, ask, failures } = open(folder, async () => ({ is: 'heard' }))
+    await until(async () => (await ask('?').catch(() => null)) !== null)
     expect([existsSync(left), failures]).toEqual([false, []])
-    line.close()
     socket.close()
   })
 
@@ -87,63 +84,60 @@ describe('the socket of the owner', () => {
   test.each(seizures)('is not asked in %s', async (_, seize) => {
     const folder = join(fresh.folder, 'long'.repeat(30))
     mkdirSync(folder)
-    const { socket, line } = open(folder, async () => ({ is: 'heard' }))
-    await until(async () => (await line.ask('?').catch(() => null)) !== null)
-    line.close()
+    const { socket, ask } = open(folder, async () => ({ is: 'heard' }))
+    await until(async () => (await ask('?').catch(() => null)) !== null)
     seize(readFileSync(join(folder, 'owner.folder'), 'utf8'))
-    const another = new OwnerClient(folder)
-    expect(String(await failureOf(another.ask('?')))).toContain('is not a private folder')
+    expect(String(await failureOf(ask('?')))).toContain('is not a private folder')
+    socket.close()
+  })
+
+  test('closes a connection that sends an endless line, and answers the others', async () => {
+    const { socket, ask } = open(fresh.folder, async () => ({ is: 'heard' }))
+    const path = join(fresh.folder, 'owner.sock')
+    await until(() => existsSync(path))
+    const stranger = connect(path, () => stranger.write('x'.repeat(100_000)))
+    await new Promise((resolve) => stranger.on('close', resolve))
+    expect(await ask('?')).toEqual({ is: 'heard' })
     socket.close()
   })
 
   const junk: [string, string][] = [
     ['no JSON', '{"id":1,\n'],
     ['no object', 'null\n'],
-    ['no number', '{"question":"?"}\n'],
     ['a line without end', 'x'.repeat(100_000)],
   ]
-  test.each(junk)('breaks a connection on which %s arrives, and answers the others', async (_, sent) => {
-    const { socket, line } = open(fresh.folder, async () => ({ is: 'heard' }))
-    const path = join(fresh.folder, 'owner.sock')
-    await until(() => existsSync(path))
-    const stranger = connect(path, () => stranger.write(sent))
-    await new Promise((resolve) => stranger.on('close', resolve))
-    expect(await line.ask('?')).toEqual({ is: 'heard' })
-    line.close()
-    socket.close()
-  })
+  test.each(junk)(
+    'is not trusted when it answers with %s; the next question finds the owner',
+    async (_, sent) => {
+      const path = join(fresh.folder, 'owner.sock')
+      const stranger = createServer((asked) => asked.write(sent))
+      stranger.listen(path)
+      await once(stranger, 'listening')
+      expect(String(await failureOf(askOwner(fresh.folder, '?', new AbortController())))).toContain(
+        'not a process of this service',
+      )
+      stranger.close()
+      const { socket, ask } = open(fresh.folder, async () => ({ is: 'heard' }))
+      await until(async () => (await ask('?').catch(() => null)) !== null)
+      socket.close()
+    },
+  )
 
-  test.each(junk)('is left when it answers with %s; the next question finds the owner', async (_, sent) => {
-    const path = join(fresh.folder, 'owner.sock')
-    const stranger = createServer((asked) => asked.write(sent))
-    stranger.listen(path)
-    await once(stranger, 'listening')
-    const line = new OwnerClient(fresh.folder)
-    expect(String(await failureOf(line.ask('?')))).toContain('not a process of this service')
-    stranger.close()
-    const { socket } = open(fresh.folder, async () => ({ is: 'heard' }))
-    await until(async () => (await line.ask('?').catch(() => null)) !== null)
-    line.close()
-    socket.close()
-  })
-
-  test('survives a question that is no text', async () => {
-    const { socket, line } = open(fresh.folder, async () => ({ is: 'heard' }))
-    const path = join(fresh.folder, 'owner.sock')
-    await until(() => existsSync(path))
-    const stranger = connect(path)
-    stranger.write('{"id":1,"question":{"toString":1}}\n{"id":2,"question":"?"}\n')
-    expect(String((await once(stranger, 'data'))[0])).toBe('{"id":2,"is":"heard"}\n')
-    stranger.destroy()
-    line.close()
-    socket.close()
-  })
-
-  test('is not waited for without end when it does not answer', async () => {
-    const { socket, line } = open(fresh.folder, () => new Promise(() => undefined), 100)
+  test('is not waited for beyond a limit when it does not answer', async () => {
+    const { socket, ask } = open(fresh.folder, () => new Promise(() => undefined), 100)
     await until(() => existsSync(join(fresh.folder, 'owner.sock')))
-    expect(String(await failureOf(line.ask('?')))).toContain('does not answer')
-    line.close()
+    expect(String(await failureOf(ask('?')))).toContain('does not answer')
+    socket.close()
+  })
+
+  test('is not waited for by a process that closes', async () => {
+    const { socket } = open(fresh.folder, () => new Promise(() => undefined))
+    await until(() => existsSync(join(fresh.folder, 'owner.sock')))
+    const closing = new AbortController()
+    const asked = failureOf(askOwner(fresh.folder, '?', closing))
+    await Bun.sleep(20)
+    closing.abort()
+    expect(await asked).toBeInstanceOf(Error)
     socket.close()
   })
 })
@@ -153,8 +147,9 @@ function moved(path: string): string {
   return `${path}-moved`
 }
 
-function open(folder: string, answer: (question: string) => Promise<object>, answerWithinMs?: number) {
+function open(folder: string, answer: (question: string) => Promise<object>, withinMs?: number) {
   const failures: unknown[] = []
   const socket = new OwnerServer({ folder, answer, onFailure: (error) => failures.push(error) })
-  return { socket, line: new OwnerClient(folder, answerWithinMs), failures }
+  const options = { signal: new AbortController().signal, ...(withinMs === undefined ? {} : { withinMs }) }
+  return { socket, ask: (question: string) => askOwner(folder, question, options), failures }
 }

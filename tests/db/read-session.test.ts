@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm'
 import Database from 'libsql'
 import { openReader } from '../../src/db/reader.ts'
 
-test('a query that failed leaves nothing of its values to the one that comes next', async () => {
+test('the values of a failed query are not used by the next query', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'callbook-'))
   const writer = new Database(join(folder, 'test.db'))
   writer.exec("create table notes (owner text, body text); insert into notes values ('a', '{}'), ('b', '{}')")

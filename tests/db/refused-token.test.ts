@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openRemoteReader } from '../../src/db/remote-reader.ts'
-import { openRemoteWriter } from '../../src/db/writer.ts'
+import { Writer } from '../../src/db/writer.ts'
 
 let status = 401
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('no', { status }) })
 const location = { kind: 'remote', url: server.url.origin, authToken: 'expired' } as const
-const writer = openRemoteWriter(location, { afterWrite: async () => undefined })
+const writer = new Writer(location)
 const reader = openRemoteReader(location)
 
 afterAll(async () => {

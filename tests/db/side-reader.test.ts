@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 const { database, folder, close } = await openFreshDatabase()
 afterAll(close)
 
-describe('the reader aside', () => {
+describe('the side reader', () => {
   test('answers as the reader of the main thread does, prepared or not', async () => {
     await database.write.insert(meta).values([
       { name: 'a', value: '1' },
@@ -52,7 +52,7 @@ describe('the reader aside', () => {
     }
   })
 
-  test('answers each of many questions at once with its own answer, also beside one that fails', async () => {
+  test('answers each of many concurrent queries with its own rows, even when one of them fails', async () => {
     const ask = (n: number) => database.readAside.select({ n: sql<number>`${n}` }).from(sql`(select 1)`)
     const asked = Array.from({ length: 100 }, async (_, n) => (await ask(n))[0]?.n)
     const failed = failureOf(database.readAside.select({ n: sql`1` }).from(sql`nowhere`).execute())
@@ -69,7 +69,7 @@ describe('the reader aside', () => {
     expect(await database.read.select().from(meta).where(sql`name = 'written'`)).toEqual([])
   })
 
-  test('goes on after a thread that failed, whose end takes nothing down', async () => {
+  test('goes on after its thread has failed, and the process survives', async () => {
     const file = join(folder, 'later', 'callbook.db')
     const reader = new SideReader(file)
     expect(await failureOf(reader.db.all(sql`select 1`))).toBeInstanceOf(Error)
@@ -80,7 +80,7 @@ describe('the reader aside', () => {
     await reader.close()
   })
 
-  test('lets nobody wait for an answer when it is closed', async () => {
+  test('rejects waiting queries when it is closed', async () => {
     const reader = new SideReader(database.file)
     const endless = sql`(with recursive n(i) as (select 1 union all select i + 1 from n limit 30000000) select i from n)`
     const asked = failureOf(reader.db.select({ n: sql`count(*)` }).from(endless).execute())
@@ -89,7 +89,7 @@ describe('the reader aside', () => {
     expect(await failureOf(reader.db.select().from(meta).execute())).toBeInstanceOf(Error)
   })
 
-  test('is closed in the middle of a query without taking the process down', async () => {
+  test('can be closed in the middle of a query, and the process survives', async () => {
     const script = runScript(
       `import { sql } from 'drizzle-orm'
        import { SideReader } from './src/db/side-reader.ts'

@@ -18,7 +18,7 @@ describe('the word tables of a project', () => {
     expect(await find(callWords(projectId), 'anything')).toEqual([])
   })
 
-  test('are not made for a project that is not', async () => {
+  test('are not made for a project that does not exist', async () => {
     await projects.create('taken')
     const before = await tableNames()
     expect(await projects.create('taken').catch((error) => error.code)).toBe('invalid_request')
@@ -42,7 +42,7 @@ describe('the word tables of a project', () => {
     }
   })
 
-  test('forget a row by its number alone', async () => {
+  test('can delete a row by its number alone', async () => {
     const { projectId } = await projects.create('forgetful')
     await insert(projectId, 1, 'apples')
     await insert(projectId, 2, 'apples and pears')
@@ -58,7 +58,7 @@ describe('the segments of a word table', () => {
     expect(await segments(projectId)).toEqual([])
   })
 
-  test('get names that none has had before', async () => {
+  test('get names that were never used before', async () => {
     const { projectId } = await projects.create('segments')
     await insert(projectId, 99, 'one that stays')
     const seen: string[] = []
@@ -72,7 +72,7 @@ describe('the segments of a word table', () => {
     expect(new Set(seen).size).toBe(seen.length)
   })
 
-  test('are as many as FTS5 made', async () => {
+  test('are counted as FTS5 counts them', async () => {
     const { projectId } = await projects.create('three segments')
     for (let n = 1; n <= 3; n++) await insert(projectId, n, `row ${n}`)
     expect((await segments(projectId)).length).toBe(3)
@@ -151,7 +151,7 @@ describe('an erasure', () => {
     expect(await traces(projectId, [marker])).toEqual([])
   })
 
-  test('of a row of which nothing is left is done all the same', async () => {
+  test('of a row of which nothing is left is marked as done, too', async () => {
     const { projectId } = await projects.create('empty')
     await database.write.batch([ledgerRow(projectId, 'item')])
     await database.write.batch([ledgerRow(projectId, 'call')])

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { openWriter, type Writer } from '../../src/db/writer.ts'
+import { Writer } from '../../src/db/writer.ts'
 import { AppError } from '../../src/errors.ts'
 import { freshFolder, runScript } from '../support/script.ts'
 
@@ -12,7 +12,7 @@ let writer: Writer
 beforeEach(async () => {
   folder = freshFolder()
   file = join(folder.folder, 'callbook.db')
-  writer = openWriter(`file:${file}`)
+  writer = new Writer({ kind: 'file', url: `file:${file}` })
   await writer.client.execute('create table notes (id integer primary key, note text not null unique)')
   await writer.client.execute('create table parents (id integer primary key)')
   await writer.client.execute('create table children (parent integer references parents)')
@@ -42,7 +42,7 @@ describe('the connection that writes', () => {
     expect(await readPragmas()).toEqual(promised)
   })
 
-  test('has them again after whatever a failed statement left behind', async () => {
+  test('has them again after a failed statement, whatever that has changed', async () => {
     await writer.client.executeMultiple(
       'pragma synchronous = off; pragma secure_delete = off; pragma foreign_keys = off',
     )
@@ -54,7 +54,7 @@ describe('the connection that writes', () => {
     expect(await count('notes')).toBe(0)
   })
 
-  test('keeps them after migrations, which switch foreign keys off meanwhile, also failed ones', async () => {
+  test('keeps them after migrations, which switch foreign keys off meanwhile, even after a failed one', async () => {
     await writer.client.migrate(['create table more (id integer)'])
     expect(await readPragmas()).toEqual(promised)
     expect(await writer.client.migrate(['create table more (id integer)']).catch(String)).toContain('exists')
@@ -88,13 +88,13 @@ describe('a batch', () => {
     expect(await count('notes')).toBe(50)
   })
 
-  test('leaves nothing behind when a statement of it fails', async () => {
+  test('writes nothing when one of its statements fails', async () => {
     const failed = writer.client.batch([note('first'), note('second'), note('first')])
     expect(await failed.catch(String)).toContain('UNIQUE')
     expect(await count('notes')).toBe(0)
   })
 
-  test('that fails takes nothing from those before and after it', async () => {
+  test('that fails does not affect the batches before and after it', async () => {
     const outcomes = await Promise.allSettled([
       writer.client.batch([note('a')]),
       writer.client.batch([note('b'), note('b')]),
@@ -112,7 +112,7 @@ describe('a batch', () => {
     expect(await count('notes')).toBe(2)
   })
 
-  test('is 503 when another process does not let go, and nothing is written', async () => {
+  test('is 503 when another process keeps its lock, and nothing is written', async () => {
     const other = holdWriteLock(60_000)
     await other.said('holding')
     const error = await insert('refused').catch((error) => error)
@@ -130,8 +130,8 @@ describe('a batch', () => {
 
   test('loses nothing when two processes write at once', async () => {
     const other = runScript(
-      `import { openWriter } from './src/db/writer.ts'
-       const writer = openWriter('file:' + process.argv.at(-1))
+      `import { Writer } from './src/db/writer.ts'
+       const writer = new Writer({ kind: 'file', url: 'file:' + process.argv.at(-1) })
        console.log('open')
        for (let n = 0; n < 150; n++)
          await writer.client.batch([{ sql: 'insert into notes (note) values (?)', args: ['theirs ' + n] }])
@@ -146,7 +146,7 @@ describe('a batch', () => {
 })
 
 describe('the queue of writes', () => {
-  test('is bounded: what is too much is 503 at once, the rest is done', async () => {
+  test('is bounded: writes beyond the limit are 503 at once, and the others are done', async () => {
     const outcomes = await Promise.allSettled(numbers(2_100).map(() => writer.client.execute('select 1')))
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
     expect(refused.length).toBe(100)
@@ -154,7 +154,7 @@ describe('the queue of writes', () => {
     await insert('room again')
   })
 
-  test('is bounded in size too: large writes beyond it are 503, small ones are taken', async () => {
+  test('is bounded in size too: large writes beyond the limit are 503, and small ones are accepted', async () => {
     const large = (n: number) => insert(`${n}${'x'.repeat(10_000_000)}`)
     const outcomes = Promise.allSettled(numbers(10).map(large))
     const small = insert('small')
@@ -205,7 +205,7 @@ describe('a full disk', () => {
     const small = freshFolder()
     mount(small.folder)
     try {
-      const full = openWriter(`file:${join(small.folder, 'callbook.db')}`)
+      const full = new Writer({ kind: 'file', url: `file:${join(small.folder, 'callbook.db')}` })
       await full.client.execute('create table notes (note text)')
       const error = await full.client
         .batch([{ sql: 'insert into notes values (?)', args: ['x'.repeat(2_000_000)] }])
@@ -223,8 +223,8 @@ describe('a full disk', () => {
 
 test('a write is there after kill -9, right after it was acknowledged', async () => {
   const other = runScript(
-    `import { openWriter } from './src/db/writer.ts'
-     const writer = openWriter('file:' + process.argv.at(-1))
+    `import { Writer } from './src/db/writer.ts'
+     const writer = new Writer({ kind: 'file', url: 'file:' + process.argv.at(-1) })
      for (let n = 0; ; n++) {
        await writer.client.batch([{ sql: 'insert into notes (note) values (?)', args: ['note ' + n] }])
        require('node:fs').writeSync(1, 'acknowledged ' + n + '\\n')

@@ -11,7 +11,7 @@ const { database, close } = await openFreshDatabase()
 afterAll(close)
 
 describe('an erasure', () => {
-  test('that is closed while somebody reads is not done and no failure, and left to the next start', async () => {
+  test('that is closed during a read stays open without a failure, and the next start finishes it', async () => {
     const { projectId } = await projectsOf(database).create('closed')
     await database.write
       .insert(erasures)

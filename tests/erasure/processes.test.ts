@@ -48,7 +48,7 @@ async function spawn(folder: string, args: string[] = []): Promise<ServiceProces
 }
 
 describe.skipIf(ofFilesOnly).each(Object.keys(ways))('%s', (way) => {
-  test('leave no byte of what one was sent and another deleted, under load, nor when the owner is killed', async () => {
+  test('leave no byte of a record that one stored and another deleted, under load and after the owner is killed', async () => {
     const made = freshFolder()
     folders.push(made)
     const { folder } = made

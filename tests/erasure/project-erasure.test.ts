@@ -34,7 +34,7 @@ describe('a deleted project', () => {
     const project = await service.mintProject()
     await fill(project)
     const { projects } = service.services
-    expect(await projects.remove(project.projectId)).toEqual({ id: project.id, deleted: true })
+    expect(await projects.delete(project.projectId)).toEqual({ id: project.id, deleted: true })
     await expectProblem(await project.fetch('/v1/calls'), 'invalid_api_key', 'Invalid API key')
     await expectProblem(
       await project.send('PUT', '/ingest/calls/late', { summary: 'late' }),
@@ -46,7 +46,7 @@ describe('a deleted project', () => {
       expect(await failureOf(projects.find(name))).toMatchObject({ code: 'not_found', title: 'Not found' })
     }
     const { projectId } = project
-    for (const attempt of [() => projects.rename(projectId, 'again'), () => projects.remove(projectId)]) {
+    for (const attempt of [() => projects.rename(projectId, 'again'), () => projects.delete(projectId)]) {
       expect(await failureOf(attempt())).toMatchObject({ code: 'not_found', title: 'Not found' })
     }
   })
@@ -54,7 +54,7 @@ describe('a deleted project', () => {
   test('frees its name at once', async () => {
     const { projects } = service.services
     const project = await service.mintProject()
-    await projects.remove(project.projectId)
+    await projects.delete(project.projectId)
     const next = await projects.create(project.name)
     expect(next.projectId).toBeGreaterThan(project.projectId)
     expect((await projects.find(project.name)).id).toBe(next.id)
@@ -67,7 +67,7 @@ describe('a deleted project', () => {
     const file = join(service.dataDir, 'indexes', `${project.projectId}.hnsw`)
     expect(existsSync(file)).toBe(true)
     expect(await rowsOf(project.projectId)).not.toEqual([])
-    await service.services.projects.remove(project.projectId)
+    await service.services.projects.delete(project.projectId)
     await removed(project.projectId)
     expect(await rowsOf(project.projectId)).toEqual([])
     expect(existsSync(file)).toBe(false)
@@ -75,7 +75,7 @@ describe('a deleted project', () => {
     expect(states.some(({ projectId }) => projectId === project.projectId)).toBe(false)
   })
 
-  test('leaves no byte in any file, and takes nothing from its neighbours', async () => {
+  test('leaves no byte in any file, and other projects keep everything', async () => {
     const [gone, kept] = [await service.mintProject(), await service.mintProject()]
     const traces = await fill(gone)
     const keptTraces = await fill(kept)
@@ -87,7 +87,7 @@ describe('a deleted project', () => {
     const before = await findTraces(service.dataDir, traces)
     expect(before.some((line) => line.includes('vector') && line.endsWith('.hnsw'))).toBe(true)
 
-    await service.services.projects.remove(gone.projectId)
+    await service.services.projects.delete(gone.projectId)
     await removed(gone.projectId)
     expect(await findTraces(service.dataDir, traces)).toEqual([])
     const left = await findTraces(service.dataDir, keptTraces)
@@ -100,7 +100,7 @@ describe('a deleted project', () => {
 
   test('leaves a receipt that says nothing of it', async () => {
     const project = await service.mintProject()
-    await service.services.projects.remove(project.projectId)
+    await service.services.projects.delete(project.projectId)
     await removed(project.projectId)
     const [row] = await service.services.database.read.all(
       sql`select * from project_erasures where project_id = ${project.projectId}`,
@@ -113,7 +113,7 @@ describe('a deleted project', () => {
     })
   })
 
-  test('leaves of its audit trail who deleted it, and its keyed hash', async () => {
+  test('leaves an audit event with its keyed hash and who deleted it, and nothing else', async () => {
     const project = await service.mintProject()
     const { read, write } = service.services.database
     const createdAt = new Date(0)
@@ -125,7 +125,7 @@ describe('a deleted project', () => {
       .values({ projectId: project.projectId, personId: 'p1', role: 'owner', createdAt: 0 })
     const by = { actor: { id: 'p1', name: 'Ada' }, address: '10.0.0.1' }
     await service.services.projects.rename(project.projectId, `renamed ${project.name}`, by)
-    await service.services.projects.remove(project.projectId, { by })
+    await service.services.projects.delete(project.projectId, { by })
     await removed(project.projectId)
     const rows = await read.all(sql`
       select audit_events.project_id, action, actor_id, ip_address, target = id_hash as is_hash
@@ -136,7 +136,7 @@ describe('a deleted project', () => {
     ])
   })
 
-  test('takes with it what is written to it while it goes, and lets the writes of others through', async () => {
+  test('includes what is written to it during its deletion, while other projects can still write', async () => {
     const [gone, other] = [await service.mintProject(), await service.mintProject()]
     await fill(gone)
     let isDone = false
@@ -160,7 +160,7 @@ describe('a deleted project', () => {
       repeat('other', (n) => other.send('POST', '/v1/knowledge/search', { query: `filler ${n}` })),
     ]
     await Bun.sleep(300)
-    await service.services.projects.remove(gone.projectId)
+    await service.services.projects.delete(gone.projectId)
     await removed(gone.projectId)
     isDone = true
     await Promise.all(load)
@@ -171,14 +171,14 @@ describe('a deleted project', () => {
     expect(service.logs.filter(({ msg }) => /failed/i.test(String(msg)))).toEqual([])
   }, 60_000)
 
-  test('is left alone by everything that works in the background', async () => {
+  test('is not touched by any background job', async () => {
     const project = await service.mintProject()
     const { write } = service.services.database
     await fill(project)
     await write.run(sql`
       update chunks set embedding = null, embedding_space = null, attempts = 1, last_error = 'x', next_attempt_at = 0
       where project_id = ${project.projectId}`)
-    await service.services.projects.remove(project.projectId)
+    await service.services.projects.delete(project.projectId)
     service.services.indexer.wake(project.projectId)
     await removed(project.projectId)
     await Bun.sleep(1_200)
@@ -189,7 +189,7 @@ describe('a deleted project', () => {
   test('deleted by a command is erased by the service that owns the folder', async () => {
     const project = await service.mintProject()
     const traces = await fill(project)
-    await asCommand(service.dataDir, ({ projects }) => projects.remove(project.projectId))
+    await asCommand(service.dataDir, ({ projects }) => projects.delete(project.projectId))
     await expectProblem(await project.fetch('/v1/calls'), 'invalid_api_key', 'Invalid API key')
     await removed(project.projectId)
     expect(await rowsOf(project.projectId)).toEqual([])
@@ -209,7 +209,7 @@ describe('kill -9', () => {
       for (const waitMs of [0, 1_100]) {
         const gone = await fillByCommand(dataDir, `gone ${waitMs}`)
         expect((await read(gone.key)).status).toBe(200)
-        await asCommand(dataDir, ({ projects }) => projects.remove(gone.projectId))
+        await asCommand(dataDir, ({ projects }) => projects.delete(gone.projectId))
         await Bun.sleep(waitMs)
         running.kill('SIGKILL')
         await running.exited
@@ -240,7 +240,7 @@ describe('erasing a deleted project', () => {
       const file = join(folder, 'callbook.db')
       let database = await openDatabase(file)
       const { projectId } = await fillDatabase(database)
-      await projectsOf(database).remove(projectId)
+      await projectsOf(database).delete(projectId)
       const cut = { ...database, freeing: withPowerCut(database.freeing, writesMax) }
       const failure = await erasureOf(cut)
         .finish()
@@ -259,11 +259,11 @@ describe('erasing a deleted project', () => {
     expect(interruptions).toBeGreaterThanOrEqual(7)
   }, 60_000)
 
-  test('that is closed while somebody reads is not done and no failure, and left to the next run', async () => {
+  test('that is closed during a read stays open without a failure, and the next run finishes it', async () => {
     const { folder, remove } = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database)
-    await projectsOf(database).remove(projectId)
+    await projectsOf(database).delete(projectId)
     let tries = 0
     const emptyLog = async () => {
       tries++
@@ -281,11 +281,11 @@ describe('erasing a deleted project', () => {
     remove()
   })
 
-  test('takes a slice at a time, however much there is', async () => {
+  test('deletes rows in small slices, however many there are', async () => {
     const { folder, remove } = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database, 900)
-    await projectsOf(database).remove(projectId)
+    await projectsOf(database).delete(projectId)
     let done = false
     const erasing = erasureOf(database)
       .finish()

@@ -46,7 +46,7 @@ test('a deleted call is pending, and done when no byte of it is left', async () 
   expect(Date.parse(doneAt ?? '')).toBeGreaterThanOrEqual(Date.parse(requestedAt))
 })
 
-test('a deleted knowledge item is pending as long as its erasure is not done', async () => {
+test('a deleted knowledge item is pending until it is erased', async () => {
   const project = await patient.mintProject()
   const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
   const { id } = await created.json()
@@ -59,7 +59,7 @@ test('a deleted knowledge item is pending as long as its erasure is not done', a
   })
 })
 
-test('of a call and an item with one id the one that is still pending is told', async () => {
+test('when a call and an item had the same id, the receipt is that of the one still pending', async () => {
   const project = await service.mintProject()
   const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
   const { id } = await created.json()

@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => folder.remove())
 
 describe('a sweep', () => {
-  test('that fails does so at once, and leaves the next one and the closing alone', async () => {
+  test('that fails does so at once, and affects neither the next one nor closing', async () => {
     const sweeper = new Sweeper({ file, clearStalePages: async () => undefined })
     expect(await failureOf(sweeper.sweep())).toMatchObject({
       cause: { message: expect.stringContaining('Unable to open') },
@@ -31,7 +31,7 @@ describe('a sweep', () => {
     await sweeper.close()
   })
 
-  test('is broken off when it is closed in the middle of a large file without stale pages', async () => {
+  test('is aborted when the sweeper is closed in the middle of a large file without stale pages', async () => {
     makeDatabase(pagesOfSeveralAnswers)
     const sweeper = new Sweeper({ file, clearStalePages: async () => undefined })
     const failed = failureOf(sweeper.sweep())
@@ -41,7 +41,7 @@ describe('a sweep', () => {
     expect(String(await failed)).toContain('The sweeper is closed')
   })
 
-  test('is broken off for the reason of its signal, and the next one goes on', async () => {
+  test('is aborted with the reason of its signal, and the next one runs', async () => {
     makeDatabase(pagesOfSeveralAnswers)
     const sweeper = new Sweeper({ file, clearStalePages: async () => undefined })
     const [closing, reason] = [new AbortController(), new Error('closing')]

@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 describe('the write-ahead log', () => {
-  test('is left as it is while somebody reads, and other writes go on', async () => {
+  test('is not emptied during a read, and other writes go on', async () => {
     const reader = startReading()
     const events: string[] = []
     const timer = setTimeout(() => events.push('the reader ended'), readsForMs)
@@ -40,7 +40,7 @@ describe('the write-ahead log', () => {
     expect(logBytes()).toBe(0)
   })
 
-  test('is empty once nobody reads any more', async () => {
+  test('is emptied once no query reads it', async () => {
     const reader = startReading()
     let tries = 0
     const tryOnce = async () => {
@@ -54,7 +54,7 @@ describe('the write-ahead log', () => {
     expect(logBytes()).toBe(0)
   })
 
-  test('is emptied in the end beside queries that leave no moment between them', async () => {
+  test('is emptied in the end even while queries overlap without a gap', async () => {
     const stop = new AbortController()
     const reading = readAllTheTime(stop.signal)
     const writing = (async () => {
@@ -65,7 +65,7 @@ describe('the write-ahead log', () => {
     await Promise.all([reading, writing])
   })
 
-  test('is not waited for when the waiting is broken off', async () => {
+  test('is not waited for after an abort', async () => {
     const closing = new AbortController()
     const reason = new Error('closing')
     const emptying = emptyWriteAheadLog(async () => {

@@ -38,7 +38,7 @@ function filled(from: number, to: number) {
   return (bytes: Buffer) => bytes.fill(0x55, from, to)
 }
 
-describe('a damaged database stops the start with a sentence, and is left as it is', () => {
+describe('a damaged database stops the start with a sentence, and is not changed', () => {
   const cases: [string, (bytes: Buffer) => Buffer][] = [
     ['whose first page is not one', filled(100, pageBytes)],
     ['whose header is gone', filled(0, 100)],
@@ -59,7 +59,7 @@ describe('a damaged database stops the start with a sentence, and is left as it 
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 
-  test('but a sound one starts', async () => {
+  test('but an intact one starts', async () => {
     const service = await spawnService({ DATA_DIR: damaged((bytes) => bytes) })
     expect((await fetch(`${service.url}/health`)).status).toBe(200)
     expect(await service.stop()).toBe(0)

@@ -79,7 +79,7 @@ describe.skipIf(!disk)('on a full disk', () => {
     expect((await project.fetch(`/v1/calls/${stored.at(-1)}`)).status).toBe(200)
   })
 
-  test('a key can be revoked when others have filled the disk, and their leaving makes everything work again', async () => {
+  test('a key can be revoked when other files fill the disk, and everything works again without them', async () => {
     const { service, project, folder } = await onSmallDisk()
     await project.send('PUT', '/ingest/calls/one', { summary: 'one' })
     const filler = join(folder, 'filler')
@@ -93,12 +93,12 @@ describe.skipIf(!disk)('on a full disk', () => {
     expect(readdirSync(folder)).toContain('callbook.db-ballast')
   })
 
-  test('the project that has filled it can be deleted, and goes to the last byte', async () => {
+  test('the project that has filled it can be deleted to the last byte', async () => {
     const { service, project, folder } = await onSmallDisk()
     const other = await service.mintProject()
     await fill(project, 'c')
     expect((await other.send('PUT', '/ingest/calls/one', { summary: 'one' })).status).toBe(507)
-    await service.services.projects.remove(project.projectId)
+    await service.services.projects.delete(project.projectId)
     expect((await project.fetch('/v1/calls')).status).toBe(401)
     await until(() => isRemoved(service, project))
     expect(Bun.spawnSync(['grep', '-rqaE', 'markerc[0-9]+ ', folder]).success).toBe(false)
@@ -106,11 +106,11 @@ describe.skipIf(!disk)('on a full disk', () => {
     expect(readdirSync(folder)).toContain('callbook.db-ballast')
   })
 
-  test('a project that was deleted before it was full goes all the same', async () => {
+  test('a project that was deleted before the disk was full is still erased', async () => {
     const { service, project, folder } = await onSmallDisk()
     const summary = 'deleted '.repeat(4_000)
     for (let n = 0; n < 100; n++) await project.send('PUT', `/ingest/calls/d-${n}`, { summary })
-    await service.services.projects.remove(project.projectId)
+    await service.services.projects.delete(project.projectId)
     fillDisk(join(folder, 'filler'))
     await until(() => isRemoved(service, project))
   })

@@ -3,7 +3,7 @@ import { startService } from '../support/service.ts'
 
 setDefaultTimeout(120_000)
 
-test('while the largest requests that are legal are taken, every other is answered, and rightly', async () => {
+test('while the largest allowed requests are processed, every other is answered correctly', async () => {
   const service = await startService()
   const project = await service.mintProject()
   await project.send('PUT', '/ingest/calls/small', { summary: 'small' })

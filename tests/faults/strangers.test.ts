@@ -51,7 +51,7 @@ async function whileHeldOn(addresses: string[], check: () => Promise<void>): Pro
 const ofNetwork = (network: number, hosts: number) =>
   Array.from({ length: hosts }, (_, host) => `2001:db8:0:${network.toString(16)}::${(host + 1).toString(16)}`)
 
-test('strangers who hold on to their bodies keep out nobody with a key and nobody signed in', async () => {
+test('slow bodies of unauthenticated clients do not keep out people with a key or a session', async () => {
   const addresses = Array.from({ length: 4_100 }, (_, n) => `198.18.${n >> 8}.${n & 255}`)
   await whileHeldOn(addresses, async () => {
     await until(async () => !(await isTakenFrom('203.0.113.1')), 'Filling the places')
@@ -69,7 +69,7 @@ test('strangers who hold on to their bodies keep out nobody with a key and nobod
   await until(() => isTakenFrom('203.0.113.2'), 'Signing in')
 })
 
-test('one network of strangers keeps out no other, and gets its places back', async () => {
+test('one unauthenticated network does not keep out others, and can send again later', async () => {
   await whileHeldOn(ofNetwork(1, strangersOfNetworkMax), async () => {
     await until(async () => !(await isTakenFrom('2001:db8:0:1::ffff')), 'Filling the places')
     expect(await isTakenFrom('2001:db8:0:2::1')).toBe(true)
@@ -77,7 +77,7 @@ test('one network of strangers keeps out no other, and gets its places back', as
   await until(() => isTakenFrom('2001:db8:0:1::ffff'), 'Signing in')
 })
 
-test('beyond all places of strangers the next is 503, wherever from', async () => {
+test('beyond the limit for unauthenticated requests the next one is 503, from any network', async () => {
   const networks = strangersMax / strangersOfNetworkMax
   const addresses = Array.from({ length: networks }, (_, n) =>
     ofNetwork(16 + n, strangersOfNetworkMax),
@@ -88,7 +88,7 @@ test('beyond all places of strangers the next is 503, wherever from', async () =
   await until(() => isTakenFrom('2001:db8:0:ff::1'), 'Signing in')
 })
 
-test('the body of a stranger has five seconds', async () => {
+test('an unauthenticated request has five seconds to send its body', async () => {
   const { socket, received } = await holdOn('203.0.113.7')
   await until(async () => received().includes('}'), 'An answer')
   expect(received()).toStartWith('HTTP/1.1 400 ')

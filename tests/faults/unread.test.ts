@@ -49,7 +49,7 @@ afterAll(async () => {
 })
 
 describe.skipIf(ofFilesOnly || process.platform !== 'linux')(
-  'answers that clients ask for and do not read',
+  'answers that clients request and do not read',
   () => {
     test('share one copy, and hold no file, if they are the script of /docs', async () => {
       await (await fetch(`${service.url}/docs/scalar.js`)).arrayBuffer()
@@ -64,7 +64,7 @@ describe.skipIf(ofFilesOnly || process.platform !== 'linux')(
       for (const socket of unread) socket.destroy()
     })
 
-    test('take bounded memory and keep nobody waiting, if they are pages', async () => {
+    test('use bounded memory and delay nobody, if they are pages', async () => {
       const before = residentMb()
       const unread = Array.from({ length: clients }, () => askAndNotRead('GET /v1/calls?limit=1000', null))
       for (let n = 0; n < 20; n++) {
@@ -82,7 +82,7 @@ describe.skipIf(ofFilesOnly || process.platform !== 'linux')(
       ['pages with a large call', 'GET /v1/calls?offset=1000', null, moreMbMax],
       ['changes of a large call', 'PUT /ingest/calls/large', { isEngaged: true }, moreMbOfChangesMax],
     ])(
-      'are 503 beyond that, if they are %s, and given again when the clients have left',
+      'are 503 beyond the limit, if they are %s, until the clients have left',
       async (_, line, body, mbMax) => {
         const before = residentMb()
         const unread = Array.from({ length: clients }, () => askAndNotRead(line, body))

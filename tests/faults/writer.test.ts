@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { openWriter } from '../../src/db/writer.ts'
+import { Writer } from '../../src/db/writer.ts'
 import { expectProblem } from '../support/problem.ts'
 import { freshFolder, runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -40,7 +40,7 @@ function put(id: string) {
 }
 
 describe('a writer whose thread ends', () => {
-  test('answers 503 for what was under way, says so, and is up again by itself', async () => {
+  test('answers current writes with 503, logs it, and restarts by itself', async () => {
     const writer = await writerOf(() => put('before'))
     const underWay = Array.from({ length: 20 }, (_, n) => put(`under-way-${n}`))
     await writer.terminate()
@@ -76,14 +76,14 @@ describe('a writer whose thread ends', () => {
 test('a database that cannot be opened at all fails the start at once', async () => {
   const { folder, remove } = freshFolder()
   mkdirSync(join(folder, 'callbook.db'))
-  const writer = openWriter(`file:${join(folder, 'callbook.db')}`)
+  const writer = new Writer({ kind: 'file', url: `file:${join(folder, 'callbook.db')}` })
   const error = await writer.client.execute('select 1').catch((reason) => reason)
   expect(error).toBeInstanceOf(Error)
   await writer.close()
   remove()
 })
 
-test('a database that another process has locked answers 503 and goes on when it is let go', async () => {
+test('a database that another process has locked answers 503 and goes on once it is unlocked', async () => {
   const lock = runScript(
     `import Database from 'libsql'
      const db = new Database(process.argv.at(-1), { timeout: 10_000 })

@@ -62,7 +62,7 @@ test(`the README has at most ${linesMax} lines`, () => {
 })
 
 describe('links', () => {
-  test('lead to files and headings that there are', () => {
+  test('lead to existing files and headings', () => {
     const broken = documents.flatMap(({ path, links }) =>
       links
         .filter((link) => !/^https?:/.test(link))
@@ -86,11 +86,11 @@ describe('links', () => {
     }
   })
 
-  test('can tell the headings of a page apart', () => {
+  test('are unique among the headings of a page', () => {
     for (const { path, anchors } of documents) expect([path, anchors]).toEqual([path, [...new Set(anchors)]])
   })
 
-  test('the README leads to every page of the guide', () => {
+  test('the README links to every page of the guide', () => {
     const links = documents[0]?.links ?? []
     expect(guidePages.filter((name) => !links.includes(`src/guide/${name}.md`))).toEqual([])
   })
@@ -194,14 +194,14 @@ describe('settings', () => {
   })
 })
 
-test('files and tests that are named are there', () => {
+test('files and tests that are named exist', () => {
   const named = found(/^(?:tests|src|scripts)\/[\w./*-]+$/g)
   expect(named.length).toBeGreaterThan(20)
   const missing = named.filter(({ match: [path] }) => !existsSync(join(repository, path)) && !isAnyLike(path))
   expect(missing.map(({ path, match }) => `${path}: ${match[0]}`)).toEqual([])
 })
 
-test('what the README draws of the house is there', () => {
+test("every folder in the README's overview exists", () => {
   const drawn = /\n```\n(src\/main\.ts[\s\S]*?)```/.exec(documents[0]?.text ?? '')?.[1] ?? ''
   const lines = drawn.trimEnd().split('\n')
   expect(lines.length).toBeGreaterThan(8)
@@ -215,7 +215,7 @@ test('what the README draws of the house is there', () => {
 test.each([
   ['metrics', 'src/observability/*.ts', /\bcallbook_\w+/g],
   ['files beside the database', 'src/db/*.ts', /(?<=callbook\.db)-\w+/g],
-])('%s that are named are ones that the service has', (_, files, pattern) => {
+])('%s that are named exist in the service', (_, files, pattern) => {
   const source = [...new Bun.Glob(files).scanSync(repository)]
     .map((path) => readFileSync(join(repository, path), 'utf8'))
     .join('')
@@ -237,7 +237,7 @@ describe('the interface', () => {
   })
   afterAll(() => service.stop())
 
-  test('has every path that is named, and takes the method that is named with it', async () => {
+  test('has every path that is named, with the method that is named', async () => {
     const areas = ['/v1', '/ingest', '/console/api', '/integrations']
     const named = found(
       /(?:\b(GET|POST|PUT|PATCH|DELETE) )?(?<![\w.~-])(\/(?:v1|ingest|docs|console|mcp|integrations|health|ready|metrics)\b[\w/:.-]*)/g,

@@ -24,17 +24,17 @@ async function textOf(path: string): Promise<string> {
 }
 
 describe('a page of the guide', () => {
-  test('is made of each Markdown file there is, and has a title and a summary', () => {
+  test('exists for each Markdown file, with a title and a summary', () => {
     const files = readdirSync(folder).filter((name) => name.endsWith('.md'))
     expect(files.toSorted()).toEqual(guidePages.map((name) => `${name}.md`).toSorted())
-    for (const { name, title, summary } of guide) {
+    for (const { name, title, summary } of guide.pages) {
       expect([name, title.length]).toEqual([name, expect.any(Number)])
       expect([name, summary]).toEqual([name, expect.stringMatching(/^[A-Z].*\.$/)])
     }
   })
 
   test('lists the contents of the guide and its own sections, and asks nothing of anybody else', async () => {
-    for (const { name, sections } of guide) {
+    for (const { name, sections } of guide.pages) {
       const page = await textOf(`/docs/guide/${name}`)
       for (const other of guidePages) expect(page).toContain(`href="/docs/guide/${other}"`)
       for (const { level, anchor } of sections.filter((one) => one.level === 2)) {
@@ -72,7 +72,7 @@ describe('the search', () => {
     expect(searchGuide(guide, ' … ')).toEqual([])
   })
 
-  test('shows where the words stand', () => {
+  test('shows where the words occur', () => {
     const [hit] = searchGuide(guide, 'tmpdir')
     expect(hit && excerptOf(hit.section, 'tmpdir')).toMatch(/^… .*<mark>TMPDIR<\/mark>/)
   })
@@ -85,7 +85,7 @@ describe('the search', () => {
     expect(await textOf('/docs/guide?q=')).toContain('<h1>Guide</h1>')
   })
 
-  test('hands back no markup of whoever asks', async () => {
+  test('escapes markup in the query', async () => {
     const page = await textOf(`/docs/guide?q=${encodeURIComponent('"><script>alert(1)</script>&amp;')}`)
     expect(page).not.toContain('<script')
     expect(page).toContain('&lt;script&gt;')
@@ -107,7 +107,7 @@ describe.if(browserPath !== null)('the guide, in a browser without internet', ()
   afterAll(() => opened.close())
 
   test.each(['light', 'dark'] as const)(
-    'keeps nobody out in %s, on a wide and a narrow screen',
+    'is accessible in %s, on a wide and a narrow screen',
     async (colorScheme) => {
       for (const width of [1280, 375]) {
         const context = await opened.browser.newContext({ colorScheme, viewport: { width, height: 800 } })
@@ -133,7 +133,7 @@ describe.if(browserPath !== null)('the guide, in a browser without internet', ()
     },
   )
 
-  test('has no fault that axe-core finds, in either scheme', async () => {
+  test('has no problem that axe-core finds, in either colour scheme', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const context = await opened.browser.newContext({ colorScheme, bypassCSP: true })
       const page = await context.newPage()

@@ -80,7 +80,7 @@ describe('what another process writes', () => {
 })
 
 describe('a request for a rebuild', () => {
-  test('is answered by the process that owns the folder, once, and taken back', async () => {
+  test('is carried out once by the process that owns the folder, and its row is deleted', async () => {
     const project = await service.mintProject()
     await create(project, 'Rebuilt', 'The index is built anew.')
     const { read, write } = service.services.database
@@ -97,7 +97,7 @@ describe('a request for a rebuild', () => {
 })
 
 describe('a step that fails', () => {
-  test('holds up no other, and is tried again without news, but ever later', async () => {
+  test('delays no other step, and is repeated with growing delays even without changes', async () => {
     const { folder, remove } = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const projects = projectsOf(database)
@@ -118,10 +118,7 @@ describe('a step that fails', () => {
       indexer: { wake: () => undefined },
       index: {
         follow: (projectId) => orFail(projectId, 'followed'),
-        rebuild: async (projectId) => {
-          await orFail(projectId, 'rebuilt')
-          return { projectId, vectors: 0, tombstones: 0, fileBytes: 0 }
-        },
+        rebuild: (projectId) => orFail(projectId, 'rebuilt'),
         drop: async () => undefined,
       },
       erasure: { schedule: () => erasuresAskedFor++ },
@@ -159,7 +156,7 @@ describe('a step that fails', () => {
   })
 })
 
-test('closing does not wait for what the index has begun', async () => {
+test('closing does not wait for work that the index has started', async () => {
   const { folder, remove } = freshFolder()
   const database = await openDatabase(join(folder, 'callbook.db'))
   const { projectId } = await projectsOf(database).create('filling')

@@ -65,7 +65,7 @@ describe('a provider that answers with', () => {
     'a redirect': { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
   }
   for (const [name, misbehaviour] of Object.entries(misbehaviours)) {
-    test(`${name} leaves the item stored and pending, and it is right once the provider is`, async () => {
+    test(`${name} leaves the item stored and pending, and indexes it correctly once the provider recovers`, async () => {
       const { add, indexer, projectId, wait, failures } = await build({ embedder: huggingFace() })
       fake.always(misbehaviour)
       const { item, isIndexed } = await add(text)
@@ -148,7 +148,7 @@ describe('pending chunks', () => {
     )
   })
 
-  test('of one bad text do not hold their neighbours back for ever', async () => {
+  test('of other texts are embedded although one bad text keeps failing', async () => {
     const embedder = wrap((texts) => {
       if (texts.some((text) => text.includes('poison')))
         throw new EmbeddingError('One text is refused', { mayBeText: true })
@@ -212,7 +212,7 @@ describe('pending chunks', () => {
     expect(added.flat().toSorted((a, b) => a - b)).toEqual(rows.map((row) => row.label))
   })
 
-  test('that cannot be written do not make the indexer ask the provider without end', async () => {
+  test('whose vectors cannot be written do not make the indexer call the provider in a loop', async () => {
     let calls = 0
     const embedder = wrap((texts) => {
       calls++
@@ -235,7 +235,7 @@ describe('pending chunks', () => {
 })
 
 describe('a chunk that is deleted while it is being embedded', () => {
-  test('never comes back, and does no harm to its neighbours', async () => {
+  test('stays deleted, and its neighbours are embedded', async () => {
     const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const embedder = wrap(async (texts) => {
       entered.resolve()
@@ -261,12 +261,12 @@ describe('a chunk that is deleted while it is being embedded', () => {
   })
 })
 
-describe('who waits for chunks', () => {
+describe('a request that waits for chunks', () => {
   for (const [name, expected] of [
     ['that another process embeds meanwhile', 2],
     ['that are deleted meanwhile', 1],
   ] as const) {
-    test(`${name} is answered without waiting for the rest of the time`, async () => {
+    test(`${name} is answered at once`, async () => {
       const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const embedder = wrap(async (texts) => {
         entered.resolve()
@@ -295,7 +295,7 @@ describe('who waits for chunks', () => {
 })
 
 describe('closing', () => {
-  test('ends what is at the provider, and its chunks stay pending without a mark', async () => {
+  test('cancels calls to the provider, and their chunks stay pending without a failure', async () => {
     const { add, indexer, projectId } = await build({ embedder: huggingFace({ timeoutMs: 60_000 }) })
     fake.always({ delayMs: 30_000 })
     const adding = add(text)
@@ -355,7 +355,7 @@ describe('the service', () => {
       service = await startService({ dataDir, env: { EMBEDDING_ENDPOINT: fake.url } })
       const after = { ...project, send: senderTo(service, project) }
       expect(await search(after, 'Moved')).toMatchObject({ mode: 'keyword', data: [{ name: 'Moved' }] })
-      expect(await vectorsOf(service, project)).toEqual([])
+      await until(async () => (await vectorsOf(service, project)).length === 0)
       await service.services.database.write.run(sql`pragma wal_checkpoint(truncate)`)
       const traces = old.flatMap((vector, n) => tracesOfVector(`vector ${n}`, vector))
       expect(await findTraces(dataDir, traces)).toEqual([])
@@ -368,7 +368,7 @@ describe('the service', () => {
     },
   )
 
-  test('learns the dimension of an unknown model from its rows after a restart', async () => {
+  test('learns the dimension of the vectors from its rows after a restart', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
     const env = { EMBEDDING_ENDPOINT: fake.url, EMBEDDING_MODEL: 'acme/unheard-of', INDEX_WAIT_MS: '2000' }
     fake.always({ dimensions: 48 })
@@ -393,7 +393,7 @@ describe('the service', () => {
 })
 
 describe('chunks that a process has stored', () => {
-  test('are left to it for a while; when it does not embed them, another does, and one only', async () => {
+  test('are reserved for it for a while; if it does not embed them, exactly one other process does', async () => {
     const clock = { now: Date.now() }
     const shared = { embedder: huggingFace(), now: () => clock.now }
     const died = await build({ ...shared, settles: false })
@@ -412,7 +412,7 @@ describe('chunks that a process has stored', () => {
     for (const other of others) await other.indexer.close()
   })
 
-  test('are left to it for as long as it is at them, however slow the provider is', async () => {
+  test('stay reserved for it while it embeds them, however slow the provider is', async () => {
     const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const clock = { now: Date.now() }
     const slow = wrap(async (texts) => {
@@ -438,7 +438,7 @@ describe('chunks that a process has stored', () => {
   })
 })
 
-test('a project that is deleted while its chunks are at the provider takes nothing down', async () => {
+test('deleting a project while its chunks are being embedded causes no failure', async () => {
   const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let isGone = false
   let refused = 0
@@ -540,6 +540,7 @@ function huggingFace({ timeoutMs = 300 } = {}): Embedder {
     model,
     endpoint: fake.url,
     token: null,
+    dimensions: 384,
     timeoutMs,
     retryDelayMsMin: 5,
     restMs: 50,

@@ -170,7 +170,7 @@ describe('POST /v1/knowledge', () => {
   })
 
   test.skipIf(ofFilesOnly)(
-    'is 507 when the disk is full, stores nothing, and goes on when there is room again',
+    'is 507 when the disk is full, stores nothing, and works again when there is room',
     async () => {
       const full = await startService()
       const project = await full.mintProject()
@@ -238,7 +238,7 @@ describe('GET /v1/knowledge', () => {
     for (const { text } of list) expect(text.length).toBe(100_000)
   })
 
-  test('leaves out what is deleted while it is being sent, and stays whole', async () => {
+  test('leaves out items that are deleted while the list is being sent, and stays valid JSON', async () => {
     const project = await service.mintProject()
     await insertLarge(project, 100, 100_000)
     const answer = await project.fetch('/v1/knowledge')
@@ -259,7 +259,7 @@ describe('GET /v1/knowledge', () => {
 })
 
 describe('GET /v1/knowledge/:id', () => {
-  test("of another project's item is the very answer of an item that is not", async () => {
+  test("of another project's item gets the same answer as an id that does not exist", async () => {
     const [one, two] = [await service.mintProject(), await service.mintProject()]
     const { id } = await create(one, { name: 'Mine', text: 'Mine alone.' })
     const [other, missing] = await Promise.all(

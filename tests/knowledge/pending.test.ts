@@ -4,7 +4,7 @@ import { plansOf, record } from '../support/query-plan.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-test('chunks to embed are found and counted without going through the others', async () => {
+test('pending chunks are found and counted without scanning the other chunks', async () => {
   const embeddings = await startFakeEmbeddings()
   embeddings.always({ status: 503 })
   const service = await startService({ env: { EMBEDDING_ENDPOINT: embeddings.url, INDEX_WAIT_MS: '50' } })
@@ -16,7 +16,7 @@ test('chunks to embed are found and counted without going through the others', a
       201,
     )
   }
-  await service.services.projects.remove(gone.projectId)
+  await service.services.projects.delete(gone.projectId)
   const metrics = await service.services.metrics.text()
   expect(metrics).toMatch(/_pending_chunks 1$/m)
   const counted = await plansOf(read, statements, /count\(\*\) as n\s+from chunks/)

@@ -38,7 +38,7 @@ const texts: Record<string, string> = {
 
 describe('POST /v1/knowledge/preview', () => {
   for (const [name, text] of Object.entries(texts)) {
-    test(`shows the very chunks that are stored afterwards, and stores none: ${name}`, async () => {
+    test(`shows exactly the chunks that are stored afterwards, and stores none: ${name}`, async () => {
       const before = await stored()
       const answer = await project.send('POST', '/v1/knowledge/preview', { text })
       expect(answer.status).toBe(200)

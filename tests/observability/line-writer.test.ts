@@ -30,7 +30,7 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n)
 }
 
-test('what was on its way when the process ends is written, once and in order', async () => {
+test('lines still queued when the process ends are written, once and in order', async () => {
   const child = writeLines(1_500, 'pipe')
   let text = ''
   child.stderr?.on('data', (data) => {

@@ -17,7 +17,7 @@ describe('renaming a project', () => {
     expect(await failureOf(projects.find('before'))).toMatchObject({ code: 'not_found' })
   })
 
-  test('to the name it has already is no fault', async () => {
+  test('to its current name succeeds', async () => {
     const project = await projects.create('same')
     expect(await projects.rename(project.projectId, 'same')).toEqual(project)
   })
@@ -43,7 +43,7 @@ describe('renaming a project', () => {
 })
 
 describe('a name that several projects have', () => {
-  test('finds none of them but by its id, which the sentence names', async () => {
+  test('finds one of them only by its id, which the message lists', async () => {
     const now = new Date()
     const owners = ['per_1', 'per_2'].map((id) => ({
       id,
@@ -67,7 +67,7 @@ describe('a name that several projects have', () => {
     await projects.rename(elsewhere.projectId, 'taken')
   })
 
-  test('is given to one of several that nobody owns, however many are made at a time', async () => {
+  test('is given to only one project without an owner, also when several are created at a time', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => projects.create('at once')))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const outcome of outcomes)
@@ -76,25 +76,25 @@ describe('a name that several projects have', () => {
 })
 
 describe('removing a project', () => {
-  test('asks for its name where somebody is to confirm it, to the letter', async () => {
+  test('needs its exact name where it must be confirmed', async () => {
     const project = await projects.create('Confirm me')
     for (const confirm of ['', 'confirm me', 'Confirm me ', project.id]) {
-      expect(await failureOf(projects.remove(project.projectId, { confirm }))).toMatchObject({
+      expect(await failureOf(projects.delete(project.projectId, { confirm }))).toMatchObject({
         code: 'invalid_request',
         errors: [{ field: 'confirm', message: "must be the project's name" }],
       })
     }
     expect(await projects.get(project.projectId)).toEqual(project)
-    expect(await projects.remove(project.projectId, { confirm: 'Confirm me' })).toEqual({
+    expect(await projects.delete(project.projectId, { confirm: 'Confirm me' })).toEqual({
       id: project.id,
       deleted: true,
     })
   })
 
-  test('succeeds once, however many ask for it at a time', async () => {
+  test('succeeds once, however many requests ask for it at a time', async () => {
     const project = await projects.create('wanted gone')
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 5 }, () => projects.remove(project.projectId)),
+      Array.from({ length: 5 }, () => projects.delete(project.projectId)),
     )
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const outcome of outcomes) {
@@ -102,15 +102,15 @@ describe('removing a project', () => {
     }
   })
 
-  test('works also where another has taken its id for a name', async () => {
+  test('works also when another project has its id as a name', async () => {
     const project = await projects.create('has an id')
     await projects.create(project.id)
-    expect((await projects.remove(project.projectId)).deleted).toBe(true)
+    expect((await projects.delete(project.projectId)).deleted).toBe(true)
     expect((await projects.find(project.id)).name).toBe(project.id)
   })
 
-  test('does not make the database one that never had a project', async () => {
-    for (const { projectId } of await projects.list()) await projects.remove(projectId)
+  test('does not make the database count as new', async () => {
+    for (const { projectId } of await projects.list()) await projects.delete(projectId)
     expect(await projects.list()).toEqual([])
     expect(await projects.createFirst('default')).toBeNull()
   })

@@ -135,7 +135,7 @@ async function follow(step: Step, project: TestProject, reference: Reference): P
   }
 }
 
-test('whatever is done in whatever order, the service answers as a plain list in memory would', async () => {
+test('after any sequence of operations the service answers like a plain list in memory', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 40 }), async (sequence) => {
       const project = await service.mintProject()
@@ -147,7 +147,7 @@ test('whatever is done in whatever order, the service answers as a plain list in
   expect(service.logs.filter(({ msg }) => msg === 'internal')).toEqual([])
 })
 
-test('pages read while calls come in are in order, name none twice, and miss none that was there before', async () => {
+test('pages read while calls arrive are in order, repeat none, and miss none that existed before', async () => {
   const project = await service.mintProject()
   const before = Array.from({ length: 60 }, (_, n) => `old-${String(n).padStart(2, '0')}`)
   const put = (id: string, time: number) =>

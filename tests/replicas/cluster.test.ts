@@ -57,7 +57,7 @@ afterAll(async () => {
   for (const { remove } of folders) remove()
 })
 
-test('three nodes and a primary lose nothing that was acknowledged and end up alike, whatever happens to them', async () => {
+test('three nodes and a primary lose nothing that was acknowledged, and converge, through kills and outages', async () => {
   console.log(`CLUSTER_SEED=${seed}`)
   const started = await startPrimary()
   primary = started

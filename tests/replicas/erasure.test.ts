@@ -33,7 +33,7 @@ afterAll(async () => {
   home.remove()
 })
 
-test('what one node deletes is unreachable there at once, soon at the other, and its vectors are in no index file', async () => {
+test('a record that one node deletes is unreachable there at once, soon at the other, and its vectors leave the index files', async () => {
   const [first = project, second = project] = reached
   const [kept, ...gone] = await addAll(first, records + 1)
   const calls = await Promise.all(gone.map(() => addMarkedCall(first)))

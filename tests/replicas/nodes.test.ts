@@ -32,13 +32,13 @@ afterAll(async () => {
 })
 
 describe('two nodes of one primary', () => {
-  test('that start at once make one first key and one set-up link', async () => {
+  test('that start at once create one first key and one set-up link', async () => {
     const made = await Promise.all([bootstrap(first.services), bootstrap(second.services)])
     expect(made.filter(({ firstKey }) => firstKey !== null)).toHaveLength(1)
     expect(made.filter(({ setupToken }) => setupToken !== null)).toHaveLength(1)
   })
 
-  test('show what they acknowledged themselves at once, and what the other did soon', async () => {
+  test('show their own acknowledged writes at once, and those of the other soon', async () => {
     const project = await first.mintProject()
     for (let n = 0; n < 20; n++) {
       const id = `call-${n}`
@@ -56,7 +56,7 @@ describe('two nodes of one primary', () => {
     expect(await bodyOf(there.fetch('/v1/calls/call-19'))).toContain('"duration":7')
   })
 
-  test('find by vector what the other was sent, and no longer what the other deleted, nor keep it in a file', async () => {
+  test('find by vector what the other stored, but not what it deleted, which no file keeps', async () => {
     const project = await first.mintProject()
     const there = at(second, project)
     const ids: string[] = []
@@ -82,7 +82,7 @@ describe('two nodes of one primary', () => {
     expect((await index.verify(project.projectId)).labelsWithoutRow).toEqual([])
   })
 
-  test('make one item of a request that was sent to both under one Idempotency-Key', async () => {
+  test('create one item when both get a request with the same Idempotency-Key', async () => {
     const project = await first.mintProject()
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
     try {
@@ -108,7 +108,7 @@ describe('two nodes of one primary', () => {
     }
   })
 
-  test('refuse writes to a project that the other has removed, before they have heard of it', async () => {
+  test('refuse writes to a project that the other has removed, also before they have synced', async () => {
     const project = await first.mintProject()
     const { projectId } = project
     const send = (node: Pick<typeof project, 'send'>, id: string) =>
@@ -120,7 +120,7 @@ describe('two nodes of one primary', () => {
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
     try {
       const there = at(lagging, project)
-      await first.services.projects.remove(projectId)
+      await first.services.projects.delete(projectId)
       await until(async () => {
         const rows = await first.services.database.write.all(
           sql`select 1 from project_erasures where project_id = ${projectId} and done_at is null`,
@@ -141,7 +141,7 @@ describe('two nodes of one primary', () => {
     }
   })
 
-  test('index the words of a long call once, whichever comes to it first', async () => {
+  test('index the words of a long call once, whichever does it first', async () => {
     const { projectId } = await first.mintProject()
     await putCalls(first.services, projectId, [
       { id: 'long', ...said(...Array.from({ length: 4_000 }, (_, n) => `word${n % 50} of a long call`)) },
@@ -174,7 +174,7 @@ describe('two nodes of one primary', () => {
     await until(async () => (await there.fetch('/v1/calls')).status === 401)
   })
 
-  test('are told apart from a database of its own, which is not thrown away', async () => {
+  test('do not replace a local database that is not a replica', async () => {
     const alone = freshFolder()
     await (await openDatabase(join(alone.folder, 'callbook.db'))).close()
     expect(await startNode(primary, { dataDir: alone.folder }).catch(String)).toContain('not a replica')
@@ -182,7 +182,7 @@ describe('two nodes of one primary', () => {
     alone.remove()
   })
 
-  test('may have a command beside them, which talks to the primary', async () => {
+  test('can run beside a command, which talks to the primary', async () => {
     const command = await openCommand(first.dataDir, { DATABASE_SYNC_URL: primary.url })
     const { projectId, name } = await command.projects.create('made by a command')
     await command.knowledge.store(projectId, { name: 'Imported', text: 'Left for a node to embed.' })
@@ -195,7 +195,7 @@ describe('two nodes of one primary', () => {
 })
 
 describe('an old node beside one that has migrated the primary', () => {
-  test('goes on to read, search and write, and does not start again on rows it does not know', async () => {
+  test('goes on to read, search and write, but does not start again on an unknown schema', async () => {
     const own = await startPrimary()
     const old = await startNode(own)
     try {

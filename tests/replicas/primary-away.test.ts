@@ -38,7 +38,7 @@ for (const [way, { leave, back }] of Object.entries(ways)) {
       expect(await foundByVector(project, 'parking')).toEqual(['Parking'])
     })
 
-    test('answers writes as unavailable, that may still arrive', async () => {
+    test('answers writes with 503, though they may still be stored', async () => {
       const writes = [
         project.send('PUT', `/ingest/calls/${way}`, { summary: 'Meanwhile' }),
         project.send('POST', '/v1/knowledge', { name: way, text: 'Meanwhile.' }),
@@ -54,7 +54,7 @@ for (const [way, { leave, back }] of Object.entries(ways)) {
       }
     })
 
-    test('is ready and says how far behind it is, in its metrics as well', async () => {
+    test('is ready and reports how far behind it is, also in its metrics', async () => {
       await until(async () => {
         const { lagMs, failures } = (await readiness()).replication
         return lagMs > 1_000 && failures > 0
@@ -64,7 +64,7 @@ for (const [way, { leave, back }] of Object.entries(ways)) {
       expect(Number(/^callbook_replication_sync_failures_total (\S+)/m.exec(metrics)?.[1])).toBeGreaterThan(0)
     })
 
-    test('catches up by itself when it is back', async () => {
+    test('catches up by itself when the primary is back', async () => {
       await back()
       await until(async () => (await readiness()).replication.lagMs < 1_000)
       await until(async () => (await project.send('PUT', `/ingest/calls/after-${way}`, {})).status < 300)

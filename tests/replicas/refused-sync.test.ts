@@ -43,10 +43,10 @@ afterAll(async () => {
   await primary.stop()
 })
 
-describe('a node whose primary takes writes and refuses syncs', () => {
+describe('a node whose primary accepts writes and refuses syncs', () => {
   const put = (id: string) => project.send('PUT', `/ingest/calls/${id}`, { summary: 'Meanwhile' })
 
-  test('acknowledges a write once it shows it', async () => {
+  test('acknowledges a write once it can read it', async () => {
     refusesSyncs = true
     const before = syncsRefused
     const answered = put('one')
@@ -56,7 +56,7 @@ describe('a node whose primary takes writes and refuses syncs', () => {
     expect((await project.fetch('/v1/calls/one')).status).toBe(200)
   })
 
-  test('says of a write that it may still arrive, which it does', async () => {
+  test('says that a write may still be stored, which happens', async () => {
     refusesSyncs = true
     const answer = await put('two')
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
@@ -66,7 +66,7 @@ describe('a node whose primary takes writes and refuses syncs', () => {
     await until(async () => (await project.fetch('/v1/calls/two')).status === 200)
   })
 
-  test('is closed without harm while one is refused', async () => {
+  test('can be closed while a sync is refused', async () => {
     refusesSyncs = true
     const before = syncsRefused
     const answered = put('three').catch(() => null)

@@ -9,7 +9,7 @@ const packageJson = readFileSync(join(repository, 'package.json'), 'utf8')
 const lockfile = readFileSync(join(repository, 'bun.lock'), 'utf8')
 const folder = join(repository, 'node_modules')
 
-test('the dependencies are exactly those that were looked at', () => {
+test('the dependencies are exactly the reviewed ones', () => {
   expect(auditDependencies({ packageJson, lockfile, folder }).faults).toEqual([])
 })
 
@@ -63,11 +63,11 @@ describe.each(['@scope/sneaky', 'elysia/node_modules/@scope/sneaky'])('an instal
     return faults.filter((fault) => fault.includes('sneaky')).join('\n')
   }
 
-  test('that wants to run something when it is installed is found', () => {
+  test('with an install script is found', () => {
     expect(faultsOf({ scripts: { postinstall: 'node steal.js' } })).toContain('@scope/sneaky has postinstall')
   })
 
-  test('that the lockfile does not have is found', () => {
+  test('that is not in the lockfile is found', () => {
     expect(faultsOf({ version: '1.0.0' })).toContain('@scope/sneaky 1.0.0 is installed, but not in bun.lock')
   })
 
@@ -84,7 +84,7 @@ describe.each(['@scope/sneaky', 'elysia/node_modules/@scope/sneaky'])('an instal
     ['MIT', false],
     ['(MIT AND Zlib)', false],
     ['(MPL-2.0 OR GPL-3.0-only)', false],
-  ])('with the licence %p: refused is %p', (license, isRefused) => {
+  ])('with the licence %p: refused %p', (license, isRefused) => {
     expect(faultsOf({ license }).includes('has the licence')).toBe(isRefused)
   })
 })

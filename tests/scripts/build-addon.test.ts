@@ -24,7 +24,7 @@ const compileTimeoutMs = 120_000
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test(
-  'one call of the compiler makes an addon that loads, and a second run does nothing',
+  'one call of the compiler builds an addon that loads, and a second run does nothing',
   () => {
     expect(buildAddon({ portable: false, output })).toEqual({ built: true, problem: null })
     expect(whyNotLoadable(output.addon, output.stamp)).toBeNull()
@@ -41,7 +41,7 @@ test(
   compileTimeoutMs,
 )
 
-test('an addon made for a CPU with more than this one has is not loaded', () => {
+test('an addon built for a CPU with more features than this one is not loaded', () => {
   const stamp = readStamp(output.stamp)
   expect(stamp?.cpu).toEqual(cpuFeatures())
   const lesser = cpuFeatures().slice(1)
@@ -61,7 +61,7 @@ test('an addon of another platform, without a stamp or with half of one is not l
   expect(whyNotLoadable(output.addon, output.stamp)).toMatch(/not built$/)
 })
 
-test('without a compiler, or with one that fails, the problem is named and nothing is left', () => {
+test('without a compiler, or with one that fails, the problem is reported and no file is left', () => {
   expect(buildAddon({ portable: false, output, compilers: ['no-such-compiler'] }).problem).toMatch(
     /no C\+\+ compiler/,
   )
@@ -75,7 +75,7 @@ test('without a compiler, or with one that fails, the problem is named and nothi
   expect(existsSync(output.addon)).toBe(false)
 })
 
-test('as a postinstall script it says one sentence and lets the installation go on', () => {
+test('as a postinstall script it prints one sentence and lets the installation go on', () => {
   const script = fileURLToPath(new URL('../../scripts/build-addon.ts', import.meta.url))
   const before = readFileSync(addonFiles().stamp, 'utf8')
   // Other flags than those it was built with, so that there is something to build.

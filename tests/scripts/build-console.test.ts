@@ -34,7 +34,7 @@ describe('the bundle', () => {
     expect(firstLoadBytesMax).toBe(350_000)
   })
 
-  test('holds what was written, in all three forms, under names that bear a hash', () => {
+  test('has each file plain and in both compressions, under a name with a hash', () => {
     const names = Object.keys(manifest.files)
     expect(names.length).toBeGreaterThan(15)
     for (const [name, { bytes, brBytes, gzBytes }] of Object.entries(manifest.files)) {
@@ -46,7 +46,7 @@ describe('the bundle', () => {
     expect(readdirSync(folder)).toHaveLength(names.length * 3 + 1)
   })
 
-  test('is made for use: no source map, no development build, nothing of the service in it', () => {
+  test('is a production build without source maps and without code of the service', () => {
     expect(scriptsLike(/sourceMappingURL|jsxDEV|from"node:/)).toEqual([])
     expect(scriptsLike(/better-auth|drizzle|libsql/)).toEqual([])
   })
@@ -65,13 +65,13 @@ describe('building again', () => {
     expect(statSync(join(folder, 'manifest.json')).ino).toBe(before)
   })
 
-  test('makes the same names of the same sources', async () => {
+  test('gives the same names to the same sources', async () => {
     const other = mkdtempSync(join(tmpdir(), 'callbook-console-'))
     expect((await buildConsole({ folder: other })).manifest).toEqual(manifest)
     rmSync(other, { recursive: true, force: true })
   })
 
-  test('mends what is missing, and takes away what nothing names', async () => {
+  test('restores missing files, and removes those that the manifest does not name', async () => {
     rmSync(join(folder, `${manifest.entries.main}.br`))
     writeFileSync(join(folder, 'old-12345678.js'), '')
     expect(await buildConsole({ folder })).toEqual({ built: true, manifest })
@@ -79,7 +79,7 @@ describe('building again', () => {
     expect(readdirSync(folder)).toContain(`${manifest.entries.main}.br`)
   })
 
-  test('starts anew from half a manifest', async () => {
+  test('starts over if the manifest is incomplete', async () => {
     const file = join(folder, 'manifest.json')
     writeFileSync(file, readFileSync(file, 'utf8').slice(0, 40))
     expect(await buildConsole({ folder })).toEqual({ built: true, manifest })

@@ -17,7 +17,7 @@ const env = { DATA_DIR: join(folder, 'data'), LOG_FORMAT: 'json' }
 beforeAll(() => buildExecutable({ outfile }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('with a command it is the command line, with all that the service needs in it', async () => {
+test('with a command it is the command line, and embeds all that the service needs', async () => {
   const { stdout } = await run(outfile, ['doctor', '--json'], { env, cwd: folder })
   const checks: { check: string; ok: boolean }[] = JSON.parse(stdout)
   expect(checks.filter(({ ok }) => !ok)).toEqual([])
@@ -32,7 +32,7 @@ test('it starts workers of its own', async () => {
   expect(await service.stop()).toBe(0)
 })
 
-test('it saves a backup, and makes a folder of it again', async () => {
+test('it writes a backup, and restores it', async () => {
   const backup = join(folder, 'backup')
   await run(outfile, ['backup', backup], { env })
   const restored = { ...env, DATA_DIR: join(folder, 'restored') }

@@ -48,7 +48,7 @@ test.each(remains)('%s is found', async (_, bytes, what) => {
   expect(found).toEqual([{ file: 'file', what }])
 })
 
-test('nothing is found in what others hold', async () => {
+test('nothing is found in other records', async () => {
   const others = Buffer.concat([
     ...(await vectorsOf(there)),
     Buffer.from('xwvtrqpnmlkjhgfdcb 419876543210123'),

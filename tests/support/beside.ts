@@ -6,7 +6,7 @@ export interface ProjectBeside {
   ingestKey: string
 }
 
-/** A project with one key of each kind, made beside the services that run in the folder, as a command makes it. */
+/** A project with one key of each kind, created by another process on the folder of running services, like a command. */
 export async function mintBeside(dataDir: string, env: Record<string, string> = {}): Promise<ProjectBeside> {
   return await asCommand(
     dataDir,

@@ -9,7 +9,7 @@ import { printed } from './spawned.ts'
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const startWithinMs = 40_000
 
-/** Where a browser is installed on this machine; null when none is, and what needs one is skipped. */
+/** Path of the installed browser; null without one, and then its tests are skipped. */
 export const browserPath =
   [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path)) ?? null
 
@@ -19,8 +19,8 @@ export interface TestBrowser {
 }
 
 /**
- * A browser that knows no host but this machine. Started here and spoken to over a socket: the pipes by which
- * Playwright starts one itself do not work in Bun.
+ * Starts a browser that can reach this machine only. Playwright connects over a socket, since the pipes that it uses by
+ * default do not work in Bun.
  */
 export async function openBrowser(): Promise<TestBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'callbook-browser-'))

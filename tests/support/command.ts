@@ -4,15 +4,15 @@ import { openServices, type Services } from '../../src/services/services.ts'
 import { envOf } from './test-mode.ts'
 
 /**
- * The services as a command opens them on a folder, also while a service runs in it: with a writer of their own on the
- * same database.
+ * Opens the services like a command: with their own writer on the database of the folder, also while a service runs
+ * in it.
  */
 export async function openCommand(dataDir: string, env: Record<string, string> = {}): Promise<Services> {
   const config = loadConfig({ ...(await envOf(dataDir)), ...env, DATA_DIR: dataDir }, false)
   return await openServices({ config, log: pino({ level: 'silent' }), role: 'command' })
 }
 
-/** Opens them for `action` and closes them after it. */
+/** Opens the services for `action` and closes them afterwards. */
 export async function asCommand<Result>(
   dataDir: string,
   action: (services: Services) => Promise<Result>,

@@ -4,30 +4,30 @@ import type { TestBrowser } from './browser.ts'
 import type { TestPerson } from './console.ts'
 import type { TestService } from './service.ts'
 
-/** A tab of the console, and whatever went wrong in it. */
+/** A tab of the console, and the problems in it. */
 export interface ConsolePage {
   page: Page
   context: BrowserContext
-  /** Requests to anywhere else, errors on the page and breaches of its security policy. */
+  /** Requests to other hosts, errors on the page and violations of its security policy. */
   complaints: string[]
-  /** Leads to a page of the console, such as `/p/prj_1/calls`. */
+  /** Opens a page of the console, such as `/p/prj_1/calls`. */
   open(path: string): Promise<void>
 }
 
 export interface OpenOptions {
-  /** Whose cookie the browser has; nobody's without. */
+  /** The person who is signed in; nobody by default. */
   person?: Pick<TestPerson, 'cookie'>
   width?: number
   height?: number
   colorScheme?: 'light' | 'dark'
 }
 
-/** To be called before the service starts: it reads what was built once. */
+/** Call it before the service starts, which reads the built files once. */
 export async function buildPage(): Promise<void> {
   await buildConsole()
 }
 
-/** A browser of somebody's own, at this service and nowhere else. */
+/** Opens a new browser context that can reach only this service. */
 export async function openConsolePage(
   { browser }: TestBrowser,
   service: TestService,
@@ -55,7 +55,7 @@ export async function openConsolePage(
   }
   const page = await context.newPage()
   page.on('console', (message) => {
-    // A browser notes each answer that is an error, which a test may well ask for.
+    // The browser reports every error answer, also those that a test expects.
     if (/^Failed to load resource/.test(message.text())) return
     if (message.type() === 'error' || /security policy/i.test(message.text())) complaints.push(message.text())
   })
@@ -74,7 +74,7 @@ export async function openConsolePage(
   }
 }
 
-/** The tabs of a test, each in a browser of its own. */
+/** The tabs of a test, each in its own browser context. */
 export class ConsoleTabs {
   readonly #opened: TestBrowser
   readonly #service: TestService
@@ -91,7 +91,7 @@ export class ConsoleTabs {
     return tab
   }
 
-  /** Gives what went wrong in them. */
+  /** Returns the problems in the tabs. */
   async close(): Promise<string[]> {
     const tabs = this.#tabs.splice(0)
     for (const { context } of tabs) await context.close()

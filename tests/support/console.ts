@@ -3,7 +3,7 @@ import type { Role } from '../../src/identity.ts'
 import { bootstrap } from '../../src/start/bootstrap.ts'
 import type { TestProject, TestService } from './service.ts'
 
-/** Somebody with a browser: what they send bears their cookie and the origin of the console's own pages. */
+/** A person with a browser, whose requests have their cookie and the origin of the console's pages. */
 export interface TestPerson {
   personId: string
   name: string
@@ -18,17 +18,17 @@ export interface TestPerson {
 }
 
 export interface TestConsole {
-  /** Who set the console up. */
+  /** The person who set the console up. */
   owner: TestPerson
   /** A browser in which nobody is signed in. */
   nobody: Pick<TestPerson, 'fetch' | 'send'>
-  /** A project of the test's own, with one key of each kind, that the owner owns. */
+  /** A new project of the owner, with one key of each kind. */
   mintProject(): Promise<TestProject>
-  /** A new person in the project, by an invitation of the owner's. */
+  /** A new person in the project, invited by the owner. */
   join(project: TestProject, role: Role): Promise<TestPerson>
 }
 
-/** Sets the console up through its link. Once for each service. */
+/** Sets the console up through its link. Works once for each service. */
 export async function startConsole(service: TestService): Promise<TestConsole> {
   const { setupToken } = await bootstrap(service.services)
   if (setupToken === null) throw new Error('The console was set up before')
@@ -87,7 +87,7 @@ async function enter(
   const mark = crypto.randomUUID()
   const person = {
     name: `Person ${mark.slice(0, 4)}`,
-    // Long, and nowhere to be broken: pages have to cope.
+    // Long and without a place to break the line, which pages have to handle.
     email: `${mark.replaceAll('-', '_')}_of_the_house@example.com`,
     password: `password ${mark}`,
   }

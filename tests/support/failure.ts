@@ -1,4 +1,4 @@
-/** What a promise is rejected with; fails when it is not. */
+/** Returns the error that a promise rejects with. Fails if it resolves. */
 export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work
@@ -8,7 +8,7 @@ export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   throw new Error('It was expected to fail')
 }
 
-/** Whether a promise is fulfilled. */
+/** Whether a promise resolves. */
 export async function succeeds(work: Promise<unknown>): Promise<boolean> {
   return await work.then(
     () => true,

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the server does with one request instead of answering well. */
+/** What the server does with one request instead of a normal answer. */
 export interface Misbehaviour {
   /** Wait before anything else. */
   delayMs?: number
-  /** Wait so long for each text, one request after the other, as a model on a slow CPU does. */
+  /** Wait this long for each text, one request at a time, as a model on a slow CPU does. */
   msPerText?: number
   /** Close the connection without an answer, or in the middle of it; or send half of it and no more. */
   cut?: 'before' | 'middle' | 'stall'
@@ -17,7 +17,7 @@ export interface Misbehaviour {
   shape?: 'pooled' | 'single' | 'tokens' | 'padded'
   /** Length of the vectors. */
   dimensions?: number
-  /** How many vectors more, or fewer, than texts. */
+  /** Number of vectors minus number of texts. */
   extra?: number
   /** JSON for an entry of the last vector, such as `NaN`, `null`, `1e999` or `"0.5"`. */
   entry?: string
@@ -38,13 +38,13 @@ export interface RecordedRequest {
 export interface FakeEmbeddings {
   url: string
   requests: RecordedRequest[]
-  /** One for each of the next requests, in order; null stands for a good answer. */
+  /** One for each of the next requests, in order; null means a normal answer. */
   next(...misbehaviours: (Misbehaviour | null)[]): void
   /** For all requests that `next` says nothing about, until called with null. */
   always(misbehaviour: Misbehaviour | null): void
   /** Requests being answered now, and the most there ever were at once. */
   atOnce: { now: number; max: number }
-  /** A fetch that takes requests for any other host to this server, as if it were the hosted service. */
+  /** A fetch that sends requests for any host to this server, as if it were the hosted service. */
   fetch: typeof fetch
   stop(): Promise<void>
 }
@@ -58,8 +58,8 @@ export interface FakeEmbeddingsOptions {
 }
 
 /**
- * Speaks like text-embeddings-inference and the router's feature-extraction, with vectors that follow from the
- * words of a text: texts that share words are near.
+ * A server like text-embeddings-inference and the router's feature extraction. A text's words determine its vector, so
+ * texts that share words are near.
  */
 export async function startFakeEmbeddings(options: FakeEmbeddingsOptions = {}): Promise<FakeEmbeddings> {
   const requests: RecordedRequest[] = []
@@ -128,7 +128,7 @@ export async function startFakeEmbeddings(options: FakeEmbeddingsOptions = {}): 
   }
 }
 
-/** The vector the server answers a text with. */
+/** The server's vector for a text. */
 export function fakeVector(text: string, dimensions = 384): number[] {
   const sums = new Array<number>(dimensions).fill(0)
   for (const token of fakeTokenVectors(text, dimensions)) {

@@ -59,7 +59,7 @@ function stringsOf(schema: Schema): fc.Arbitrary<string> {
   )
 }
 
-/** The same value with something in it replaced, taken away, added or made far too large. */
+/** The same value with a part replaced, removed, added or made far too large. */
 export function spoiled(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const odd = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }),

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { TestProject } from './service.ts'
 
-/** Adds items, one after the other, and gives their ids once each is found by vector, too. */
+/** Adds items one at a time and returns their ids once each is found by vector. */
 export async function addItems(
   project: TestProject,
   items: { name: string; text: string }[],

@@ -2,7 +2,7 @@ import { vectorsOf } from '../../scripts/torture/vectors.ts'
 import type { Reached } from './node.ts'
 import { newWord, type Trace, tracesOfVector, tracesOfWord } from './traces.ts'
 
-/** A record made of words, numbers and vectors that are nowhere else. */
+/** A record whose words, numbers and vectors occur nowhere else. */
 export interface Marked {
   /** Under /v1. */
   path: string

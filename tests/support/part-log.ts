@@ -2,7 +2,7 @@ interface LoggedFailure {
   error: unknown
 }
 
-/** The log of a part under test: hands on each failure that the part tells it of, with the fields it was told with. */
+/** The log of a part under test: passes on each logged failure with its fields. */
 export function logTo(onFailure: (error: unknown, fields: LoggedFailure) => void) {
   const take = (fields: LoggedFailure) => onFailure(fields.error, fields)
   return { error: take, warn: take, debug: take }

@@ -4,11 +4,11 @@ import { arch, platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repository } from './process.ts'
 
-/** A libSQL server of its own: what a remote database or an edge replica's primary is. */
+/** A libSQL server, as a remote database or as the primary of an edge replica. */
 export interface Primary {
   /** As in DATABASE_URL or DATABASE_SYNC_URL. */
   readonly url: string
-  /** SIGKILL ends it for good, SIGSTOP freezes it, SIGCONT lets it go on. Resolves when it has ended, if it does. */
+  /** SIGKILL ends it, SIGSTOP freezes it, SIGCONT continues it. After SIGKILL, resolves when it has ended. */
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
   /** Starts it again on the same folder and ports. */
   restart(): Promise<void>
@@ -42,7 +42,7 @@ export async function startPrimary({ folder }: { folder?: string } = {}): Promis
   }
 }
 
-/** Ends the server when whoever started it is gone, however that came: its end of the pipe is closed then. */
+/** Ends the server when the process that started it ends for any reason, which closes the pipe. */
 const watched = `"$@" </dev/null >/dev/null 2>&1 & server=$!
 exec 3<&0
 (cat <&3 >/dev/null; kill -9 $server) & watcher=$!

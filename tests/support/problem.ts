@@ -11,7 +11,7 @@ export interface Problem {
   errors?: { field: string; message: string }[]
 }
 
-/** Checks that the answer is that problem in the one shape all errors have, and gives it. */
+/** Checks that the answer is this problem in the format of all errors, and returns it. */
 export async function expectProblem(answer: Response, code: ErrorCode, title: string): Promise<Problem> {
   const problem: Problem = await answer.json()
   expect(problem).toMatchObject({ title, code, status: errorStatus[code], type: `/docs/errors#${code}` })

@@ -3,7 +3,7 @@ import { createRecordHash } from '../../src/db/record-hash.ts'
 import { Projects } from '../../src/projects/projects.ts'
 import { auditOf } from './audit.ts'
 
-/** Projects of a database without services around it: what is removed is left to nobody. */
+/** Projects of a database without services, so that nothing erases removed ones. */
 export function projectsOf({
   read,
   write,

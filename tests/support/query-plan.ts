@@ -2,7 +2,7 @@ import { SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { ReadDatabase } from '../../src/db/reader.ts'
 
-/** What is run on a database from now on with `all` and `run`. */
+/** Records the statements run on a database with `all` and `run`. */
 export function record(database: object): SQL[] {
   const statements: SQL[] = []
   for (const name of ['all', 'run']) {
@@ -16,7 +16,7 @@ export function record(database: object): SQL[] {
   return statements
 }
 
-/** How SQLite goes about each of the statements with these words: https://www.sqlite.org/eqp.html */
+/** The query plan of each recorded statement that contains these words: https://www.sqlite.org/eqp.html */
 export async function plansOf(
   read: ReadDatabase,
   statements: readonly SQL[],
@@ -25,7 +25,7 @@ export async function plansOf(
   const dialect = new SQLiteSyncDialect()
   const isMeant = (statement: SQL) => {
     const { sql: text } = dialect.sqlToQuery(statement)
-    // What is asked here may be recorded as well.
+    // The queries made here may be recorded as well.
     return words.test(text) && !text.startsWith('explain')
   }
   const plans: string[] = []

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 
 export interface RawAnswer {
-  /** Null when the connection was closed, or stayed silent, without an answer. */
+  /** Null if there was no answer. */
   status: number | null
   headers: Headers
   body: string
@@ -10,13 +10,13 @@ export interface RawAnswer {
 interface RawOptions {
   /** The address the client speaks from; all of 127.0.0.0/8 is this machine. */
   localAddress?: string
-  /** Says that nothing more will come, once everything is written. */
+  /** Ends the sending side once everything is written. */
   end?: boolean
   /** Gives up waiting for an answer after this long. */
   waitMs?: number
 }
 
-/** One request as bytes on a socket, for what no HTTP client would send; the first answer to it. */
+/** Sends one request as bytes, which may be invalid HTTP, and resolves to the first answer. */
 export function rawRequest(
   url: string,
   request: string | Buffer,
@@ -38,13 +38,13 @@ export function rawRequest(
       if (isWhole(received)) finish()
     })
     socket.on('close', finish)
-    // A reset after the answer is how a server refuses the rest of a body.
+    // A server that refuses the rest of a body resets the connection after its answer.
     socket.on('error', finish)
     socket.on('connect', () => (end ? socket.end(request) : socket.write(request)))
   })
 }
 
-/** A connection on which these bytes were sent, and what came back so far. */
+/** Opens a connection and sends these bytes. `received` returns what came back so far. */
 export async function opened(url: string, text: string): Promise<{ socket: Socket; received: () => string }> {
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -78,7 +78,7 @@ function parseAnswer(received: string): RawAnswer {
     headers.append(field.slice(0, colon), field.slice(colon + 1).trim())
   }
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(line)
-  // What follows the body is another answer.
+  // Bytes after the body belong to another answer.
   const body = rest.join('\r\n\r\n').slice(0, lengthOf(headers))
   return { status: status ? Number(status[1]) : null, headers, body }
 }

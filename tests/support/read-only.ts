@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Makes everything under a folder refuse to be written, also through files that are open already, as a disk does that
- * was made read-only; and takes that back.
+ * Makes everything under a folder read-only or writable again, also for files that are open already, like remounting
+ * the disk.
  */
 export function setReadOnly(folder: string, isReadOnly: boolean): void {
   // SQLite writes to its `-shm` through a memory mapping: a refusal there is a SIGBUS, which ends the tests' process.
@@ -14,7 +14,7 @@ export function setReadOnly(folder: string, isReadOnly: boolean): void {
   Bun.spawnSync(['chattr', isReadOnly ? '+i' : '-i', folder, ...names.map((name) => join(folder, name))])
 }
 
-/** Whether that can be done here: by root, on a file system that knows immutable files. */
+/** Whether this is possible here: it needs root and a file system with immutable files. */
 export function canSetReadOnly(): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'callbook-'))
   const file = openSync(join(folder, 'open'), 'w')

@@ -1,4 +1,4 @@
-/** What the interface promises, said once more as plainly as possible: lists in memory and no cleverness. */
+/** The behaviour that the API promises, implemented as simply as possible with lists in memory. */
 
 export interface ReferenceTurn {
   role: 'user' | 'assistant'

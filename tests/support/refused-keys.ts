@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TestProject, TestService } from './service.ts'
 
-/** A key that no route may let in, and what it is answered with. */
+/** A key that every route must refuse, and the answer to it. */
 export interface RefusedKey {
   when: string
   key: (of: { service: TestService; project: TestProject; clock: { ms: number } }) => Promise<string>
@@ -9,7 +9,7 @@ export interface RefusedKey {
   title: string
 }
 
-/** Every way in which a key can be bad, in the order in which it is judged. The clock is the service's. */
+/** Every kind of invalid key, in the order of the checks. The clock is the service's. */
 export const refusedKeys: RefusedKey[] = [
   {
     when: 'the prefix is none of ours',

@@ -8,9 +8,9 @@ import { repository } from './process.ts'
 
 export interface Runtime {
   name: string
-  /** Why it cannot be tried here; null when it can. */
+  /** Why it cannot be tested here; null if it can. */
   missing: string | null
-  /** What starts the service, once `prepare` has resolved. */
+  /** The command that starts the service once `prepare` has resolved. */
   command: string[]
   prepare(): Promise<void>
   remove(): void
@@ -18,7 +18,7 @@ export interface Runtime {
 
 const nodeMajorMin = 20
 
-/** Every runtime that the service is for, those that are not here with the reason. */
+/** Every supported runtime, also those that are missing here. */
 export function everyRuntime(): Runtime[] {
   return [bun(), executable(), node(), deno()]
 }
@@ -32,7 +32,7 @@ function bun(): Runtime {
   }
 }
 
-/** Bun and the service in one file, away from everything it was made of. */
+/** The executable of Bun and the service, outside the repository. */
 function executable(): Runtime {
   const folder = join(tmpdir(), `callbook-executable-${process.pid}`)
   const outfile = join(folder, 'callbook')
@@ -45,7 +45,7 @@ function executable(): Runtime {
   }
 }
 
-/** Built for it into a folder of its own, whose packages are the repository's. */
+/** The build for Node, in a temporary folder with the packages of the repository. */
 function node(): Runtime {
   const found = spawnSync('node', ['--version'], { encoding: 'utf8' }).stdout ?? ''
   const major = Number(/^v(\d+)/.exec(found)?.[1] ?? 0)

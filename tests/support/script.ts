@@ -36,7 +36,7 @@ export function runScript(code: string, ...args: string[]): Script {
     if (code !== 0) throw new Error(`The script ended with ${code}: ${await errors}`)
     return printed.join('')
   })()
-  // Whoever kills the script does not wait for its end.
+  // A test that kills the script does not wait for its end.
   ended.catch(() => undefined)
   return {
     pid: child.pid,
@@ -62,7 +62,7 @@ export function runScript(code: string, ...args: string[]): Script {
   }
 }
 
-/** A fresh folder, and what removes it. */
+/** A new folder, and a function that removes it. */
 export function freshFolder(): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'callbook-'))
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }

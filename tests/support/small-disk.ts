@@ -6,7 +6,7 @@ export interface SmallDisk {
   remove(): void
 }
 
-/** A disk of so many megabytes in memory; null where none may be mounted. */
+/** Mounts a disk in memory; null if that is not allowed. */
 export function mountSmallDisk(megabytes: number): SmallDisk | null {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return null
   const { folder, remove } = freshFolder()
@@ -25,7 +25,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | null {
   }
 }
 
-/** Writes a file until nothing more fits, whatever others write or free meanwhile. */
+/** Fills the disk with a file until nothing more fits. */
 export function fillDisk(path: string): void {
   const block = Buffer.alloc(4_096, 1)
   const file = openSync(path, 'w')

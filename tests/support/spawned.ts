@@ -26,7 +26,7 @@ export function freshFolder(): string {
 }
 
 /**
- * The service in a process of its own, with these settings and no others, when it listens or has ended.
+ * Starts the service with only these settings. Resolves when it listens or has ended.
  * @param command what starts it: `bun src/main.ts` unless given
  */
 export async function spawnService(
@@ -63,7 +63,7 @@ export async function spawnService(
   }
 }
 
-/** Waits until the text matches; gives up silently, since what is missing then fails the test that needs it. */
+/** Waits until the text matches. Gives up silently, since a missing text fails the test that needs it. */
 export async function printed(text: () => string, pattern: RegExp, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!pattern.test(text()) && performance.now() < deadline) await Bun.sleep(10)

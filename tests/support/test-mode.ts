@@ -1,22 +1,22 @@
 import { rmSync } from 'node:fs'
 import { type Primary, startPrimary } from './primary.ts'
 
-/** Where the tests' services keep their rows; CALLBOOK_TEST_MODE says so. `bun run test:modes` runs the other two. */
+/** The database mode of the tests' services, from CALLBOOK_TEST_MODE. `bun run test:modes` runs the other two. */
 export const testMode = readMode(process.env.CALLBOOK_TEST_MODE)
 
 /**
- * For tests that hold in file mode only: what is left in files and pages, a full disk, a database file of an earlier
- * version, what takes a write of a local file to be instant, and what starts processes on a bare folder.
+ * For tests that apply to file mode only: bytes left in files, full disks, files of earlier versions, writes that must
+ * be instant, and processes on a new folder.
  */
 export const ofFilesOnly = testMode !== 'file'
 
-/** Replicas in tests need not wait a second for what another node wrote. */
+/** Shorter than the default, so that replicas in tests see the writes of other nodes sooner. */
 const syncIntervalMs = '100'
 
 export interface TestDatabase {
   /** Settings as in the environment. */
   env: Record<string, string>
-  /** Ends the server when the last service of the folder has let go of it. */
+  /** Ends the server when the last service of the folder has released it. */
   release(): Promise<void>
 }
 
@@ -25,10 +25,10 @@ interface Shared {
   users: number
 }
 
-/** Servers by the data folder of the services that use them: a folder opened again has the rows that it had. */
+/** Servers by data folder, so that a folder that is opened again has the same rows. */
 const servers = new Map<string, Shared>()
 
-/** The database of a service in this folder, in the mode that is being tested. */
+/** The database of a service in this folder, in the tested mode. */
 export async function databaseOf(dataDir: string): Promise<TestDatabase> {
   if (testMode === 'file') return { env: {}, release: async () => undefined }
   const shared = servers.get(dataDir) ?? { primary: startPrimary({ folder: `${dataDir}.primary` }), users: 0 }
@@ -45,7 +45,7 @@ export async function databaseOf(dataDir: string): Promise<TestDatabase> {
   }
 }
 
-/** For what joins a service that runs in this folder. */
+/** For processes beside a service that runs in this folder. */
 export async function envOf(dataDir: string): Promise<Record<string, string>> {
   const shared = servers.get(dataDir)
   return shared ? settings((await shared.primary).url) : {}

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runScript } from './script.ts'
 
-/** Something that must be in no file, under a name to report it by. */
+/** Bytes that must be in no file, with a name for reports. */
 export interface Trace {
   name: string
   bytes: Uint8Array

@@ -43,7 +43,7 @@ describe('soon', () => {
     expect(runs).toHaveLength(2)
   })
 
-  test('a run that names a time is followed by another', async () => {
+  test('a run that returns a time is followed by another', async () => {
     let runs = 0
     const subject = background(async () => (++runs < 5 ? 1 : null))
     subject.soon()
@@ -54,7 +54,7 @@ describe('soon', () => {
 })
 
 describe('now', () => {
-  test('starts a run after the call, which callers before its start share', async () => {
+  test('starts a run after the call, which all callers before its start share', async () => {
     const { runs, work } = controlled()
     const subject = background(work)
     const first = subject.now()
@@ -69,7 +69,7 @@ describe('now', () => {
     expect(runs).toHaveLength(2)
   })
 
-  test('runs anew each time, however many runs there were before', async () => {
+  test('runs again each time, however many runs there were before', async () => {
     let runs = 0
     const subject = background(async () => {
       runs++
@@ -97,7 +97,7 @@ describe('now', () => {
   })
 })
 
-test('what fails is tried again after a delay that doubles up to a limit, whoever asks meanwhile', async () => {
+test('a failed run is tried again after a delay that doubles up to a limit, also when asked meanwhile', async () => {
   const waits: number[] = []
   const runNext: (() => void)[] = []
   const timers = spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms: number) => {
@@ -136,7 +136,7 @@ test('what fails is tried again after a delay that doubles up to a limit, whoeve
 })
 
 describe('closing', () => {
-  test('aborts the run that is under way, waits for its end and starts no other', async () => {
+  test('aborts the current run, waits for its end and starts no other', async () => {
     const { runs, work } = controlled()
     const failures: unknown[] = []
     const subject = background(work, { onFailure: (error) => failures.push(error) })

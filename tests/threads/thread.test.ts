@@ -25,13 +25,13 @@ afterEach(async () => {
 })
 
 describe('a request', () => {
-  test('is answered with what the method returns, promised or not', async () => {
+  test('resolves to what the method returns, directly or as a promise', async () => {
     const thread = echoThread()
     expect(await thread.ask('greet', 'Ada')).toBe('Hello Ada')
     expect(await thread.ask('later', 5)).toBe('later')
   })
 
-  test('does not wait for an asynchronous one before it', async () => {
+  test('does not wait for an earlier asynchronous one', async () => {
     const thread = echoThread()
     const order: string[] = []
     await Promise.all([
@@ -46,7 +46,7 @@ describe('a request', () => {
     expect(error).toMatchObject({ message: 'no', code: 'ECHO' })
   })
 
-  test('whose arguments cannot be cloned is rejected and takes no place', async () => {
+  test('whose arguments cannot be cloned is rejected and does not count as waiting', async () => {
     const thread = echoThread({ waitingMax: 1 })
     const uncloneable = (() => 'Ada') as unknown as string
     expect(await failureOf(thread.ask('greet', uncloneable))).toMatchObject({ name: 'DataCloneError' })
@@ -69,7 +69,7 @@ test('events reach the thread that started the worker', async () => {
 })
 
 describe('a worker that ends unexpectedly', () => {
-  test('rejects what waits as unavailable, with the cause, and can be used again after a delay', async () => {
+  test('rejects waiting requests as unavailable, with the cause, and can be used again after a delay', async () => {
     const failures: { message: string; delayMs: number }[] = []
     let restarts = 0
     const thread = echoThread({
@@ -90,7 +90,7 @@ describe('a worker that ends unexpectedly', () => {
     expect(failures).toEqual([{ message: 'crashed', delayMs: 100 }])
   })
 
-  test('is started less and less often while it fails, and at once after it has answered', async () => {
+  test('is restarted with growing delays while it fails, and at once after it has answered', async () => {
     const delays: number[] = []
     const thread = echoThread({
       script: new URL('./missing-worker.ts', import.meta.url),
@@ -104,14 +104,14 @@ describe('a worker that ends unexpectedly', () => {
 })
 
 describe('closing', () => {
-  test('answers what waits where it is to be finished', async () => {
+  test('answers waiting requests if it is closed that way', async () => {
     const thread = echoThread({ onClose: 'finish' })
     const waiting = [thread.ask('later', 100), thread.ask('block', 20), thread.ask('greet', 'Ada')]
     await thread.close()
     expect(await Promise.all(waiting)).toEqual(['later', 'blocked', 'Hello Ada'])
   })
 
-  test('otherwise rejects what waits, and the worker skips what it has not begun', async () => {
+  test('otherwise rejects waiting requests, and the worker skips those it has not begun', async () => {
     const thread = echoThread({ closeWithinMs: 600_000 })
     await thread.ask('greet', 'Ada')
     // Unless they are skipped, `close` takes longer than a test may.
@@ -120,7 +120,7 @@ describe('closing', () => {
     for (const error of await Promise.all(waiting)) expect(String(error)).toContain('The echo is closed')
   })
 
-  test('does not wait for ever for a worker that is blocked', async () => {
+  test('does not wait without limit for a blocked worker', async () => {
     const thread = echoThread({ closeWithinMs: 50 })
     await thread.ask('greet', 'Ada')
     const waiting = failureOf(thread.ask('block', 1_000))

@@ -19,9 +19,9 @@ import { corpusOf } from './corpus.ts'
 
 const chunksCount = 50_000
 const manifestName = 'bench.json'
-/** To be raised when other items are made; what the service makes of them is told by its code. */
+/** Increase it when the items change. A digest covers the code that indexes them. */
 const version = 2
-/** What decides which rows and vectors an item becomes. */
+/** The code that decides which rows and vectors an item becomes. */
 const makesRows = [
   'src/db/migrations',
   'src/db/word-tables.ts',
@@ -31,18 +31,18 @@ const makesRows = [
   'src/text',
 ]
 
-/** 50,000 chunks, indexed by the service under test; from an earlier run where it would make the same again. */
+/** 50,000 chunks, indexed by the service under test or by an earlier run of the same code. */
 export async function cachedCorpus(texts: Texts, main: string): Promise<Project> {
   const folder = join(cacheFolder, `retrieval-${chunksCount}-${texts.kind}-v${version}-${digestOf(main)}`)
   if (!existsSync(join(folder, manifestName))) await build(folder, texts, main)
-  return described(folder)
+  return readProject(folder)
 }
 
-/** A copy for a case that writes; to be removed by it. */
+/** A copy that a case may change and then removes. */
 export function copyProject(project: Project): Project {
   const folder = temporaryFolder()
   cpSync(project.folder, folder, { recursive: true })
-  return described(folder)
+  return readProject(folder)
 }
 
 async function build(folder: string, texts: Texts, main: string): Promise<void> {
@@ -60,7 +60,7 @@ async function build(folder: string, texts: Texts, main: string): Promise<void> 
   renameSync(project.folder, folder)
 }
 
-function described(folder: string): Project {
+function readProject(folder: string): Project {
   const keys: Pick<Project, 'key' | 'ingestKey'> = JSON.parse(
     readFileSync(join(folder, manifestName), 'utf8'),
   )

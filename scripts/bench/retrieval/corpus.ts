@@ -4,13 +4,13 @@ import type { Document, Texts } from '../texts.ts'
 
 const dialoguesPerItem = 10
 const dialoguesPerSubject = 100
-/** Of fewer, what is drawn would say the same again and again. */
+/** With fewer sentences the generated sections would repeat themselves. */
 const sentencesMin = 100
 const sentenceCharsMin = 20
 const itemChars = 9_000
 const sectionChars = { min: 400, max: 3_000 }
 
-/** Items that have so many chunks together, or as few more as can be. No two are the same, and always the same. */
+/** Items with `chunksCount` chunks in total, or slightly more. All differ, and every run gets the same ones. */
 export function* corpusOf(texts: Texts, chunksCount: number): Generator<Document> {
   let chunks = 0
   for (const item of endlessItems(texts)) {
@@ -21,8 +21,8 @@ export function* corpusOf(texts: Texts, chunksCount: number): Generator<Document
 }
 
 /**
- * First the texts as they are; then, since there are not enough, sections of sentences that are drawn from one
- * subject at a time: words are as common and as rare as in the real texts, and no chunk is there twice.
+ * First the texts themselves, then sections of random sentences of one subject each: word frequencies stay as in the
+ * real texts, and no chunk occurs twice.
  */
 function* endlessItems(texts: Texts): Generator<Document> {
   yield* texts.documents
@@ -54,7 +54,7 @@ function subjectsOf(texts: Texts): Subject[] {
   return [...written, ...said].filter(({ sentences }) => sentences.length >= sentencesMin)
 }
 
-/** The passages of one title are one article. */
+/** The passages with the same title are one article. */
 function articlesOf({ passages }: Texts): Document[] {
   return [...Map.groupBy(passages, ({ title }) => title)].map(([title, own]) => ({
     name: title,
@@ -73,7 +73,7 @@ function linesOf({ transcript = [] }: Texts['dialogues'][number]): string[] {
   return transcript.map(({ role, content }) => `${role}: ${content}`)
 }
 
-/** Without headings and fences, which would change what becomes of the text around them. */
+/** Without headings and code fences, which would change how the text around them is split. */
 function sentencesOf(text: string): string[] {
   const lines = text.split('\n').filter((line) => !/^\s*(#|```|~~~|---|===)/.test(line))
   return lines

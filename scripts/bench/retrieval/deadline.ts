@@ -17,7 +17,7 @@ const rounds = 10
 const warmUpRounds = 3
 const p99MsMax = 150
 
-/** Whether searches are answered in time by an embedder that is not. */
+/** Whether searches meet their deadline when the embedder does not. */
 export async function benchDeadline(texts: Texts, { main, data }: Options): Promise<Row[]> {
   const project = await createProject(main)
   const embeddings = startSlowEmbeddings()
@@ -32,7 +32,7 @@ export async function benchDeadline(texts: Texts, { main, data }: Options): Prom
       const result = await startSearching({
         url: service.url,
         key: project.key,
-        // On as many connections, so that what is measured is neither their opening nor code met for the first time.
+        // Over the same number of connections, so that neither connecting nor JIT compilation is measured.
         warmUp: searches.slice(rounds * atOnce, (rounds + warmUpRounds) * atOnce),
         rounds: Array.from({ length: rounds }, (_, round) => roundOf(round)),
         concurrency: atOnce,

@@ -11,13 +11,13 @@ import { type SearchResult, startSearching } from './searching.ts'
 
 const atMost = 3
 const chunksCount = 5_000
-/** So that what is measured is indexing, not the compiling of code that runs for the first time. */
+/** Indexed before the measurement, so that JIT compilation does not count. */
 const warmUpChunks = 500
 const turns = 4
 const idleSeconds = 5
 const secondsMax = 60
 
-/** How long searches take while documents are being indexed, against idle; in turn. */
+/** Latency of searches while documents are indexed, compared with idle. Alternates between the two. */
 export async function benchIndexing(texts: Texts, { main, data }: Options): Promise<Row[]> {
   const project = copyProject(await cachedCorpus(texts, main))
   const service = await startService(main, project)
@@ -28,7 +28,7 @@ export async function benchIndexing(texts: Texts, { main, data }: Options): Prom
       startSearching({
         url: service.url,
         key: project.key,
-        // The load's own code is compiled by then.
+        // Also compiles the code of the load.
         warmUp: searches.slice(0, 50),
         rounds: [searches],
         repeats: true,

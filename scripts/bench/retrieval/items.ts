@@ -19,7 +19,7 @@ const neighbours = 10
 const secondsMax = 30
 const atLeast = 0.98
 
-/** Whether a search within a few items finds the nearest of their chunks. */
+/** Whether a search within a few items finds their nearest chunks. */
 export async function benchItems(texts: Texts, { main, data }: Options): Promise<Row[]> {
   const project = await cachedCorpus(texts, main)
   const [space, chunksByItem] = [spaceOf(project), readChunks(project)]
@@ -77,7 +77,7 @@ function drawIds(ids: string[], seed: number): string[] {
   return [...drawn]
 }
 
-/** The builtin one of the checkout under test. */
+/** The builtin embedder of the checkout under test. */
 async function embedderOf(main: string): Promise<Embedder> {
   const file = join(checkoutOf(main), 'src/knowledge/embedding/builtin.ts')
   const { createBuiltinEmbedder }: typeof import('../../../src/knowledge/embedding/builtin.ts') =

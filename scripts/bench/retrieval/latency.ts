@@ -9,14 +9,14 @@ import { cachedCorpus } from './cached-corpus.ts'
 import { readQuestions } from './questions.ts'
 import { type SearchResult, startSearching } from './searching.ts'
 
-/** Fewer than the service remembers vectors of, so that the second time all are cached. */
+/** Fewer than the service caches vectors of, so that the second round finds all of them cached. */
 const questionsCount = 1_400
 const warmUpCount = 300
 const atOnce = 4
 const secondsMax = 25
 const msMax = { p50: 4, p99: 15 }
 
-/** How long a search takes among 50,000 chunks. */
+/** Latency of searches in 50,000 chunks. */
 export async function benchLatency(texts: Texts, { main, data }: Options): Promise<Row[]> {
   const project = await cachedCorpus(texts, main)
   const questions = readQuestions(data, texts)

@@ -4,14 +4,13 @@ import type { Question, QuestionSet } from './sets.ts'
 const hitsMax = 10
 
 export interface PlainAnswers {
-  /** Of each question, the ids of the passages found, best first. */
+  /** The ids of the passages found for each question, best first. */
   found: string[][]
   latenciesMs: number[]
 }
 
 /**
- * What FTS5 does by itself: a row is a whole passage, a query all of its words joined by OR. The least that any
- * search has to beat.
+ * FTS5 alone: one row a passage, and a query's words joined by OR. Every search has to be better than this.
  */
 export function searchByPlainBm25({ passages, questions }: QuestionSet): PlainAnswers {
   const db = new Database(':memory:')

@@ -12,13 +12,13 @@ import { type QuestionSet, readQuestionSets } from './sets.ts'
 
 const modes: SearchMode[] = ['keyword', 'vector', 'hybrid']
 const limit = 10
-/** So that every answer is of the mode that was asked for. */
+/** Long enough that every answer has the requested mode. */
 const timeoutMs = 10_000
 const secondsMax = 900
 const warmUpCount = 100
 const squadAtLeast = { hit1: 0.83, hit5: 0.96 }
 
-/** How an embedder is named in the table, and what the service is started with to use it. */
+/** An embedder's name in the table, and the settings that select it. */
 interface EmbedderChoice {
   name: string
   environment: Record<string, string>
@@ -35,11 +35,11 @@ interface Measured {
 
 const builtin: EmbedderChoice = { name: 'builtin', environment: {} }
 
-/** How often the right passage is among the first, for each set and each embedder that is configured. */
+/** How often the right passage is among the first hits, for each set and each configured embedder. */
 export async function benchQuality(_: Texts, options: Options): Promise<Row[]> {
   const sets = readQuestionSets(options.data)
   if (sets.length === 0) return [unmeasured('quality', 'no folder of data with retrieval/')]
-  const huggingFace = huggingFaceIfAny()
+  const huggingFace = configuredHuggingFace()
   const rows: Row[] = []
   for (const embedder of [builtin, ...(huggingFace ? [huggingFace] : [])])
     for (const set of sets) rows.push(...(await measureSet(set, embedder, options)))
@@ -51,7 +51,7 @@ function unmeasured(what: string, why: string): Row {
   return { what, measured: `not measured: ${why}`, target: '', isMet: null }
 }
 
-function huggingFaceIfAny(): EmbedderChoice | null {
+function configuredHuggingFace(): EmbedderChoice | null {
   const { HF_TOKEN, EMBEDDING_ENDPOINT, EMBEDDING_MODEL } = process.env
   if (!HF_TOKEN && !EMBEDDING_ENDPOINT) return null
   const environment: Record<string, string> = { EMBEDDING_PROVIDER: 'huggingface' }
@@ -61,7 +61,7 @@ function huggingFaceIfAny(): EmbedderChoice | null {
   return { name: 'Hugging Face', environment }
 }
 
-/** By mode and beside plain BM25. */
+/** Measures each mode, and plain BM25. */
 async function measureSet(
   set: QuestionSet,
   { name, environment }: EmbedderChoice,
@@ -83,13 +83,13 @@ async function measureSet(
   }
 }
 
-/** The ids of the items by the ids of their passages. */
+/** Returns the ids of the items by the ids of their passages. */
 async function addPassages(
   service: Running,
   project: Project,
   { passages }: QuestionSet,
 ): Promise<Map<string, string>> {
-  // Not their titles, which may give the answer away.
+  // Without the titles, which may contain the answer.
   const items = passages.map(({ text }, index) => ({ name: `Article ${index + 1}`, text }))
   const ids = await addItems(service, project, items)
   return new Map(passages.map(({ doc_id }, index) => [doc_id, ids[index] ?? '']))
@@ -106,7 +106,7 @@ async function measureMode(
   const result = await startSearching({
     url,
     key,
-    // Other texts than those that are measured, whose vectors the service would then remember.
+    // Not the measured questions: the service would cache their vectors.
     warmUp: searches.slice(0, warmUpCount).map((search) => ({ ...search, query: `${search.query} Anyone?` })),
     rounds: [searches],
     secondsMax,

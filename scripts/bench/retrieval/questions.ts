@@ -3,13 +3,13 @@ import { readQuestionSets } from './sets.ts'
 
 const wordsEach = 9
 
-/** Distinct questions over the corpus: people's own, or, over texts that are made up, words of these. */
+/** Distinct questions about the corpus: real ones, or words of the generated texts. */
 export function readQuestions(data: string | null, { passages }: Texts): string[] {
   const asked = readQuestionSets(data)[0]?.questions.map(({ query }) => query)
-  return [...new Set(asked ?? passages.flatMap(({ text }) => madeUpQuestions(text)))]
+  return [...new Set(asked ?? passages.flatMap(({ text }) => generateQuestions(text)))]
 }
 
-function madeUpQuestions(text: string): string[] {
+function generateQuestions(text: string): string[] {
   const words = text.split(/\s+/)
   return [0, 1, 2].map((index) => words.slice(index * wordsEach, (index + 1) * wordsEach).join(' '))
 }

@@ -1,12 +1,12 @@
-/** How well right answers were ranked, each figure from 0 to 1. */
+/** How high the right answers ranked, each figure from 0 to 1. */
 export interface Quality {
   hit1: number
   hit5: number
-  /** Mean of 1 / rank, 0 for what is not among the first ten. */
+  /** Mean of 1 / rank, with 0 for an answer beyond the first ten. */
   mrr10: number
 }
 
-/** From 1, counting each item once, in the order of its first hit; null when the item is not there. */
+/** From 1, counting each item once at its first hit; null if the item was not found. */
 export function rankOf(itemId: string, hits: readonly { itemId: string }[]): number | null {
   const position = [...new Set(hits.map((hit) => hit.itemId))].indexOf(itemId)
   return position < 0 ? null : position + 1

@@ -7,12 +7,12 @@ export interface ChunkRow {
   vector: Float32Array
 }
 
-/** Of equally near chunks either is right. */
+/** Chunks whose similarity differs by less are equally right. */
 const tolerance = 1e-5
 
 /**
- * The share of the nearest chunks that the hits hold. A hit may hold several chunks, joined: those whose text is
- * within its own, from its position on.
+ * The share of the nearest chunks that the hits contain. A hit may be several joined chunks: it contains the chunks
+ * from its position on whose text is part of its own.
  */
 export function recallOf(
   query: Float32Array,

@@ -2,7 +2,7 @@ import { serveLoad } from '../load-process.ts'
 import type { SearchLoad, SearchResult } from './searching.ts'
 import { readServerTiming } from './server-timing.ts'
 
-// Asks in a closed loop: each connection sends its next search when the one before is answered.
+// A closed loop: each connection sends its next search when the previous one is answered.
 
 const warmUpMsMax = 5_000
 
@@ -24,7 +24,7 @@ await serveLoad(async (load: SearchLoad, isEnding): Promise<SearchResult> => {
       else if (load.keepsAnswers) result.answers[index] = note(result, response, text)
       else note(result, response, text)
     } catch {
-      // Counted, and shown beside the figures.
+      // Reported with the latencies.
       result.failed++
     }
   }
@@ -46,7 +46,7 @@ async function forEach(
   await Promise.all(Array.from({ length: concurrency }, askInTurn))
 }
 
-/** From the moment it is handed to the socket to the answer's last byte. */
+/** Resolves at the answer's last byte. */
 async function send({ url, key }: SearchLoad, body: string): Promise<{ response: Response; text: string }> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const response = await fetch(`${url}/v1/knowledge/search`, { method: 'POST', headers, body })

@@ -4,34 +4,34 @@ import { type LoadRun, startLoad } from '../load-process.ts'
 export interface SearchLoad {
   url: string
   key: string
-  /** Sent first, as many at a time, for a few seconds at most, and not measured. */
+  /** Sent first for a few seconds at most, with the same concurrency, and not measured. */
   warmUp: SearchRequest[]
-  /** Each round begins when the one before is answered. */
+  /** A round begins when all searches of the previous one are answered. */
   rounds: SearchRequest[][]
-  /** All rounds again and again until it is stopped. */
+  /** Repeats all rounds until it is stopped. */
   repeats: boolean
-  /** Searches under way at a time. */
+  /** How many searches run at once. */
   concurrency: number
   secondsMax: number
-  /** Gives the answers of the last round back. */
+  /** Whether to return the answers of the last round. */
   keepsAnswers: boolean
 }
 
 export interface SearchResult {
   latenciesMs: number[]
-  /** Searches without an answer, or with another one than success. */
+  /** Searches that failed or were not answered. */
   failed: number
-  /** How many answers were of each mode. */
+  /** Number of answers by mode. */
   modes: Record<string, number>
-  /** Milliseconds within the service by `Server-Timing`; empty when it reports none. */
+  /** Milliseconds within the service by part, from `Server-Timing`; empty if it reports none. */
   timings: Record<string, number[]>
-  /** By the search's place in its round; only when they were to be kept. */
+  /** By the search's position in its round; empty unless they are kept. */
   answers: SearchHit[][]
 }
 
 const defaults = { warmUp: [], repeats: false, concurrency: 1, secondsMax: 120, keepsAnswers: false }
 
-/** Starts searches in a closed loop; one at a time when nothing else is said. */
+/** Starts searches in a closed loop, by default one at a time. */
 export function startSearching(
   load: Pick<SearchLoad, 'url' | 'key' | 'rounds'> & Partial<SearchLoad>,
 ): LoadRun<SearchResult> {

@@ -1,4 +1,4 @@
-/** Milliseconds by name, of a `Server-Timing` header (W3C Server Timing); parts without a duration are left out. */
+/** The durations of a `Server-Timing` header (W3C Server Timing) in milliseconds, by name. */
 export function readServerTiming(header: string | null): Record<string, number> {
   const timing: Record<string, number> = {}
   for (const part of header?.split(',') ?? []) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export interface Passage {
   doc_id: string
-  /** Empty where the set has none. */
+  /** Empty if the set has no titles. */
   title: string
   text: string
 }
@@ -12,18 +12,18 @@ export interface Question {
   query: string
   /** The passage that answers it. */
   doc_id: string
-  /** Which part of the set it belongs to, where there are parts. */
+  /** The part of the set that it belongs to, if the set has parts. */
   set?: string
 }
 
-/** Passages and the questions that are asked about them. */
+/** Passages and questions about them. */
 export interface QuestionSet {
   name: string
   passages: Passage[]
   questions: Question[]
 }
 
-/** The sets of the data folder; none where it holds none. */
+/** The question sets in the data folder. */
 export function readQuestionSets(data: string | null): QuestionSet[] {
   if (data === null) return []
   return ['squad', 'help'].flatMap((name) => {

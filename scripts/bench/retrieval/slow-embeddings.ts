@@ -1,17 +1,17 @@
 import { createRandom } from '../random.ts'
 
-/** The prefix by which the default model, bge, is told that a text is a query. */
+/** The prefix that marks a text as a query for the default model, bge. */
 const queryPrefix = 'Represent this sentence for searching relevant passages: '
 const dimensions = 384
 
 export interface SlowEmbeddings {
   url: string
-  /** From now on queries are answered so much later; documents never are. */
+  /** Delays the answers to queries from now on, not those to documents. */
   delayQueries(ms: number): void
   stop(): Promise<void>
 }
 
-/** Answers as text-embeddings-inference does, with a vector that follows from the text's characters. */
+/** A server like text-embeddings-inference. A text's characters determine its vector. */
 export function startSlowEmbeddings(): SlowEmbeddings {
   let delayMs = 0
   const server = Bun.serve({

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import type { BetterAuthOptions, DBAdapter, Where } from 'better-auth/types'
 import { accounts, people, sessions, verifications } from '../../db/schema.ts'
 import type { Store } from '../../db/store.ts'
+import { hashToken } from './token.ts'
 
 type Adapter = DBAdapter<BetterAuthOptions>
 type Rows = Record<string, unknown>
@@ -33,7 +33,7 @@ function withHashedTokens(adapter: Adapter): Adapter {
       if (typeof token !== 'string') return await adapter.create<Row, Result>(args)
       const row = await adapter.create<Row, Result>({
         ...args,
-        data: { ...args.data, token: hashSessionToken(token) },
+        data: { ...args.data, token: hashToken(token) },
       })
       return { ...row, token }
     },
@@ -62,19 +62,12 @@ function hashedWhere<Args extends Conditions>(args: Args): Args {
 
 function withHash(condition: Where): Where {
   const { value } = condition
-  if (typeof value === 'string') return { ...condition, value: hashSessionToken(value) }
-  return {
-    ...condition,
-    value: Array.isArray(value) ? value.map((token) => hashSessionToken(String(token))) : value,
-  }
+  const hash = (token: unknown) => hashToken(String(token))
+  return { ...condition, value: Array.isArray(value) ? value.map(hash) : hash(value) }
 }
 
 /** Puts the token back into a session that was looked up by it: better-auth renews the cookie from it. */
 function withToken<Row>(row: Row | null, { model, where }: Conditions): Row | null {
   const token = model === 'session' ? where?.find(({ field }) => field === 'token')?.value : undefined
   return row !== null && typeof token === 'string' ? { ...row, token } : row
-}
-
-export function hashSessionToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
 }

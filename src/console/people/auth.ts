@@ -1,7 +1,7 @@
 import { betterAuth } from 'better-auth/minimal'
 import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
-import { passwordCharsMax, passwordCharsMin } from './new-person.ts'
+import { passwordCharsMax, passwordCharsMin } from './credentials.ts'
 
 /** Never resolved: better-auth only gets calls from this process. */
 const inside = 'http://callbook.invalid'

@@ -1,14 +1,12 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
 import { ownsProject, personIdOf, requiring } from '../../db/requirements.ts'
-import { invitations, people as peopleTable } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
+import { invitations } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { type By, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import { createLinkToken, hashLinkToken } from './link-token.ts'
+import type { PeopleOptions } from './options.ts'
 import type { People } from './people.ts'
+import { createLinkToken, hashToken } from './token.ts'
 
 const invitationMs = 7 * 86_400_000
 const passwordLinkMs = 86_400_000
@@ -27,16 +25,19 @@ export interface CreatedInvitation extends InvitationRow {
   link: string
 }
 
-interface InvitationsOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
+interface InvitationsOptions extends PeopleOptions {
   people: Pick<People, 'find'>
-  now: () => number
 }
 
-/** PUBLIC_URL, or the origin of the request that asks for the link. */
-type BaseUrl = string
+/** The name of the person who created an invitation. */
+export const inviterName = sql<string | null>`(select name from people where people.id = created_by)`
+const columns = {
+  id: invitations.id,
+  role: invitations.role,
+  createdBy: inviterName,
+  createdAt: invitations.createdAt,
+  expiresAt: invitations.expiresAt,
+}
 
 /** Creates and revokes one-time links. A link is shown once; only the hash of its token is stored. */
 export class Invitations {
@@ -49,46 +50,45 @@ export class Invitations {
   /** Open invitations, newest first. */
   async list(projectId: number): Promise<InvitationRow[]> {
     const rows = await this.#options.read
-      .select({
-        id: invitations.id,
-        role: invitations.role,
-        createdBy: peopleTable.name,
-        createdAt: invitations.createdAt,
-        expiresAt: invitations.expiresAt,
-      })
+      .select(columns)
       .from(invitations)
-      .leftJoin(peopleTable, eq(peopleTable.id, invitations.createdBy))
       .where(and(eq(invitations.projectId, projectId), gt(invitations.expiresAt, this.#options.now())))
       .orderBy(desc(invitations.createdAt), desc(invitations.id))
     return rows.map(toRow)
   }
 
-  /** @throws forbidden unless `by` owns the project; invalid_request when too many are open */
-  async create(projectId: number, role: Role, baseUrl: BaseUrl, by?: By): Promise<CreatedInvitation> {
+  /**
+   * @param baseUrl PUBLIC_URL, or the origin of the request that asks for the link
+   * @throws forbidden unless `by` owns the project; invalid_request when too many are open
+   */
+  async create(projectId: number, role: Role, baseUrl: string, by?: By): Promise<CreatedInvitation> {
     const { write, audit, now } = this.#options
     const token = createLinkToken()
     const [id, createdAt, expiresAt] = [newId('inv'), now(), now() + invitationMs]
-    const personId = personIdOf(by)
-    const inProject = sql`project_id = ${projectId}`
-    const isRoom = {
-      condition: sql`(select count(*) from ${invitations} where ${inProject}) < ${openMax}`,
-      otherwise: tooMany,
+    const values = {
+      id,
+      projectId,
+      role,
+      tokenHash: hashToken(token),
+      createdBy: personIdOf(by),
+      createdAt,
+      expiresAt,
     }
-    await requiring([ownsProject(projectId, by), isRoom], (check) =>
+    const message = `cannot be given: there are ${openMax} open invitations; revoke some first`
+    const isRoom = {
+      condition: sql`(select count(*) from ${invitations} where project_id = ${projectId}) < ${openMax}`,
+      otherwise: () => invalidRequest([{ field: 'role', message }]),
+    }
+    const [, , created] = await requiring([ownsProject(projectId, by), isRoom], (check) =>
       write.batch([
         write.run(sql`delete from ${invitations} where expires_at <= ${createdAt}`),
         write.run(check),
-        write.run(sql`
-          insert into ${invitations} (id, project_id, role, token_hash, created_by, created_at, expires_at)
-          values (${id}, ${projectId}, ${role}, ${hashLinkToken(token)}, ${personId}, ${createdAt}, ${expiresAt})`),
+        write.insert(invitations).values(values).returning(columns),
         write.run(audit.entry({ by, projectId, action: 'invitation_created', target: role })),
       ]),
     )
-    const createdBy = personId === null ? null : await this.#nameOf(personId)
-    return {
-      ...toRow({ id, role, createdBy, createdAt, expiresAt }),
-      link: `${baseUrl}/console/join#${token}`,
-    }
+    if (!created[0]) throw new Error('An invitation that is inserted is returned')
+    return { ...toRow(created[0]), link: `${baseUrl}/console/join#${token}` }
   }
 
   /** @throws forbidden unless `by` owns the project; not_found */
@@ -112,26 +112,21 @@ export class Invitations {
   /** A link that sets a new password. @throws not_found when nobody has the e-mail address */
   async createPasswordLink(
     email: string,
-    baseUrl: BaseUrl,
+    baseUrl: string,
   ): Promise<{ email: string; link: string; expiresAt: string }> {
     const { write, audit, people, now } = this.#options
     const person = await people.find(email)
     const token = createLinkToken()
     const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
     const personId = person.id
+    // The command line has no identity; as the person's own event it appears in their projects' trails.
+    const by = { actor: { id: personId, name: null }, address: null }
+    const target = personLabel(person)
     await write.batch([
       write
         .insert(invitations)
-        .values({ id: newId('inv'), personId, tokenHash: hashLinkToken(token), createdAt, expiresAt }),
-      write.run(
-        audit.entry({
-          // The command line has no identity; as the person's own event it appears in their projects' trails.
-          by: { actor: { id: personId, name: null }, address: null },
-          projectId: null,
-          action: 'password_link_created',
-          target: personLabel(person),
-        }),
-      ),
+        .values({ id: newId('inv'), personId, tokenHash: hashToken(token), createdAt, expiresAt }),
+      write.run(audit.entry({ by, projectId: null, action: 'password_link_created', target })),
     ])
     return {
       email: person.email,
@@ -139,36 +134,15 @@ export class Invitations {
       link: `${baseUrl}/console/reset#${token}`,
     }
   }
-
-  async #nameOf(personId: string): Promise<string | null> {
-    const [row] = await this.#options.read
-      .select({ name: peopleTable.name })
-      .from(peopleTable)
-      .where(eq(peopleTable.id, personId))
-    return row?.name ?? null
-  }
 }
 
-interface StoredInvitation {
-  id: string
-  role: Role | null
-  createdBy: string | null
-  createdAt: number
-  expiresAt: number
-}
-
-function toRow({ id, role, createdBy, createdAt, expiresAt }: StoredInvitation): InvitationRow {
+function toRow(
+  row: Omit<typeof invitations.$inferSelect, 'projectId' | 'personId' | 'tokenHash'>,
+): InvitationRow {
   return {
-    id,
-    role: role ?? 'member',
-    createdBy,
-    createdAt: new Date(createdAt).toISOString(),
-    expiresAt: new Date(expiresAt).toISOString(),
+    ...row,
+    role: row.role ?? 'member',
+    createdAt: new Date(row.createdAt).toISOString(),
+    expiresAt: new Date(row.expiresAt).toISOString(),
   }
-}
-
-function tooMany(): AppError {
-  return invalidRequest([
-    { field: 'role', message: `cannot be given: there are ${openMax} open invitations; revoke some first` },
-  ])
 }

@@ -1,20 +1,26 @@
-import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
+import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { Client } from './auth.ts'
-import { hashLinkToken } from './link-token.ts'
-import { checkNewPerson, insertPerson, type NewPerson, passwordProblem } from './new-person.ts'
-import { changePassword } from './password-change.ts'
+import type { Auth, Client } from './auth.ts'
+import {
+  changePassword,
+  checkNewPerson,
+  insertPerson,
+  type NewPerson,
+  type NewPersonRow,
+  passwordProblem,
+} from './credentials.ts'
+import { inviterName } from './invitations.ts'
+import type { PeopleOptions } from './options.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
-import { endSetUp, setupHashName } from './set-up.ts'
+import type { Sessions } from './sessions.ts'
+import { consoleOwnerName, setupHashName } from './set-up.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+import { hashToken } from './token.ts'
 
 /** What a one-time link is for, before it is used. */
 export type LinkAnswer =
@@ -22,18 +28,10 @@ export type LinkAnswer =
   | { kind: 'invitation'; projectName: string; role: Role; invitedBy: string | null }
   | { kind: 'password'; email: string }
 
-interface LinksOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
+interface LinksOptions extends PeopleOptions {
   limits: Pick<SignInLimits, 'countLink'>
-  hashPassword: (password: string) => Promise<string>
-  /** Signs in somebody who has just set this password. */
-  signIn: (
-    credentials: { email: string; password: string },
-    client: Client,
-  ) => Promise<WithCookies<SessionAnswer>>
-  now: () => number
+  auth: Auth
+  sessions: Pick<Sessions, 'open'>
 }
 
 /** Checks and uses one-time links. Of two concurrent uses, one fails with `not_found`. */
@@ -64,32 +62,27 @@ export class Links {
   ): Promise<WithCookies<SessionAnswer>> {
     if (!(await this.#isSetupToken(token))) throw deadLink()
     const { write, audit, now } = this.#options
-    const person = await this.#prepare(token, input)
-    const { personId } = person
     const isGood = sql`exists (
-      select 1 from ${meta} where name = ${setupHashName} and value = ${hashLinkToken(token)})`
-    const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
-    const [made] = await this.#tryEmail('email', () =>
-      write.batch([
+      select 1 from ${meta} where name = ${setupHashName} and value = ${hashToken(token)})`
+    return await this.#asNewPerson({ token, input, path: '', client }, async (person) => {
+      const { personId } = person
+      const by = byPerson(person, client.address)
+      const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
+      const [made] = await write.batch([
         ...insertPerson(write, person, isGood),
-        write.run(
-          audit.entry({
-            by: byPerson(person, client.address),
-            projectId: null,
-            action: 'console_set_up',
-            target: null,
-          }),
-        ),
+        write.run(audit.entry({ by, projectId: null, action: 'console_set_up', target: null })),
         write.run(sql`
           insert into ${members} (project_id, person_id, role, created_at)
           select id, ${personId}, 'owner', ${now()} from ${projects}
           where ${isMade} and deleted_at is null and id not in (
             select project_id from ${members} where role = 'owner')`),
-        ...endSetUp(write, personId, isMade),
-      ]),
-    )
-    if (made.rowsAffected === 0) throw deadLink()
-    return await this.#options.signIn({ email: person.email, password: input.password }, client)
+        write.run(sql`
+          insert into ${meta} (name, value) select ${consoleOwnerName}, ${personId} where ${isMade}
+          on conflict do nothing`),
+        write.run(sql`delete from ${meta} where name = ${setupHashName} and ${isMade}`),
+      ])
+      if (made.rowsAffected === 0) throw deadLink()
+    })
   }
 
   /**
@@ -104,11 +97,13 @@ export class Links {
     const link = await this.#find(token)
     if (link.projectId === null) throw deadLink()
     if (newPerson) {
-      const person = await this.#prepare(token, newPerson, 'newPerson.')
-      await this.#tryEmail('newPerson.email', () => this.#join(link, person, client, person))
-      return await this.#options.signIn({ email: person.email, password: newPerson.password }, client)
+      const invited = { token, input: newPerson, path: 'newPerson.', client }
+      return await this.#asNewPerson(invited, (person) => this.#join(link, person, client, person))
     }
-    if (signedIn.personId === '') throw notSignedIn()
+    if (signedIn.personId === '') {
+      const detail = 'Sign in and open the link again, or join with a name, an e-mail address and a password.'
+      throw new AppError('not_signed_in', 'Sign in required', { detail })
+    }
     await this.#join(link, signedIn, client)
     const { personId, name, email } = signedIn
     const answer = await describeSession(this.#options.read, { id: personId, name, email })
@@ -124,39 +119,32 @@ export class Links {
     if (personId === null || name === null || email === null) throw deadLink()
     const problem = passwordProblem(password)
     if (problem) throw invalidRequest([{ field: 'password', message: problem }])
-    const { write, audit, now, hashPassword } = this.#options
+    const { write, audit, now, auth, sessions } = this.#options
+    const passwordHash = await (await auth.$context).password.hash(password)
+    const by = byPerson({ personId, name, email }, client.address)
+    const entry = audit.entry({ by, projectId: null, action: 'password_reset', target: null })
+    const condition = sql`exists (select 1 from ${invitations}
+      where token_hash = ${hashToken(token)} and expires_at > ${now()})`
     const [changed] = await write.batch(
-      changePassword(write, {
-        personId,
-        passwordHash: await hashPassword(password),
-        now: now(),
-        condition: this.#isGood(token),
-        entry: audit.entry({
-          by: byPerson({ personId, name, email }, client.address),
-          projectId: null,
-          action: 'password_reset',
-          target: null,
-        }),
-      }),
+      changePassword(write, { personId, passwordHash, now: now(), condition, entry }),
     )
     if (changed.rowsAffected === 0) throw deadLink()
-    return await this.#options.signIn({ email, password }, client)
+    return await sessions.open({ email, password }, client)
   }
 
   async #isSetupToken(token: string): Promise<boolean> {
     const hash = (await readMeta(this.#options.read, setupHashName)).get(setupHashName)
-    return hash === hashLinkToken(token)
+    return hash === hashToken(token)
   }
 
   async #find(token: string) {
-    const inviter = sql<string | null>`(select name from people where id = ${invitations.createdBy})`
     const [link] = await this.#options.read
       .select({
         id: invitations.id,
         projectId: invitations.projectId,
         projectName: projects.name,
         role: invitations.role,
-        invitedBy: inviter,
+        invitedBy: inviterName,
         personId: invitations.personId,
         personName: people.name,
         email: people.email,
@@ -166,7 +154,7 @@ export class Links {
       .leftJoin(people, eq(people.id, invitations.personId))
       .where(
         and(
-          eq(invitations.tokenHash, hashLinkToken(token)),
+          eq(invitations.tokenHash, hashToken(token)),
           gt(invitations.expiresAt, this.#options.now()),
           or(sql`${projects.id} is not null`, sql`${people.id} is not null`),
         ),
@@ -175,35 +163,37 @@ export class Links {
     return link
   }
 
-  /** Whether the link is still valid when the statement runs. */
-  #isGood(token: string): SQL {
-    return sql`exists (select 1 from ${invitations}
-      where token_hash = ${hashLinkToken(token)} and expires_at > ${this.#options.now()})`
-  }
-
-  /** Counts the attempt before the answer can reveal that an e-mail address is in use. @throws rate_limited, invalid_request */
-  async #prepare(token: string, input: NewPerson, path = '') {
+  /**
+   * Creates a person and signs them in. Counts the attempt before the answer can reveal that an e-mail address is in use.
+   * @param path where the request's body has `input`
+   * @throws rate_limited; invalid_request, also for an e-mail address that is in use
+   */
+  async #asNewPerson(
+    { token, input, path, client }: { token: string; input: NewPerson; path: string; client: Client },
+    create: (person: NewPersonRow) => Promise<void>,
+  ): Promise<WithCookies<SessionAnswer>> {
     const { name, email, password } = checkNewPerson(input, path)
-    const { read, limits, hashPassword, now } = this.#options
-    await limits.countLink(hashLinkToken(token))
+    const { read, limits, auth, sessions, now } = this.#options
+    await limits.countLink(hashToken(token))
+    // Before the hash, which costs much more.
     const [known] = await read.select({ id: people.id }).from(people).where(eq(people.email, email))
     if (known) throw emailInUse(`${path}email`)
-    return {
-      personId: newId('per'),
-      name,
-      email,
-      passwordHash: await hashPassword(password),
-      createdAt: now(),
-    }
+    const passwordHash = await (await auth.$context).password.hash(password)
+    await create({ personId: newId('per'), name, email, passwordHash, createdAt: now() }).catch((error) => {
+      throw isTaken(error, 'people.email') ? emailInUse(`${path}email`) : error
+    })
+    return await sessions.open({ email, password }, client)
   }
 
   async #join(
     link: { id: string; projectId: number | null },
     { personId, name, email }: { personId: string; name: string; email: string },
     client: Client,
-    newPerson?: Parameters<typeof insertPerson>[1],
+    newPerson?: NewPersonRow,
   ): Promise<void> {
     const { write, audit, now } = this.#options
+    const by = byPerson({ personId, name, email }, client.address)
+    const target = personLabel({ name, email })
     const isGood = sql`exists (select 1 from ${invitations} where id = ${link.id} and expires_at > ${now()})`
     const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
     const results = await write.batch([
@@ -214,24 +204,9 @@ export class Links {
         select project_id, ${personId}, role, ${now()} from ${invitations} where id = ${link.id} and ${isMade}
         on conflict do update set role = 'owner' where excluded.role = 'owner'`),
       write.run(sql`delete from ${invitations} where id = ${link.id} and ${isMade}`),
-      write.run(
-        audit.entry({
-          by: byPerson({ personId, name, email }, client.address),
-          projectId: link.projectId,
-          action: 'invitation_accepted',
-          target: personLabel({ name, email }),
-        }),
-      ),
+      write.run(audit.entry({ by, projectId: link.projectId, action: 'invitation_accepted', target })),
     ])
     if (results.at(-2)?.rowsAffected === 0) throw deadLink()
-  }
-
-  async #tryEmail<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work()
-    } catch (error) {
-      throw isTaken(error, 'people.email') ? emailInUse(field) : error
-    }
   }
 }
 
@@ -244,11 +219,5 @@ function emailInUse(field: string): AppError {
 function deadLink(): AppError {
   return new AppError('not_found', 'Not found', {
     detail: 'This link no longer works: it was used or revoked, or it has expired. Ask for a new one.',
-  })
-}
-
-function notSignedIn(): AppError {
-  return new AppError('not_signed_in', 'Sign in required', {
-    detail: 'Sign in and open the link again, or join with a name, an e-mail address and a password.',
   })
 }

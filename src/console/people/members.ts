@@ -1,27 +1,10 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import { type AuditTrail, personLabelSql } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import { personLabelSql } from '../../audit/audit-trail.ts'
 import { ownsProject, requiring } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
-import { preparedQueries } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { By, Membership, Role } from '../../identity.ts'
-
-const queries = preparedQueries((db) => ({
-  membership: db
-    .select({ projectId: members.projectId, publicId: projects.publicId, role: members.role })
-    .from(projects)
-    .innerJoin(members, eq(members.projectId, projects.id))
-    .where(
-      and(
-        eq(projects.publicId, sql.placeholder('publicId')),
-        eq(members.personId, sql.placeholder('personId')),
-        isNull(projects.deletedAt),
-      ),
-    )
-    .prepare(),
-}))
+import type { PeopleOptions } from './options.ts'
 
 /** A member of a project. Times are ISO 8601, UTC, here and in every answer of the console. */
 export interface MemberRow {
@@ -32,24 +15,22 @@ export interface MemberRow {
   joinedAt: string
 }
 
-interface MembersOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
-  now: () => number
-}
-
 /** The members of a project and their roles. A change takes effect with the next request. */
 export class Members {
-  readonly #options: MembersOptions
+  readonly #options: Omit<PeopleOptions, 'now'>
 
-  constructor(options: MembersOptions) {
+  constructor(options: Omit<PeopleOptions, 'now'>) {
     this.#options = options
   }
 
   /** Null when there is no such project, or the person is not a member of it. */
   async membership(personId: string, publicId: string): Promise<Membership | null> {
-    return (await queries(this.#options.read).membership.get({ personId, publicId })) ?? null
+    const [found] = await this.#options.read
+      .select({ projectId: members.projectId, publicId: projects.publicId, role: members.role })
+      .from(projects)
+      .innerJoin(members, eq(members.projectId, projects.id))
+      .where(and(eq(projects.publicId, publicId), eq(members.personId, personId), isNull(projects.deletedAt)))
+    return found ?? null
   }
 
   /** In the order they joined. */

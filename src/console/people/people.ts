@@ -1,21 +1,16 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { type AuditTrail, personLabelSql } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import { personLabelSql } from '../../audit/audit-trail.ts'
+import { readMeta, setMetaOnce } from '../../db/meta.ts'
 import { personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
-import { invitations, members, people, projects } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
+import { invitations, members, meta, people, projects } from '../../db/schema.ts'
 import { AppError, consoleOwnerOnly, invalidRequest } from '../../errors.ts'
-import { type By, byPerson, type Role, type SignedIn } from '../../identity.ts'
+import type { By, Role, SignedIn } from '../../identity.ts'
 import { nameProblem } from '../../validation.ts'
+import { normalizeEmail } from './credentials.ts'
 import { hasOtherOwner } from './members.ts'
-import { normalizeEmail } from './new-person.ts'
-import {
-  createSetUpLink,
-  disownConsole,
-  findConsoleOwner,
-  isConsoleOwner,
-  replaceSetUpLink,
-} from './set-up.ts'
+import type { PeopleOptions } from './options.ts'
+import { consoleOwnerName, findConsoleOwner, isConsoleOwner, setupHashName } from './set-up.ts'
+import { createLinkToken, hashToken } from './token.ts'
 
 export interface Person {
   id: string
@@ -33,30 +28,20 @@ export interface PersonOverall extends Account {
   projects: { id: string; name: string; role: Role }[]
 }
 
-interface PeopleOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: Pick<AuditTrail, 'entry' | 'entriesAbout'>
-  now: () => number
-}
-
 /** Everybody who can sign in, in any project or none. */
 export class People {
   readonly #options: PeopleOptions
-  readonly #read: ReadDatabase
 
   constructor(options: PeopleOptions) {
     this.#options = options
-    this.#read = options.read
   }
 
   /** @throws invalid_request when the name is blank or too long */
-  async rename(person: SignedIn, name: string, address: string | null): Promise<Person> {
+  async rename(person: SignedIn, name: string, by: By): Promise<Person> {
     const { write, audit, now } = this.#options
     const problem = nameProblem(name)
     if (problem) throw invalidRequest([{ field: 'name', message: problem }])
     const renamed = { name: name.trim(), updatedAt: new Date(now()) }
-    const by = byPerson(person, address)
     await write.batch([
       write.update(people).set(renamed).where(eq(people.id, person.personId)),
       write.run(audit.entry({ by, projectId: null, action: 'person_renamed', target: renamed.name })),
@@ -66,7 +51,7 @@ export class People {
 
   /** Oldest account first. */
   async list(): Promise<PersonOverall[]> {
-    const rows = await this.#read
+    const rows = await this.#options.read
       .select({
         id: people.id,
         name: people.name,
@@ -99,8 +84,11 @@ export class People {
    * @throws forbidden unless `by` owns the console; invalid_request for the last owner of a project, and for oneself;
    * not_found
    */
-  async remove(personId: string, by?: By): Promise<{ id: string; deleted: true }> {
-    if (personIdOf(by) === personId) throw notYourself()
+  async delete(personId: string, by?: By): Promise<{ id: string; deleted: true }> {
+    if (personIdOf(by) === personId) {
+      const message = 'is your own: whoever runs Callbook can delete you on the command line'
+      throw invalidRequest([{ field: 'id', message }])
+    }
     const { write, audit } = this.#options
     const [, , deleted] = await requiring([ownsConsole(by), ownsNothingAlone(personId)], (check) =>
       write.batch([
@@ -110,7 +98,7 @@ export class People {
         ),
         write.delete(people).where(eq(people.id, personId)),
         write.delete(invitations).where(eq(invitations.createdBy, personId)),
-        disownConsole(write, personId),
+        write.delete(meta).where(and(eq(meta.name, consoleOwnerName), eq(meta.value, personId))),
       ]),
     )
     if (deleted.rowsAffected > 0) return { id: personId, deleted: true }
@@ -119,7 +107,7 @@ export class People {
 
   /** @throws not_found when nobody has the e-mail address */
   async find(email: string): Promise<Person> {
-    const [person] = await this.#read
+    const [person] = await this.#options.read
       .select({ id: people.id, name: people.name, email: people.email })
       .from(people)
       .where(eq(people.email, normalizeEmail(email)))
@@ -128,14 +116,21 @@ export class People {
   }
 
   /** The token of the first set-up link; null if there already is a link or an owner. */
-  createSetUpLink(): Promise<string | null> {
-    return createSetUpLink(this.#read, this.#options.write)
+  async createSetUpLink(): Promise<string | null> {
+    const { write } = this.#options
+    if ((await readMeta(this.#options.read, 'console_')).size > 0) return null
+    const token = createLinkToken()
+    return (await setMetaOnce(write, setupHashName, hashToken(token))) ? token : null
   }
 
-  /** The token of a new set-up link. @throws invalid_request when the console has an owner */
+  /** The token of a new set-up link, which replaces the previous one. @throws invalid_request when the console has an owner */
   async replaceSetUpLink(): Promise<string> {
-    const token = await replaceSetUpLink(this.#options.write)
-    if (token !== null) return token
+    const token = createLinkToken()
+    const made = await this.#options.write.run(sql`
+      insert into ${meta} (name, value) select ${setupHashName}, ${hashToken(token)}
+      where not exists (select 1 from ${meta} where name = ${consoleOwnerName})
+      on conflict do update set value = excluded.value`)
+    if (made.rowsAffected > 0) return token
     throw new AppError('invalid_request', 'Invalid request', {
       detail:
         'The console already has an owner; `person list` shows who. Only a console without one can be set up.',
@@ -144,7 +139,7 @@ export class People {
 
   /** The id of the person who set the console up; null before that. */
   consoleOwner(): Promise<string | null> {
-    return findConsoleOwner(this.#read)
+    return findConsoleOwner(this.#options.read)
   }
 }
 
@@ -153,23 +148,12 @@ function ownsConsole(by: By | undefined): Requirement {
 }
 
 function ownsNothingAlone(personId: string): Requirement {
+  const message =
+    "is that of a project's last owner: make another person an owner of it first, or delete the project"
   return {
     condition: sql`not exists (
       select 1 from ${members} as own where own.person_id = ${personId} and own.role = 'owner'
         and not ${hasOtherOwner(sql`own.project_id`, personId)})`,
-    otherwise: () =>
-      invalidRequest([
-        {
-          field: 'id',
-          message:
-            "is that of a project's last owner: make another person an owner of it first, or delete the project",
-        },
-      ]),
+    otherwise: () => invalidRequest([{ field: 'id', message }]),
   }
-}
-
-function notYourself(): AppError {
-  return invalidRequest([
-    { field: 'id', message: 'is your own: whoever runs Callbook can delete you on the command line' },
-  ])
 }

@@ -1,19 +1,22 @@
 import { isAPIError } from 'better-auth/api'
-import { and, desc, eq, gt, lt, not, type SQL } from 'drizzle-orm'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import { and, desc, eq, gt, lt, not } from 'drizzle-orm'
 import { people, sessions } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
-import { byPerson, personLabel, type SignedIn } from '../../identity.ts'
+import { type By, byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Auth, type Client, headersOf } from './auth.ts'
-import { hashSessionToken } from './auth-database.ts'
-import { normalizeEmail, passwordProblem } from './new-person.ts'
-import { changePassword, findPasswordHash, hasPassword } from './password-change.ts'
+import {
+  changePassword,
+  findPasswordHash,
+  hasPassword,
+  normalizeEmail,
+  passwordProblem,
+} from './credentials.ts'
+import type { PeopleOptions } from './options.ts'
 import type { Person } from './people.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+import { hashToken } from './token.ts'
 
 export interface SessionRow {
   id: string
@@ -24,13 +27,9 @@ export interface SessionRow {
   userAgent: string | null
 }
 
-interface SessionsOptions {
+interface SessionsOptions extends PeopleOptions {
   auth: Auth
   limits: SignInLimits
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
-  now: () => number
   log: Pick<Log, 'error'>
 }
 
@@ -38,8 +37,6 @@ interface Credentials {
   email: string
   password: string
 }
-
-type SignedOut = WithCookies<{ signedOut: true }>
 
 /** Signs people in and out. */
 export class Sessions {
@@ -52,11 +49,9 @@ export class Sessions {
   /** The person whom the cookies sign in. Writes nothing: the guard calls this for every request. */
   async signedIn(cookies: string | null): Promise<SignedIn | null> {
     if (cookies === null) return null
+    const headers = new Headers({ cookie: cookies })
     const found = await unwrappingErrors(
-      this.#options.auth.api.getSession({
-        headers: new Headers({ cookie: cookies }),
-        query: { disableRefresh: true },
-      }),
+      this.#options.auth.api.getSession({ headers, query: { disableRefresh: true } }),
     )
     if (!found) return null
     const { user, session } = found
@@ -96,13 +91,26 @@ export class Sessions {
     return { answer: await describeSession(read, user), cookies }
   }
 
-  async signOut(person: SignedIn, client: Client): Promise<SignedOut> {
-    return await this.#end(person, client, 'signed_out', eq(sessions.id, person.sessionId))
-  }
-
-  /** Ends every session of the person, including this one. */
-  async signOutEverywhere(person: SignedIn, client: Client): Promise<SignedOut> {
-    return await this.#end(person, client, 'signed_out_everywhere', eq(sessions.userId, person.personId))
+  /** @param scope `everywhere` ends every session of the person, including this one */
+  async signOut(
+    person: SignedIn,
+    client: Client,
+    scope: 'here' | 'everywhere',
+  ): Promise<WithCookies<{ signedOut: true }>> {
+    const { auth, write, audit } = this.#options
+    const [which, action] =
+      scope === 'here'
+        ? ([eq(sessions.id, person.sessionId), 'signed_out'] as const)
+        : ([eq(sessions.userId, person.personId), 'signed_out_everywhere'] as const)
+    const by = byPerson(person, client.address)
+    await write.batch([
+      write.delete(sessions).where(which),
+      write.run(audit.entry({ by, projectId: null, action, target: null })),
+    ])
+    const { headers } = await unwrappingErrors(
+      auth.api.signOut({ headers: headersOf(client), returnHeaders: true }),
+    )
+    return { answer: { signedOut: true }, cookies: headers.getSetCookie() }
   }
 
   /** Newest first. */
@@ -123,9 +131,8 @@ export class Sessions {
   }
 
   /** @throws not_found for a session of somebody else */
-  async end(person: SignedIn, id: string, client: Client): Promise<{ signedOut: true }> {
+  async end(person: SignedIn, id: string, by: By): Promise<{ signedOut: true }> {
     const { write, audit } = this.#options
-    const by = byPerson(person, client.address)
     const [ended] = await write.batch([
       write.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.userId, person.personId))),
       write.run(audit.entry({ by, projectId: null, action: 'session_ended', target: null })),
@@ -149,15 +156,13 @@ export class Sessions {
     const currentHash = await findPasswordHash(read, person.email)
     if (!currentHash || !(await password.verify({ hash: currentHash, password: currentPassword })))
       throw wrongCurrentPassword()
+    const { personId } = person
     const by = byPerson(person, client.address)
+    const passwordHash = await password.hash(newPassword)
+    const condition = hasPassword(personId, currentHash)
+    const entry = audit.entry({ by, projectId: null, action: 'password_changed', target: null })
     const [changed] = await write.batch(
-      changePassword(write, {
-        personId: person.personId,
-        passwordHash: await password.hash(newPassword),
-        now: now(),
-        condition: hasPassword(person.personId, currentHash),
-        entry: audit.entry({ by, projectId: null, action: 'password_changed', target: null }),
-      }),
+      changePassword(write, { personId, passwordHash, now: now(), condition, entry }),
     )
     if (changed.rowsAffected === 0) throw wrongCurrentPassword()
     const { cookies } = await this.#begin({ email: person.email, password: newPassword }, client)
@@ -178,13 +183,13 @@ export class Sessions {
         returnHeaders: true,
       }),
     ).catch(async (error) => {
-      // Such as of a person who is deleted while their password is judged.
+      // The person may have been deleted, or their password changed, in the meantime.
       const isSame = (await findPasswordHash(read, credentials.email)) === passwordHash
       throw isSame ? error : wrongCredentials()
     })
     const { user, token } = response
     const before = await this.signedIn(client.cookies)
-    const isNew = eq(sessions.token, hashSessionToken(token))
+    const isNew = eq(sessions.token, hashToken(token))
     const [, , , kept] = await write.batch([
       write.delete(sessions).where(and(isNew, not(hasPassword(user.id, passwordHash)))),
       write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
@@ -194,24 +199,6 @@ export class Sessions {
     ])
     if (kept.length === 0) throw wrongCredentials()
     return { user, cookies: headers.getSetCookie() }
-  }
-
-  async #end(
-    person: SignedIn,
-    client: Client,
-    action: 'signed_out' | 'signed_out_everywhere',
-    which: SQL,
-  ): Promise<SignedOut> {
-    const { auth, write, audit } = this.#options
-    const by = byPerson(person, client.address)
-    await write.batch([
-      write.delete(sessions).where(which),
-      write.run(audit.entry({ by, projectId: null, action, target: null })),
-    ])
-    const { headers } = await unwrappingErrors(
-      auth.api.signOut({ headers: headersOf(client), returnHeaders: true }),
-    )
-    return { answer: { signedOut: true }, cookies: headers.getSetCookie() }
   }
 
   /** Never fails. Not awaited: the response time must not reveal whether the e-mail address is in use. */

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import { eq, inArray, lt, sql } from 'drizzle-orm'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
 import { signInLimits } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
+import type { PeopleOptions } from './options.ts'
+import { hashToken } from './token.ts'
 
 /** At most `attemptsMax` in `windowMs`. */
 interface LimitRule {
@@ -27,10 +26,7 @@ const perLink: LimitRule = { windowMs: 3_600_000, attemptsMax: 10 }
 /** At least as long as every window. */
 const keptMs = 3_600_000
 
-interface SignInLimitsOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  now: () => number
+interface SignInLimitsOptions extends Omit<PeopleOptions, 'audit'> {
   /** Groups addresses that one client may hold: an IPv6 client can use any address of its network. */
   networkOf: (address: string | null) => string
 }
@@ -40,11 +36,7 @@ interface Attempt {
   rule: LimitRule
 }
 
-interface Counted {
-  key: string
-  count: number
-  lastRequest: number
-}
+type Counted = Pick<typeof signInLimits.$inferSelect, 'count' | 'lastRequest'>
 
 /**
  * Counts attempts in the database, so that processes share the counts and a restart keeps them. An attempt over a
@@ -121,20 +113,15 @@ function isOver({ lastRequest }: Counted, { windowMs }: LimitRule, now: number):
   return Math.abs(now - lastRequest) >= windowMs
 }
 
-function refuseAbove(
-  attemptsMax: number,
-  { count, lastRequest }: Counted,
-  { windowMs }: LimitRule,
-  now: number,
-) {
-  if (count <= attemptsMax) return
+function refuseAbove(attemptsMax: number, row: Counted, { windowMs }: LimitRule, now: number): void {
+  if (row.count <= attemptsMax) return
   throw new AppError('rate_limited', 'Too many requests', {
     detail: 'There were too many attempts. Wait a moment and try again.',
-    retryAfterSeconds: Math.max(1, Math.ceil((lastRequest + windowMs - now) / 1_000)),
+    retryAfterSeconds: Math.max(1, Math.ceil((row.lastRequest + windowMs - now) / 1_000)),
   })
 }
 
 /** Hashed, since people may type anything into the field, even a password. */
 function keyOfEmail(email: string): string {
-  return `email:${createHash('sha256').update(email).digest('hex')}`
+  return `email:${hashToken(email)}`
 }

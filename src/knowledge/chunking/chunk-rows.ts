@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto'
 import { toIndexedWords } from '../../text/words.ts'
+import type { ChunkPreview } from '../schemas.ts'
 import { type Chunk, splitIntoChunks } from './chunks.ts'
-
-export type ChunkRow = [
-  position: number,
-  heading: string | null,
-  text: string,
-  overlapChars: number,
-  textHash: string,
-]
 
 /** A text's chunks as JSON for the inserts. */
 export interface ChunkRows {
-  /** An array of chunk rows, each with the SHA-256 of its text. */
+  /** An array of chunks, each with its `textHash`, the SHA-256 of its text. */
   rows: string
   /** An object of [heading, text] by position: what the keyword index stores, where it differs from the row. */
   words: string
@@ -20,21 +13,16 @@ export interface ChunkRows {
 
 export function toChunkRows(text: string): ChunkRows {
   const chunks = splitIntoChunks(text)
-  const rows = chunks.map(
-    ({ position, heading, text, overlapChars }): ChunkRow => [
-      position,
-      heading,
-      text,
-      overlapChars,
-      sha256(text),
-    ],
-  )
-  return { rows: JSON.stringify(rows), words: JSON.stringify(Object.fromEntries(chunks.flatMap(toWords))) }
+  return {
+    rows: JSON.stringify(chunks.map((chunk) => ({ ...chunk, textHash: sha256(chunk.text) }))),
+    words: JSON.stringify(Object.fromEntries(chunks.flatMap(toWords))),
+  }
 }
 
-/** Parses the rows that toChunkRows made. */
-export function readChunkRows(rows: string): ChunkRow[] {
-  return JSON.parse(rows)
+/** The chunk as clients see it: with its lengths in code points. */
+export function toChunkPreview({ position, heading, text, overlapChars }: Chunk): ChunkPreview {
+  const overlap = text.slice(0, overlapChars)
+  return { position, heading, text, characters: [...text].length, overlapCharacters: [...overlap].length }
 }
 
 export function sha256(text: string): string {

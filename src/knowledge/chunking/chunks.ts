@@ -1,4 +1,4 @@
-import { chunkCharsMax, cutSection } from './cuts.ts'
+import { type Cut, chunkCharsMax, cutSection } from './cuts.ts'
 import { withoutLinks } from './links.ts'
 import { createHeadingPaths, findSections, headingSeparator, type Section } from './sections.ts'
 
@@ -20,16 +20,13 @@ export const chunkCharsMin = 200
 
 /**
  * Splits a Markdown or plain text at its headings. Sections that are too long are split at paragraphs, lines, sentences
- * or words. Nothing is lost: without their overlaps, the chunks join to the text. The time is linear for any text. A
+ * or words. Nothing is lost: without their overlaps, the chunks add up to the text. The time is linear for any text. A
  * chunk is only white space where the text has a chunk's length of white space.
  */
 export function splitIntoChunks(text: string): Chunk[] {
-  const pieces: Piece[] = []
-  for (const section of findSections(text)) {
-    for (const { start, end, overlapChars } of cutSection(text, section.start, section.end)) {
-      pieces.push({ start, end, overlapChars, section })
-    }
-  }
+  const pieces = findSections(text).flatMap((section) =>
+    cutSection(text, section.start, section.end).map((cut): Piece => ({ ...cut, section })),
+  )
   const headingPath = createHeadingPaths()
   return mergeTiny(pieces).map(({ start, end, overlapChars, section }, position) => ({
     position,
@@ -44,15 +41,12 @@ export function embeddedText(itemName: string, chunk: { heading: string | null; 
   return `${contextLine(itemName.trim(), chunk.heading)}\n${withoutLinks(chunk.text)}`
 }
 
-/** A future chunk by offsets: its own text starts at `start`, its overlap before that. */
-interface Piece {
-  start: number
-  end: number
-  overlapChars: number
+/** A future chunk. */
+interface Piece extends Cut {
   section: Section
 }
 
-/** Merges forward first, so that a bare title joins the text below it, then backward what is still tiny. */
+/** Merges forward first, so that a bare title joins the text below it. Then merges backward what is still tiny. */
 function mergeTiny(pieces: Piece[]): Piece[] {
   const forward = mergeNeighbours(pieces, (piece) => charsOf(piece) < chunkCharsMin)
   return mergeNeighbours(forward, (_, next) => charsOf(next) < chunkCharsMin)

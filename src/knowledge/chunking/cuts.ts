@@ -1,11 +1,10 @@
 import { graphemeStart, joinsBefore } from '../../text/graphemes.ts'
-import { isLineEnd, isSpace, skipSpace } from '../../text/white-space.ts'
-import { nearestBoundary } from './boundaries.ts'
+import { isInsideLineEnd, isLineEnd, isSpace, skipSpace } from '../../text/white-space.ts'
 
 /** The length limit of a chunk, overlap included. All sizes here are in UTF-16 code units. */
 export const chunkCharsMax = 1_600
 /** Sections over the limit are cut into pieces of about this size. */
-export const chunkCharsTarget = 1_200
+const chunkCharsTarget = 1_200
 /** How much of the previous piece is repeated, at most. */
 export const chunkOverlapCharsMax = 120
 
@@ -84,4 +83,43 @@ function overlapBefore(text: string, from: number, cut: number): number {
   if (start < earliest) start = graphemeStart(text, from, Math.min(cut, earliest + 2 * (earliest - start)))
   const overlapChars = cut - start
   return overlapChars > chunkOverlapCharsMax || skipSpace(text, start, cut) === cut ? 0 : overlapChars
+}
+
+/** The best offset from `low` to `high` to cut at: the highest rank, and of these the one nearest to `ideal`. */
+function nearestBoundary(text: string, low: number, high: number, ideal: number): number | null {
+  let best: number | null = null
+  let bestRank: number = rank.none
+  for (let at = low; at <= high; at++) {
+    const atRank = rankAt(text, at)
+    if (atRank === rank.none || atRank < bestRank || joinsBefore(text, at)) continue
+    if (atRank === bestRank && best !== null && Math.abs(at - ideal) >= Math.abs(best - ideal)) continue
+    best = at
+    bestRank = atRank
+  }
+  return best
+}
+
+/** What ends at a boundary. The larger the unit, the better the cut. */
+const rank = { none: 0, word: 1, sentence: 2, line: 3, paragraph: 4 } as const
+
+/** What kind of unit ends right before `at`. The white space after a unit belongs to it. */
+function rankAt(text: string, at: number): number {
+  const before = text.charCodeAt(at - 1)
+  if (!isSpace(before)) return wideStops.has(before) ? rank.sentence : rank.none
+  if (isLineEnd(before)) {
+    if (isInsideLineEnd(text, at)) return rank.none
+    const lineEnd = isInsideLineEnd(text, at - 1) ? at - 2 : at - 1
+    return isLineEnd(text.charCodeAt(lineEnd - 1)) ? rank.paragraph : rank.line
+  }
+  if (isSpace(text.charCodeAt(at))) return rank.none
+  return stops.has(text.charCodeAt(at - 2)) ? rank.sentence : rank.word
+}
+
+/** Full stops of scripts that put no space after them. */
+const wideStops = codesOf('。！？｡')
+/** Among them the Arabic question mark and the danda of Indian scripts. */
+const stops = codesOf('.!?…؟।')
+
+function codesOf(characters: string): ReadonlySet<number> {
+  return new Set(Array.from(characters, (character) => character.charCodeAt(0)))
 }

@@ -1,7 +1,6 @@
 import { withoutHidden } from '../../validation.ts'
 import { frontMatterEnd } from './front-matter.ts'
-import { findHeadings } from './headings.ts'
-import { readTitle } from './titles.ts'
+import { findHeadings, readTitle } from './headings.ts'
 
 const nameCharsMax = 200
 
@@ -10,25 +9,18 @@ const nameCharsMax = 200
  * matter, else its first heading of any level. Null if it has none of these.
  */
 export function documentName(text: string): string | null {
-  const { level, title } = firstHeading(text)
-  const name = level === 1 ? title : (frontMatterTitle(text) ?? title)
+  // Headings without a title are skipped, such as those that are only an image.
+  const heading = findHeadings(text).find((heading) => readTitle(heading) !== '')
+  const title = heading ? readTitle(heading) : null
+  const name = heading?.level === 1 ? title : (frontMatterTitle(text) ?? title)
   return name === null ? null : toItemName(name) || null
 }
 
-/** Without characters that an item's name may not contain, and at most as long as one may be, in code points. */
+/** Removes characters that an item's name may not contain, and cuts the title to the longest allowed name. */
 export function toItemName(title: string): string {
   const name = withoutHidden(title)
   const chars = [...name]
   return chars.length <= nameCharsMax ? name : `${chars.slice(0, nameCharsMax - 1).join('')}…`
-}
-
-/** Skips headings without a title, such as those that are only an image. */
-function firstHeading(text: string): { level: number; title: string | null } {
-  for (const heading of findHeadings(text)) {
-    const title = readTitle(heading)
-    if (title !== '') return { level: heading.level, title }
-  }
-  return { level: 0, title: null }
 }
 
 /** A `title` on one line, in YAML or TOML. Longer forms are not read. */

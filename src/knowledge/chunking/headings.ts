@@ -1,4 +1,5 @@
 import MarkdownIt, { type Token } from 'markdown-it'
+import { graphemeStart } from '../../text/graphemes.ts'
 import { frontMatterEnd } from './front-matter.ts'
 
 /** A heading of the document itself, not of a list item or a quotation in it. */
@@ -18,27 +19,26 @@ export function findHeadings(text: string): Heading[] {
   return outline.headings.map((heading) => ({ ...heading, start: bodyStart + heading.start }))
 }
 
-/** The parser knows `\n` alone. The length stays the same, and with it every offset. */
+/** The parser knows only `\n`. The length stays the same, so all offsets do. */
 function withLineFeeds(text: string): string {
   return text.replaceAll('\r\n', ' \n').replaceAll('\r', '\n')
 }
 
 const listDepthMax = 32
-// A quotation reads ahead over all lines that may belong to it, so the time grows with each level of them.
+// The parser reads ahead once for each level of quotation, so its time grows with the depth.
 const quotationDepthMax = 4
 
 const markdown = new MarkdownIt('commonmark', { maxNesting: listDepthMax })
 // No heading needs link definitions.
 markdown.block.ruler.disable('reference')
 
-/** How many levels of `maxNesting` an element takes; others take one. A list's level is that of its item. */
+/** How many levels of `maxNesting` an element counts for; any other counts for one. A list counts by its items. */
 const levelsByTag: Record<string, number> = { ul: 0, ol: 0, blockquote: listDepthMax / quotationDepthMax }
 
 /** Keeps the headings and drops all other tokens, of which 1 MiB of Markdown can have two million. */
 class Outline extends markdown.block.State {
   readonly headings: Heading[] = []
-  #opening: Token | undefined
-  #title: Token | undefined
+  #inline: Token | undefined
 
   constructor(source: string) {
     super(source, markdown, {}, [])
@@ -48,14 +48,42 @@ class Outline extends markdown.block.State {
     const token = super.push(type, tag, nesting)
     this.tokens.pop()
     this.level += nesting * ((levelsByTag[tag] ?? 1) - 1)
-    if (type === 'heading_open') this.#opening = token
-    else if (type === 'inline') this.#title = token
-    else if (type === 'heading_close' && token.level === 0) this.#takeHeading(Number(tag.slice(1)))
+    // A heading's content comes between its opening and its closing.
+    if (type === 'inline') this.#inline = token
+    if (type === 'heading_close' && token.level === 0) {
+      const { content = '', map } = this.#inline ?? {}
+      this.headings.push({
+        level: Number(tag.slice(1)),
+        start: this.bMarks[map?.[0] ?? 0] ?? 0,
+        source: content,
+      })
+    }
     return token
   }
+}
 
-  #takeHeading(level: number): void {
-    const [line = 0] = this.#opening?.map ?? []
-    this.headings.push({ level, start: this.bMarks[line] ?? 0, source: this.#title?.content ?? '' })
+const titleCharsMax = 120
+const titleSourceCharsMax = 400
+/** More marks than any real title has: inline parsing is quadratic in them. */
+const titleMarksMax = 40
+const inlineMarkdown = new MarkdownIt('commonmark')
+
+/** A heading's title as plain text on one line, cut when it is long. */
+export function readTitle({ source }: Heading): string {
+  // `## Title {#anchor}` is how Docusaurus and others name an anchor. Readers do not see it.
+  const visible = source.slice(0, titleSourceCharsMax).replace(/[ \t]*\{#[^{}]*\}[ \t]*$/, '')
+  const marks = visible.match(/[*_`[\]<!&\\]/g)?.length ?? 0
+  const plain = marks > titleMarksMax ? visible : plainText(visible.trim())
+  const title = plain.replace(/\s+/g, ' ').trim()
+  if (title.length <= titleCharsMax) return title
+  return `${title.slice(0, graphemeStart(title, 0, titleCharsMax - 1))}…`
+}
+
+function plainText(source: string): string {
+  let plain = ''
+  for (const { type, content } of inlineMarkdown.parseInline(source, {})[0]?.children ?? []) {
+    if (type === 'softbreak' || type === 'hardbreak') plain += ' '
+    else if (type === 'text' || type === 'code_inline' || type === 'image') plain += content
   }
+  return plain
 }

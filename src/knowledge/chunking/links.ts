@@ -9,6 +9,6 @@ export function withoutLinks(text: string): string {
   return read.trim() === '' ? text.replace(link, '$1') : read
 }
 
-// A label has no brackets: otherwise each of a thousand open ones would be searched to the end of its line.
+// A label has no brackets: otherwise each of a thousand open brackets would be searched to the end of its line.
 const link = /\[([^[\]\n]*)\]\([^)\n]*\)/g
 const linkLine = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\*\*)?\[[^[\]\n]*\]\([^)\n]*\)(?:\*\*)?[ \t.]*$/gm

@@ -1,5 +1,4 @@
-import { findHeadings, type Heading } from './headings.ts'
-import { readTitle } from './titles.ts'
+import { findHeadings, type Heading, readTitle } from './headings.ts'
 
 /** A heading and the text below it, up to the next heading of any level. */
 export interface Section {

@@ -1,4 +1,4 @@
-/** An answer within this share of the time limit leaves room for twice as many texts. */
+/** An answer that takes less than this share of the time limit doubles the size. */
 const quickShare = 0.25
 
 /**
@@ -6,14 +6,12 @@ const quickShare = 0.25
  * that was answered quickly. A model on a slow CPU takes minutes for what a hosted one answers at once.
  */
 export class BatchSize {
-  readonly #max: number
-  readonly #timeoutMs: number
+  readonly #limits: { max: number; timeoutMs: number }
   #texts: number
 
-  constructor({ max, timeoutMs }: { max: number; timeoutMs: number }) {
-    this.#max = max
-    this.#timeoutMs = timeoutMs
-    this.#texts = max
+  constructor(limits: { max: number; timeoutMs: number }) {
+    this.#limits = limits
+    this.#texts = limits.max
   }
 
   get texts(): number {
@@ -21,13 +19,13 @@ export class BatchSize {
   }
 
   timedOut(sent: number): void {
-    // By what was sent: of several requests under way, each says the same.
+    // Half of what was sent: several requests of one size may time out, and halve it only once.
     this.#texts = Math.max(1, Math.min(this.#texts, sent >> 1))
   }
 
   answered(sent: number, durationMs: number): void {
     const isFull = sent >= this.#texts
-    if (isFull && durationMs < this.#timeoutMs * quickShare)
-      this.#texts = Math.min(this.#max, this.#texts * 2)
+    if (isFull && durationMs < this.#limits.timeoutMs * quickShare)
+      this.#texts = Math.min(this.#limits.max, this.#texts * 2)
   }
 }

@@ -36,7 +36,7 @@ export function createBuiltinEmbedder({ embedDocuments }: BuiltinOptions = {}): 
       if (kind === 'document' && embedDocuments && !signal.aborted) return embedDocuments(texts)
       const vectors: Float32Array[] = []
       for (const text of texts) {
-        // Between texts other work gets its turn, and the caller can cancel.
+        // Other work runs between texts, and the caller can cancel.
         if (vectors.length > 0) await setImmediate()
         if (signal.aborted) throw new EmbeddingError('Embedding was cancelled', { cause: signal.reason })
         vectors.push(features.vectorOf(text))

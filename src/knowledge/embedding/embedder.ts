@@ -8,18 +8,18 @@ export interface Embedder {
    * and chunker version. Vectors of different spaces are never compared.
    */
   readonly space: string
-  /** Length of every vector; null until the first answer of a model that is not in our table. */
+  /** Length of every vector; null while neither stored vectors nor an answer told it. */
   readonly dimensions: number | null
   /**
-   * How much the order of its vectors counts in hybrid search, where the order by words counts 1: less than 1 where
-   * vectors know no more than the words.
+   * The weight of the vector ranking in hybrid search, where the keyword ranking weighs 1. It is low where vectors
+   * know little more than the words.
    */
   readonly rankWeight: number
   /** For people: where texts are sent, e.g. `this process (builtin)` or `https://router.huggingface.co/…`. */
   readonly destination: string
-  /** How many texts are worth handing over at once; less while the provider is slow. */
+  /** How many texts to pass in one call; fewer while the provider is slow. */
   readonly batchTextsMax: number
-  /** How many calls for documents are worth having under way: one where this process does the work itself. */
+  /** How many calls for documents are worth making at once: one where this process does the work itself. */
   readonly batchesAtOnce: number
   embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]>
 }
@@ -27,20 +27,23 @@ export interface Embedder {
 /** Some models want queries and documents marked by different prefixes. */
 export type EmbeddingKind = 'query' | 'document'
 
+interface EmbeddingErrorOptions {
+  /** How long the provider asked us to wait, if it did. */
+  retryAfterMs?: number | undefined
+  /** Whether one of the texts may be the reason, so that the others could be embedded without it. */
+  mayBeText?: boolean
+  cause?: unknown
+}
+
 /** Why texts could not be embedded now. Their chunks stay pending and are tried again. */
 export class EmbeddingError extends Error {
-  /** Milliseconds the provider asked us to wait (from `Retry-After`), when it did. */
   readonly retryAfterMs: number | undefined
-  /** Whether it may be that one of the texts cannot be embedded, and its neighbours could without it. */
   readonly mayBeText: boolean
 
-  constructor(
-    message: string,
-    options: { retryAfterMs?: number | undefined; mayBeText?: boolean; cause?: unknown } = {},
-  ) {
-    super(message, { cause: options.cause })
+  constructor(message: string, { retryAfterMs, mayBeText = false, cause }: EmbeddingErrorOptions = {}) {
+    super(message, { cause })
     this.name = 'EmbeddingError'
-    this.retryAfterMs = options.retryAfterMs
-    this.mayBeText = options.mayBeText ?? false
+    this.retryAfterMs = retryAfterMs
+    this.mayBeText = mayBeText
   }
 }

@@ -1,5 +1,5 @@
-import { InferenceClient } from '@huggingface/inference'
-import { failureOf, RequestFailure, type SeenAnswer } from './failures.ts'
+import { InferenceClient, InferenceClientProviderOutputError } from '@huggingface/inference'
+import { failureOf, RequestFailure } from './failures.ts'
 
 /** 32 token-level answers of 512 tokens x 384 numbers are some 75 MB of JSON. */
 const answerBytesMax = 96 * 1024 * 1024
@@ -12,77 +12,78 @@ interface FeatureExtractionOptions {
   timeoutMs: number
 }
 
+export type FeatureExtraction = ReturnType<typeof featureExtraction>
+
 /** Hugging Face's feature-extraction task at one address, with limits on time and on the answer's size. */
-export class FeatureExtraction {
-  /** Where texts are sent, without user, password and query, which may be secrets. */
-  readonly destination: string
-  private readonly url: string
-  private readonly client: InferenceClient
-  private readonly fetch: typeof fetch
-  private readonly timeoutMs: number
-
-  constructor({ model, endpoint, token, fetch, timeoutMs }: FeatureExtractionOptions) {
-    this.url = endpoint === null ? hostedUrl(model) : endpointUrl(endpoint)
-    const { origin, pathname } = new URL(this.url)
-    this.destination = origin + pathname
-    this.client = new InferenceClient(token ?? undefined)
-    this.fetch = fetch
-    this.timeoutMs = timeoutMs
-  }
-
-  /** What the provider answers, unread. Throws RequestFailure. */
-  async request(inputs: string[], signal: AbortSignal): Promise<unknown> {
-    const timeout = AbortSignal.timeout(this.timeoutMs)
-    const seen: SeenAnswer = { response: null, isTooLong: false }
-    try {
+export function featureExtraction(options: FeatureExtractionOptions) {
+  const { timeoutMs } = options
+  const url = urlOf(options)
+  const client = new InferenceClient(options.token ?? undefined)
+  const fetch = checkedFetch(options.fetch)
+  return {
+    /** Without user, password and query, which may be secrets. */
+    destination: url.origin + url.pathname,
+    /** What the provider answers, unchecked. @throws RequestFailure */
+    async request(inputs: string[], signal: AbortSignal): Promise<unknown> {
+      const timeout = AbortSignal.timeout(timeoutMs)
       // With `endpointUrl` the client does not look up providers, some of which serve other vectors of the same model.
-      const args = { endpointUrl: this.url, inputs, normalize: true, truncate: true }
-      return await this.client.featureExtraction(args, {
-        signal: AbortSignal.any([signal, timeout]),
-        fetch: this.watchedFetch(seen),
-        // By default the client repeats a request that got 503, at once and for ever.
-        retry_on_error: false,
-      })
-    } catch (error) {
-      if (signal.aborted) throw new RequestFailure('cancelled')
-      if (timeout.aborted) throw new RequestFailure('timeout', { detail: `${this.timeoutMs} ms` })
-      throw failureOf(error, seen)
-    }
-  }
-
-  private watchedFetch(seen: SeenAnswer): typeof fetch {
-    const { fetch } = this
-    const watched = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
-      // Texts go to the destination that was announced, and nowhere else.
-      seen.response = await fetch(input, { ...init, redirect: 'manual' })
-      return withBodyLimit(seen.response, seen)
-    }
-    return Object.assign(watched, { preconnect: fetch.preconnect })
-  }
-}
-
-function withBodyLimit(response: Response, seen: SeenAnswer): Response {
-  let bytes = 0
-  const limit = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength
-      if (bytes <= answerBytesMax) return controller.enqueue(chunk)
-      seen.isTooLong = true
-      controller.error(new Error('The answer is too long'))
+      const args = { endpointUrl: url.href, inputs, normalize: true, truncate: true }
+      try {
+        return await client.featureExtraction(args, {
+          signal: AbortSignal.any([signal, timeout]),
+          fetch,
+          // By default the client repeats a request that got 503, at once and for ever.
+          retry_on_error: false,
+        })
+      } catch (error) {
+        if (signal.aborted) throw new RequestFailure('cancelled')
+        if (timeout.aborted) throw new RequestFailure('timeout', { detail: `${timeoutMs} ms` })
+        if (error instanceof RequestFailure) throw error
+        const isJson = error instanceof InferenceClientProviderOutputError
+        throw new RequestFailure(isJson ? 'malformed' : 'unreadable')
+      }
     },
-  })
-  const { status, headers } = response
-  return response.body ? new Response(response.body.pipeThrough(limit), { status, headers }) : response
-}
-
-function hostedUrl(model: string): string {
-  return `https://router.huggingface.co/hf-inference/models/${model}/pipeline/feature-extraction`
-}
-
-function endpointUrl(endpoint: string): string {
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : null
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new Error('The embedding endpoint must be an http or https URL')
   }
-  return url.href
+}
+
+function urlOf({ model, endpoint }: FeatureExtractionOptions): URL {
+  const hosted = `https://router.huggingface.co/hf-inference/models/${model}/pipeline/feature-extraction`
+  const address = endpoint ?? hosted
+  if (/^https?:/i.test(address) && URL.canParse(address)) return new URL(address)
+  throw new Error('The embedding endpoint must be an http or https URL')
+}
+
+/** A fetch that throws a RequestFailure for every answer that cannot hold vectors. */
+function checkedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  const checked = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    // Texts go to the configured address and nowhere else.
+    const response = await fetch(input, { ...init, redirect: 'manual' }).catch((error) => {
+      throw new RequestFailure('network', { detail: networkCode(error) })
+    })
+    const answer = await readWhole(response)
+    if (!answer.ok) throw await failureOf(answer)
+    return answer
+  }
+  return Object.assign(checked, { preconnect: fetch.preconnect })
+}
+
+async function readWhole(response: Response): Promise<Response> {
+  if (!response.body) return response
+  const { status, headers } = response
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  let bytes = 0
+  for await (const part of response.body) {
+    bytes += part.byteLength
+    if (bytes > answerBytesMax) throw new RequestFailure('tooLong')
+    parts.push(part)
+  }
+  return new Response(new Blob(parts), { status, headers })
+}
+
+/** `ECONNREFUSED` or the like, from wherever the runtime keeps it. */
+function networkCode(error: unknown): string | null {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && typeof at.code === 'string' && /^[A-Za-z_]{1,60}$/.test(at.code)) return at.code
+  }
+  return null
 }

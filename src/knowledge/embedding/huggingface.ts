@@ -1,43 +1,34 @@
 import { chunkerVersion } from '../chunking/chunks.ts'
 import { BatchSize } from './batch-size.ts'
-import { Circuit } from './circuit.ts'
+import { Circuit, type CircuitOptions } from './circuit.ts'
 import type { Embedder, EmbeddingKind } from './embedder.ts'
-import { RequestFailure, toEmbeddingError } from './failures.ts'
-import { FeatureExtraction } from './feature-extraction.ts'
-import { prepareInput } from './inputs.ts'
-import { type ModelTraits, traitsOf } from './models.ts'
+import { RequestFailure } from './failures.ts'
+import { type FeatureExtraction, featureExtraction } from './feature-extraction.ts'
+import { type ModelTraits, prepareInput, traitsOf } from './models.ts'
 import { readVectors } from './pooling.ts'
-import { withRetries } from './retries.ts'
 
-export interface HuggingFaceOptions {
+export interface HuggingFaceOptions extends Partial<CircuitOptions> {
   /** Model id on the Hugging Face hub, such as `BAAI/bge-small-en-v1.5`. */
   model: string
   /** URL of a dedicated endpoint or a text-embeddings-inference server; null for the hosted service. */
   endpoint: string | null
   token: string | null
-  /** What the vectors' length must be; needed only for models that are not in our table. */
+  /** The vectors' length where it is known; otherwise the first answer tells it. */
   dimensions?: number | null
   fetch?: typeof fetch
   /** How long one request may take; queries also end with the caller's signal. */
   timeoutMs?: number
-  /** How many requests for documents run at once; queries do not wait for them. */
-  concurrency?: number
   /** Told the outcome of every request; `error` names what went wrong, never a text or the token. */
   observe?: (outcome: { durationMs: number; texts: number; error: string | null }) => void
-  /** The first wait before a retry; doubled and jittered. */
-  retryDelayMsMin?: number
-  /** How long nothing is sent after too many failures in a row. */
-  restMs?: number
 }
 
 const batchTextsMax = 32
-const requestTimeoutMs = 15_000
-/** With MiniLM's vectors, more of it lost first hits by words: `bun run bench:retrieval`. */
+/** With MiniLM's vectors a higher weight moved exact word matches down: `bun run bench:retrieval`. */
 const rankWeight = 0.3
 
 /**
- * Embeds by Hugging Face's feature-extraction task. Throws when the model id or the endpoint cannot be one;
- * once built, whatever happens is vectors that were checked or an EmbeddingError.
+ * Embeds by Hugging Face's feature-extraction task. Every answer is checked: `embed` gives good vectors or throws an
+ * EmbeddingError. Throws when the model's id or the endpoint is not valid.
  */
 export function createHuggingFaceEmbedder(options: HuggingFaceOptions): Embedder {
   return new HuggingFaceEmbedder(options)
@@ -48,102 +39,87 @@ class HuggingFaceEmbedder implements Embedder {
   readonly destination: string
   readonly batchesAtOnce = 4
   readonly rankWeight = rankWeight
-  private readonly traits: ModelTraits
-  private readonly extraction: FeatureExtraction
-  private readonly circuit: Circuit
-  private readonly batchSize: BatchSize
-  private readonly retryDelayMsMin: number
-  private readonly observe: NonNullable<HuggingFaceOptions['observe']>
-  private learntDimensions: number | null
+  readonly #traits: ModelTraits
+  readonly #extraction: FeatureExtraction
+  readonly #circuit: Circuit
+  readonly #batchSize: BatchSize
+  readonly #observe: HuggingFaceOptions['observe']
+  #dimensions: number | null
 
   constructor(options: HuggingFaceOptions) {
-    const { model, endpoint, token, timeoutMs = requestTimeoutMs } = options
-    this.traits = traitsOf(model)
-    this.space = spaceOf(model, this.traits)
-    this.extraction = new FeatureExtraction({
-      model,
-      endpoint,
-      token,
-      fetch: options.fetch ?? fetch,
-      timeoutMs,
-    })
-    this.batchSize = new BatchSize({ max: batchTextsMax, timeoutMs })
-    this.destination = this.extraction.destination
-    this.circuit = new Circuit({ concurrency: options.concurrency ?? 4, restMs: options.restMs ?? 10_000 })
-    this.retryDelayMsMin = options.retryDelayMsMin ?? 250
-    this.observe = options.observe ?? (() => {})
-    this.learntDimensions = options.dimensions ?? this.traits.dimensions
+    const { model, timeoutMs = 15_000, concurrency = 4, restMs = 10_000, retryDelayMsMin = 250 } = options
+    this.space = spaceOf(model)
+    this.#traits = traitsOf(model)
+    this.#extraction = featureExtraction({ ...options, fetch: options.fetch ?? fetch, timeoutMs })
+    this.destination = this.#extraction.destination
+    this.#circuit = new Circuit({ concurrency, restMs, retryDelayMsMin })
+    this.#batchSize = new BatchSize({ max: batchTextsMax, timeoutMs })
+    this.#observe = options.observe
+    this.#dimensions = options.dimensions ?? null
   }
 
   get dimensions(): number | null {
-    return this.learntDimensions
+    return this.#dimensions
   }
 
   get batchTextsMax(): number {
-    return this.batchSize.texts
+    return this.#batchSize.texts
   }
 
   async embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
-    const inputs = texts.map((text) => prepareInput(text, kind, this.traits))
+    const inputs = texts.map((text) => prepareInput(text, kind, this.#traits))
     const batches: string[][] = []
     const { batchTextsMax: size } = this
     for (let from = 0; from < inputs.length; from += size) batches.push(inputs.slice(from, from + size))
-    // The first failure makes the answer, so what else is under way for this call is ended.
+    // The first failure is the answer, and cancels this call's other requests.
     const failed = new AbortController()
     const either = AbortSignal.any([signal, failed.signal])
     try {
-      const answers = await Promise.all(batches.map((batch) => this.embedBatch(batch, kind, either)))
+      const answers = await Promise.all(batches.map((batch) => this.#embedBatch(batch, kind, either)))
       return answers.flat()
     } catch (error) {
       failed.abort()
-      throw toEmbeddingError(error)
+      throw error
     }
   }
 
-  private async embedBatch(
-    inputs: string[],
-    kind: EmbeddingKind,
-    signal: AbortSignal,
-  ): Promise<Float32Array[]> {
+  async #embedBatch(inputs: string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
     try {
-      const request = () => this.circuit.run(kind, signal, () => this.request(inputs, signal))
-      const options = { kind, signal, delayMsMin: this.retryDelayMsMin, texts: inputs.length }
       const startedAt = performance.now()
-      const vectors = await withRetries(request, options)
-      if (kind === 'document') this.batchSize.answered(inputs.length, performance.now() - startedAt)
+      const vectors = await this.#circuit.run(kind, signal, () => this.#request(inputs, signal))
+      if (kind === 'document') this.#batchSize.answered(inputs.length, performance.now() - startedAt)
       return vectors
     } catch (error) {
       if (!(error instanceof RequestFailure) || !error.isBatchAtFault || inputs.length === 1) throw error
-      if (error.kind === 'timeout') this.batchSize.timedOut(inputs.length)
+      if (error.kind === 'timeout') this.#batchSize.timedOut(inputs.length)
     }
     // The server takes fewer or shorter texts at a time than were sent.
     const half = Math.ceil(inputs.length / 2)
-    const first = await this.embedBatch(inputs.slice(0, half), kind, signal)
-    return first.concat(await this.embedBatch(inputs.slice(half), kind, signal))
+    const first = await this.#embedBatch(inputs.slice(0, half), kind, signal)
+    return first.concat(await this.#embedBatch(inputs.slice(half), kind, signal))
   }
 
-  private async request(inputs: string[], signal: AbortSignal): Promise<Float32Array[]> {
+  async #request(inputs: string[], signal: AbortSignal): Promise<Float32Array[]> {
     const startedAt = performance.now()
-    let failure: RequestFailure | null = null
+    const report = (error: string | null) =>
+      this.#observe?.({ durationMs: performance.now() - startedAt, texts: inputs.length, error })
     try {
-      const answer = await this.extraction.request(inputs, signal)
-      const vectors = readVectors(answer, {
-        count: inputs.length,
-        pooling: this.traits.pooling,
-        dimensions: this.learntDimensions,
-      })
-      this.learntDimensions ??= vectors[0]?.length ?? null
+      const answer = await this.#extraction.request(inputs, signal)
+      const expected = { count: inputs.length, pooling: this.#traits.pooling, dimensions: this.#dimensions }
+      const vectors = readVectors(answer, expected)
+      this.#dimensions ??= vectors[0]?.length ?? null
+      report(null)
       return vectors
     } catch (error) {
-      failure = error instanceof RequestFailure ? error : new RequestFailure('malformed')
+      const failure = error instanceof RequestFailure ? error : new RequestFailure('malformed')
+      report(failure.message)
       throw failure
-    } finally {
-      const durationMs = performance.now() - startedAt
-      this.observe({ durationMs, texts: inputs.length, error: failure?.message ?? null })
     }
   }
 }
 
-function spaceOf(model: string, { prefixes, pooling }: ModelTraits): string {
+/** The embedding space of a model's vectors. Throws when the model's id cannot be one. */
+export function spaceOf(model: string): string {
+  const { prefixes, pooling } = traitsOf(model)
   return `huggingface:${model}:main/${prefixes}/${pooling}/normalised:chunks-v${chunkerVersion}`
 }

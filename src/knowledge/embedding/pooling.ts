@@ -2,11 +2,12 @@ import { RequestFailure } from './failures.ts'
 import type { Pooling } from './models.ts'
 
 const dimensionsMax = 8_192
+const notFinite = { detail: 'an entry is not a finite number' }
 
 interface ExpectedVectors {
   count: number
   pooling: Pooling
-  /** Null while any length will do, so long as it is the same for all. */
+  /** Null while any length is right that all vectors share. */
   dimensions: number | null
 }
 
@@ -16,10 +17,10 @@ export function readVectors(
   { count, pooling, dimensions }: ExpectedVectors,
 ): Float32Array[] {
   if (!Array.isArray(answer)) throw new RequestFailure('malformed')
-  // One text, and its vector not in a list of one.
+  // Some servers answer a single text with its bare vector.
   const rows: unknown[] = count === 1 && typeof answer[0] === 'number' ? [answer] : answer
   if (rows.length !== count)
-    throw new RequestFailure('count', { detail: `${rows.length} for ${count} texts` })
+    throw new RequestFailure('malformed', { detail: `${rows.length} for ${count} texts` })
   if (pooling === 'mean' && mayBePadded(rows)) throw new RequestFailure('padded')
   const vectors = rows.map((row) => unitVector(pool(row, pooling)))
   const expected = dimensions ?? vectors[0]?.length ?? 0
@@ -31,14 +32,12 @@ export function readVectors(
 }
 
 /**
- * Texts of one batch are padded to the longest by some servers, and the mean would count the padding. Where
- * all texts have as many token vectors, they are asked for again one by one, which leaves nothing to pad.
+ * Some servers pad the texts of a batch to the longest, and the mean would count the padding. Where all texts have
+ * equally many token vectors, each is sent again alone, which leaves nothing to pad.
  */
 function mayBePadded(rows: unknown[]): boolean {
-  if (rows.length < 2) return false
-  const first = rows[0]
-  if (!Array.isArray(first) || !Array.isArray(first[0])) return false
-  return rows.every((row) => Array.isArray(row) && row.length === first.length)
+  const counts = rows.map((row) => (Array.isArray(row) && Array.isArray(row[0]) ? row.length : 0))
+  return rows.length > 1 && counts[0] !== 0 && new Set(counts).size === 1
 }
 
 function pool(row: unknown, pooling: Pooling): number[] {
@@ -57,15 +56,13 @@ function pool(row: unknown, pooling: Pooling): number[] {
 
 function numbers(row: unknown): number[] {
   if (!Array.isArray(row)) throw new RequestFailure('malformed')
-  if (!row.every((entry) => Number.isFinite(entry))) throw new RequestFailure('number')
+  if (!row.every((entry) => Number.isFinite(entry))) throw new RequestFailure('malformed', notFinite)
   return row
 }
 
 function unitVector(values: number[]): Float32Array {
-  let squares = 0
-  for (const value of values) squares += value * value
-  const norm = Math.sqrt(squares)
-  if (!Number.isFinite(norm)) throw new RequestFailure('number')
-  if (norm < 1e-12) throw new RequestFailure('zero')
+  const norm = Math.sqrt(values.reduce((squares, value) => squares + value * value, 0))
+  if (!Number.isFinite(norm)) throw new RequestFailure('malformed', notFinite)
+  if (norm < 1e-12) throw new RequestFailure('malformed', { detail: 'a vector of zeros' })
   return Float32Array.from(values, (value) => value / norm)
 }

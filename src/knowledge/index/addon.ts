@@ -5,14 +5,14 @@ import { dirname, join } from 'node:path'
 
 export type Hnswlib = typeof import('hnswlib-node')
 
-/** The addon, or why search has to do without it. */
+/** The addon, or the reason why it cannot be loaded. */
 export type LoadedAddon = { hnswlib: Hnswlib; reason: null } | { hnswlib: null; reason: string }
 
 /** What `scripts/build-addon.ts` writes beside the addon. */
 export interface AddonStamp {
   version: string
   platform: string
-  /** The compiler's arguments without its paths: other arguments make another addon. */
+  /** The compiler's arguments without paths. When they change, the addon is built again. */
   flags: string[]
   /** CPU features the machine code may use: a CPU that lacks one would end the process. */
   cpu: string[]
@@ -33,7 +33,7 @@ export function loadAddon(): LoadedAddon {
     if (reason) return { hnswlib: null, reason }
     return { hnswlib: createRequire(import.meta.url)('hnswlib-node'), reason: null }
   } catch (error) {
-    // Missing or unloadable, there is a slower way to search, so the service goes on.
+    // Without the addon the service goes on, with a slower search.
     return { hnswlib: null, reason: error instanceof Error ? error.message : String(error) }
   }
 }
@@ -49,13 +49,13 @@ export function whyNotLoadable(addon: string, stamp: string, cpu = cpuFeatures()
   return missing.length === 0 ? null : `the addon was built for another CPU (with ${missing.join(', ')})`
 }
 
-/** The stamp beside a built addon; null when there is none that can be read. */
+/** The stamp beside a built addon; null when it is missing or cannot be read. */
 export function readStamp(file: string): AddonStamp | null {
   try {
     const stamp: AddonStamp = JSON.parse(readFileSync(file, 'utf8'))
     return Array.isArray(stamp.cpu) && Array.isArray(stamp.flags) ? stamp : null
   } catch {
-    // No stamp, or half of one: the addon is as good as not built.
+    // Without a readable stamp the addon counts as not built.
     return null
   }
 }
@@ -64,7 +64,7 @@ export function platformName(): string {
   return `${platform()}-${arch()}`
 }
 
-/** This CPU's features as the kernel lists them; elsewhere its model, which decides them. */
+/** This CPU's features as the Linux kernel lists them; on other systems its model, which determines them. */
 export function cpuFeatures(): string[] {
   if (platform() !== 'linux') return [cpus()[0]?.model ?? 'unknown']
   const line = /^(?:flags|Features)\s*:\s*(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))

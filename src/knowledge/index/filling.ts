@@ -2,19 +2,18 @@ import type { Hnswlib } from './addon.ts'
 import { Graph } from './graph.ts'
 import type { VectorRow } from './rows.ts'
 
-/** At most this long between two looks at the messages: a search waits for one slice at most. */
+/** How long vectors are added before messages are answered again: a search waits for one slice at most. */
 const sliceMs = 4
 const rowsPerRead = 64
 
-export type ReadVectors = (labels: readonly number[]) => Promise<VectorRow[]>
-export type OnSkipped = (label: number, reason: string) => void
-
-/** A graph and the labels that are still to be added to it, first come first served. */
+/** A graph and the queue of labels that are still to be added to it. */
 export class Filling {
   readonly #hnswlib: Hnswlib
+  /** The labels in the queue, oldest first, each with a number that is higher than those before. */
   readonly #pending = new Map<number, number>()
-  #waiters: { ticket: number; resolve(): void }[] = []
-  #lastTicket = 0
+  #lastNumber = 0
+  /** Called when labels have left the queue. */
+  readonly #waiters: (() => void)[] = []
   /** Vectors read and not added yet, the next one last. */
   #read: VectorRow[] = []
   #graph: Graph | null
@@ -24,7 +23,7 @@ export class Filling {
     this.#graph = graph
   }
 
-  /** Null until the first vector is added: its length is the graph's dimension. */
+  /** Null until the first vector is added, which sets the graph's dimension. */
   get graph(): Graph | null {
     return this.#graph
   }
@@ -39,14 +38,15 @@ export class Filling {
 
   enqueue(labels: Iterable<number>): void {
     for (const label of labels) {
-      if (!this.has(label)) this.#pending.set(label, ++this.#lastTicket)
+      if (!this.has(label)) this.#pending.set(label, ++this.#lastNumber)
     }
   }
 
-  /** Resolves when everything enqueued so far is added, or was removed meanwhile. */
-  settled(): Promise<void> {
-    if (this.#pending.size === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#waiters.push({ ticket: this.#lastTicket, resolve }))
+  /** Resolves when every label that is in the queue now has been added or removed. */
+  async settled(): Promise<void> {
+    const last = this.#lastNumber
+    const oldest = () => this.#pending.values().next().value ?? Number.POSITIVE_INFINITY
+    while (oldest() <= last) await new Promise<void>((resolve) => this.#waiters.push(resolve))
   }
 
   remove(labels: Iterable<number>): void {
@@ -57,33 +57,36 @@ export class Filling {
     this.#wake()
   }
 
-  /** Removes every other label; true if there was one. */
+  /** Removes every other label. Returns whether there was one. */
   keepOnly(labels: ReadonlySet<number>): boolean {
-    const others = [...(this.#graph?.labels ?? []), ...this.#pending.keys()].filter(
-      (label) => !labels.has(label),
-    )
+    const held = [...(this.#graph?.labels ?? []), ...this.#pending.keys()]
+    const others = held.filter((label) => !labels.has(label))
     this.remove(others)
     return others.length > 0
   }
 
-  /** Reads the vectors that are added next. A label without a row is dropped: its chunk was deleted meanwhile. */
-  async read(readVectors: ReadVectors): Promise<void> {
+  /** Reads the vectors that are added next. Labels whose row was deleted leave the queue. */
+  async read(readVectors: (labels: readonly number[]) => Promise<VectorRow[]>): Promise<void> {
     if (this.#read.length > 0) return
-    const labels = this.#oldest(rowsPerRead)
+    const labels: number[] = []
+    for (const label of this.#pending.keys()) if (labels.push(label) >= rowsPerRead) break
     const rows = await readVectors(labels)
-    const found = new Set(rows.map((row) => row.label))
+    const found = new Set(rows.map(({ label }) => label))
     for (const label of labels) if (!found.has(label)) this.#pending.delete(label)
     this.#read = rows.reverse()
     this.#wake()
   }
 
-  /** Adds of what was read as much as fits in one slice. */
-  add(onSkipped: OnSkipped): void {
+  /**
+   * Adds one slice of the vectors that were read.
+   * @param onSkipped called for each vector that cannot be added
+   */
+  add(onSkipped: (label: number, reason: string) => void): void {
     const start = performance.now()
     do {
       const row = this.#read.pop()
       if (!row) break
-      // Otherwise it was removed since its vector was read.
+      // The label was removed after its vector was read.
       if (!this.#pending.has(row.label)) continue
       const reason = this.#add(row)
       if (reason) onSkipped(row.label, reason)
@@ -92,7 +95,7 @@ export class Filling {
     this.#wake()
   }
 
-  /** Lets go of the graph's memory and of whoever waits for it. */
+  /** Frees the graph's memory, and resolves every `settled`. */
   free(): void {
     this.#pending.clear()
     this.#read = []
@@ -101,18 +104,10 @@ export class Filling {
     this.#graph = null
   }
 
-  #oldest(count: number): number[] {
-    const labels: number[] = []
-    for (const label of this.#pending.keys()) {
-      if (labels.push(label) >= count) break
-    }
-    return labels
-  }
-
   #add({ label, vector }: VectorRow): string | null {
     this.#graph ??= Graph.empty(this.#hnswlib, vector.length)
     if (vector.length !== this.#graph.dimensions) return `it has ${vector.length} dimensions`
-    if (!isFiniteVector(vector)) return 'it is not finite'
+    if (!vector.every(Number.isFinite)) return 'it is not finite'
     try {
       this.#graph.add(label, vector)
       return null
@@ -123,15 +118,6 @@ export class Filling {
   }
 
   #wake(): void {
-    const oldest = this.#pending.values().next().value ?? Number.POSITIVE_INFINITY
-    const isDone = (waiter: { ticket: number }) => waiter.ticket < oldest
-    for (const waiter of this.#waiters.filter(isDone)) waiter.resolve()
-    this.#waiters = this.#waiters.filter((waiter) => !isDone(waiter))
+    for (const resolve of this.#waiters.splice(0)) resolve()
   }
-}
-
-function isFiniteVector(vector: Float32Array): boolean {
-  let sum = 0
-  for (const value of vector) sum += value
-  return Number.isFinite(sum)
 }

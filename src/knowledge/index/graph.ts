@@ -1,22 +1,23 @@
 import type { HierarchicalNSW } from 'hnswlib-node'
 import type { Hnswlib } from './addon.ts'
-import type { VectorHit } from './vector-index.ts'
+import type { SavedIndex } from './files.ts'
+import type { VectorHit } from './rows.ts'
 
-// Chosen on 50,000 lexical vectors of 384 dimensions, which are harder to tell apart than a model's: recall@10
-// 0.985 at 1.7 ms a search. 16 links reach 0.98 only at 600 candidates; 300 at construction add nearly half
-// as long again for 0.005.
+// Measured on 50,000 lexical vectors of 384 dimensions, which are harder to tell apart than a model's: recall@10 is
+// 0.985 at 1.7 ms a search. 16 links reach 0.98 only with 600 candidates. An `efConstruction` of 300 takes nearly half
+// as long again to build, for 0.005.
 /** Links of a vector on the upper levels; twice as many on the lowest. */
-export const linksPerVector = 24
-export const efConstruction = 200
-/** Candidates kept during a search: the more, the nearer to exact, and the slower. */
-export const efSearch = 500
-export const levelSeed = 100
+const linksPerVector = 24
+const efConstruction = 200
+/** Candidates kept during a search. More of them make it more exact, and slower. */
+const efSearch = 500
+const levelSeed = 100
 const capacityMin = 256
 
 /**
- * hnswlib's graph of one project. Removed vectors stay in it as way-stations that search leaves out. With
- * hnswlib's own delete marks a cluster that is deleted whole leads nowhere: searches came back short, and
- * `addPoint` takes the last of an empty list of neighbours.
+ * hnswlib's graph of one project. Removed vectors stay in it: searches pass through them, but do not return them.
+ * hnswlib's own delete marks do not work for a whole deleted cluster, which then leads nowhere: searches came back
+ * short, and `addPoint` takes the last of an empty list of neighbours.
  */
 export class Graph {
   readonly dimensions: number
@@ -36,12 +37,8 @@ export class Graph {
     return new Graph(index, dimensions)
   }
 
-  /** Reads a file whose digest holds: hnswlib does not survive a damaged one. */
-  static read(
-    hnswlib: Hnswlib,
-    file: string,
-    { dimensions, labels, deadLabels }: { dimensions: number; labels: number[]; deadLabels: number[] },
-  ): Graph {
+  /** Reads a file that was checked: a damaged one crashes hnswlib. */
+  static read(hnswlib: Hnswlib, file: string, { dimensions, labels, deadLabels }: SavedIndex): Graph {
     const index = new hnswlib.HierarchicalNSW('ip', dimensions)
     index.readIndexSync(file)
     const graph = new Graph(index, dimensions)
@@ -58,12 +55,12 @@ export class Graph {
     return this.#live
   }
 
-  /** Labels that search leaves out: their vectors must not be in a file. */
-  get tombstones(): ReadonlySet<number> {
-    return this.#dead
+  /** How many removed vectors the graph still holds. */
+  get tombstones(): number {
+    return this.#dead.size
   }
 
-  /** Takes 0.5 to 2 ms. A label that is there already is left as it is. */
+  /** Takes 0.5 to 2 ms. Does nothing for a label that is in the graph. */
   add(label: number, vector: Float32Array): void {
     if (this.#live.has(label)) return
     const count = this.#index.getCurrentCount()
@@ -77,7 +74,7 @@ export class Graph {
     if (this.#live.delete(label)) this.#dead.add(label)
   }
 
-  /** The nearest, best first. Fewer than asked for when the graph does not lead to more. */
+  /** The nearest, best first. Fewer than `limit` when no path through the graph leads to more. */
   search(query: Float32Array, limit: number): VectorHit[] {
     const wanted = Math.min(limit, this.#live.size)
     if (wanted === 0) return []
@@ -91,12 +88,12 @@ export class Graph {
     }
   }
 
-  /** Writes on another thread; until it resolves, nothing may be added. */
+  /** Writes on another thread. Until it resolves, nothing may be added. */
   async write(file: string): Promise<void> {
     await this.#index.writeIndex(file)
   }
 
-  /** hnswlib's memory is not the garbage collector's to see: give it back at once. */
+  /** Gives hnswlib's memory back at once. The garbage collector does not know of it. */
   free(): void {
     this.#index.initIndex(1)
     this.#live.clear()
@@ -105,10 +102,8 @@ export class Graph {
 
   #liveHits(point: number[], reach: number): VectorHit[] {
     const { neighbors, distances } = this.#index.searchKnn(point, reach)
-    const hits: VectorHit[] = []
-    for (const [rank, label] of neighbors.entries()) {
-      if (this.#live.has(label)) hits.push({ label, similarity: 1 - (distances[rank] ?? 1) })
-    }
-    return hits
+    return neighbors.flatMap((label, rank) =>
+      this.#live.has(label) ? [{ label, similarity: 1 - (distances[rank] ?? 1) }] : [],
+    )
   }
 }

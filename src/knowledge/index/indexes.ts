@@ -1,69 +1,91 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import type { ReadLocation } from '../../db/location.ts'
 import type { Reader } from '../../db/reader.ts'
 import type { LoadedAddon } from './addon.ts'
-import { type ExactSearch, exactSearch } from './exact.ts'
 import { IndexFiles } from './files.ts'
-import { ProjectIndex } from './project-index.ts'
-import { VectorRows } from './rows.ts'
-import type {
-  IndexLog,
-  IndexReport,
-  IndexState,
-  IndexWorkerData,
-  VectorHit,
-  VectorIndex,
-} from './vector-index.ts'
-import { verifyFile } from './verification.ts'
+import { type IndexLog, type IndexState, ProjectIndex } from './project-index.ts'
+import { type VectorHit, VectorRows } from './rows.ts'
+import { type IndexReport, verifyFile } from './verification.ts'
 
 const hitsMax = 1_000
 const retryMs = 1_000
 
-/** Every project's index, in the worker. Adding is cut into slices, between which messages are answered. */
-export class Indexes implements VectorIndex {
+/** What the thread of the index is started with. */
+export interface IndexWorkerData {
+  /** Where the rows are. */
+  readsAt: ReadLocation
+  /** Where the index files are, one a project. */
+  folder: string
+  /** Only rows of this embedding space are indexed. */
+  space: string
+  /** Only the one process that owns the folder writes there; others load its files. See `takeFiles`. */
+  savesFiles: boolean
+  /** Search the rows instead of a graph, as without the addon. */
+  exact?: boolean
+}
+
+/**
+ * One HNSW graph a project over the vectors in the rows. Where the addon cannot be loaded there is no graph, and search
+ * compares every row.
+ */
+export class Indexes {
   readonly #reader: Reader
   readonly #rows: VectorRows
-  readonly #exactSearch: ExactSearch
   readonly #files: IndexFiles
   readonly #addon: LoadedAddon
-  readonly #options: IndexWorkerData
   readonly #log: IndexLog
   readonly #projects = new Map<number, ProjectIndex>()
-  #prepared: Promise<void>
   #savesFiles: boolean
   #isWorking = false
   #isClosed = false
 
-  constructor(reader: Reader, addon: LoadedAddon, options: IndexWorkerData, log: IndexLog) {
+  constructor(
+    reader: Reader,
+    addon: LoadedAddon,
+    { space, folder, savesFiles }: IndexWorkerData,
+    log: IndexLog,
+  ) {
     this.#reader = reader
     this.#addon = addon
-    this.#options = options
     this.#log = log
-    this.#rows = new VectorRows(reader.db, options.space)
-    this.#exactSearch = exactSearch(reader.db)
-    this.#files = new IndexFiles(options.folder)
-    this.#savesFiles = options.savesFiles
-    this.#prepared = options.savesFiles ? this.#files.prepare() : Promise.resolve()
+    this.#rows = new VectorRows(reader.db, space)
+    this.#files = new IndexFiles(folder)
+    this.#savesFiles = savesFiles
+    if (savesFiles) this.#files.prepare()
     if (!addon.hnswlib) log('warn', 'Vector search compares every row and is slow', { reason: addon.reason })
   }
 
+  /** Makes the index equal the rows: loads its file if sound, adds what is missing, removes what is deleted. */
   async reconcile(projectId: number): Promise<IndexState> {
-    await this.#prepared
-    return (await this.#project(projectId)?.reconcile()) ?? withoutGraph(projectId)
+    const state = await this.#project(projectId)?.reconcile()
+    return state ?? { projectId, vectors: 0, tombstones: 0, fileBytes: 0 }
   }
 
+  /**
+   * Reconciles unless the index equals the rows of this knowledge version already. Resolves once the bytes of vectors
+   * whose rows are deleted are erased from the file.
+   */
   async follow(projectId: number, version: number): Promise<void> {
-    await this.#prepared
     await this.#project(projectId)?.follow(version)
   }
 
+  /**
+   * Call it once the vectors of these labels are committed. Resolves when search returns them.
+   * @param version the project's knowledge version after that commit, if known
+   */
   async add(projectId: number, labels: readonly number[], version?: number): Promise<void> {
-    await this.#prepared
     await this.#project(projectId)?.add(labels, version)
   }
 
+  /**
+   * Call it once the rows of these labels are deleted. Resolves when search no longer returns them.
+   * @param version the project's knowledge version after that commit, if known
+   */
   async remove(projectId: number, labels: readonly number[], version?: number): Promise<void> {
     this.#projects.get(projectId)?.remove(labels, version)
   }
 
+  /** The nearest vectors, best first; with `labels`, the nearest of these, exactly. */
   async search(
     projectId: number,
     query: Float32Array,
@@ -72,36 +94,33 @@ export class Indexes implements VectorIndex {
   ): Promise<VectorHit[]> {
     const count = Math.min(limit, hitsMax)
     const project = this.#projects.get(projectId)
-    if (project) return project.search(query, count, labels)
-    return this.#exactSearch({ projectId, space: this.#options.space, query, limit: count, labels })
+    return project
+      ? project.search(query, count, labels)
+      : this.#rows.nearest(projectId, query, count, labels)
   }
 
+  /** Resolves when no byte of a vector whose row is deleted is in the project's file. */
   async eraseDeleted(projectId: number): Promise<void> {
-    await this.#prepared
     if (!this.#savesFiles) return
     const project = this.#project(projectId)
-    // Without hnswlib the file cannot be written, only built anew some day from the rows.
+    // Without hnswlib the file cannot be rewritten. A later start with hnswlib builds another from the rows.
     if (!project) return this.#files.remove(projectId)
     await project.eraseDeleted()
   }
 
+  /** Compares the file with the rows; changes nothing. */
   async verify(projectId: number): Promise<IndexReport> {
-    return verifyFile(projectId, {
-      hnswlib: this.#addon.hnswlib,
-      rows: this.#rows,
-      files: this.#files,
-      exactSearch: this.#exactSearch,
-      space: this.#options.space,
-    })
+    const { hnswlib } = this.#addon
+    return verifyFile(projectId, { hnswlib, rows: this.#rows, files: this.#files })
   }
 
-  async rebuild(projectId: number): Promise<IndexState> {
-    await this.#prepared
-    return (await this.#project(projectId)?.rebuild()) ?? withoutGraph(projectId)
+  /** Builds the index anew from the rows and saves it. */
+  async rebuild(projectId: number): Promise<void> {
+    await this.#project(projectId)?.rebuild()
   }
 
+  /** Call it once the project is deleted. Removes its index from memory and disk. */
   async drop(projectId: number): Promise<void> {
-    await this.#prepared
     const project = this.#projects.get(projectId)
     this.#projects.delete(projectId)
     if (project) await project.drop()
@@ -112,24 +131,21 @@ export class Indexes implements VectorIndex {
     return [...this.#projects.values()].map((project) => project.state)
   }
 
+  /** Makes this process the one that writes the files. */
   async takeFiles(): Promise<void> {
     if (this.#savesFiles) return
-    // Only then: what fails is asked for again.
-    await this.#files.prepare()
+    this.#files.prepare()
     this.#savesFiles = true
-    // What the owner before had not saved is in memory here as well.
+    // The previous owner may have left changes unsaved. They are in memory here as well.
     for (const project of this.#projects.values()) project.saveSoon()
   }
 
+  /** Saves what is unsaved. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const project of this.#projects.values()) {
-      // The others are still to be saved; what is not saved is built from the rows at the next start.
-      await project
-        .close()
-        .catch((error) =>
-          this.#log('error', 'An index could not be saved', { projectId: project.id, error: String(error) }),
-        )
+      // Go on to save the others. The next start builds this one from the rows.
+      await project.close().catch((error) => this.#logFailure('An index could not be saved', project, error))
     }
     this.#reader.close()
   }
@@ -142,9 +158,7 @@ export class Indexes implements VectorIndex {
     const project = new ProjectIndex(projectId, {
       hnswlib,
       rows: this.#rows,
-      exactSearch: this.#exactSearch,
       files: this.#files,
-      space: this.#options.space,
       savesFiles: () => this.#savesFiles,
       log: this.#log,
       onWork: () => void this.#work(),
@@ -153,7 +167,7 @@ export class Indexes implements VectorIndex {
     return project
   }
 
-  /** One slice of each project in turn, until there is nothing left to add. */
+  /** Adds vectors, one slice of each project in turn, until none is pending. Messages are answered between slices. */
   async #work(): Promise<void> {
     if (this.#isWorking) return
     this.#isWorking = true
@@ -161,29 +175,18 @@ export class Indexes implements VectorIndex {
       const projects = [...this.#projects.values()].filter((project) => project.hasWork)
       if (projects.length === 0) break
       for (const project of projects) {
-        await this.#workOn(project)
-        await nextTurn()
+        // When the rows cannot be read, the labels stay pending.
+        await project.work().catch(async (error) => {
+          this.#logFailure('Vectors could not be indexed yet', project, error)
+          await sleep(retryMs)
+        })
+        await setImmediate()
       }
     }
     this.#isWorking = false
   }
 
-  async #workOn(project: ProjectIndex): Promise<void> {
-    try {
-      await project.work()
-    } catch (error) {
-      // The labels are still pending: the rows could not be read just now.
-      this.#log('error', 'Vectors could not be indexed yet', { projectId: project.id, error: String(error) })
-      await new Promise((resolve) => setTimeout(resolve, retryMs))
-    }
+  #logFailure(message: string, { id }: ProjectIndex, error: unknown): void {
+    this.#log('error', message, { projectId: id, error: String(error) })
   }
-}
-
-function withoutGraph(projectId: number): IndexState {
-  return { projectId, vectors: 0, tombstones: 0, fileBytes: 0 }
-}
-
-/** Lets waiting messages be answered first. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,20 +1,34 @@
 import { Background } from '../../threads/background.ts'
-import type { ExactSearch } from './exact.ts'
 import { Filling } from './filling.ts'
 import { FollowedVersion } from './followed-version.ts'
 import type { Graph } from './graph.ts'
 import { type LoadOptions, loadGraph } from './loading.ts'
-import type { IndexLog, IndexState, VectorHit } from './vector-index.ts'
+import type { VectorHit } from './rows.ts'
 
-/** A graph of which more than this share is tombstones is built anew. */
+/** A graph is rebuilt when tombstones are more than this share of it. */
 const tombstoneShareMax = 0.25
 /** Changes this close together are saved together. */
 const saveDelayMs = 4_000
 const saveRetryMs = 10_000
 const saveRetryMsMax = 300_000
 
+export type IndexLog = (
+  level: 'info' | 'warn' | 'error',
+  message: string,
+  fields: Record<string, string | number>,
+) => void
+
+export interface IndexState {
+  projectId: number
+  /** Vectors that search returns from the index; 0 while the rows are searched instead. */
+  vectors: number
+  /** Removed vectors that are still in memory, and overwritten in the file. */
+  tombstones: number
+  /** Size of the project's file when this process last wrote or read it; 0 when there is none. */
+  fileBytes: number
+}
+
 export interface ProjectIndexOptions extends LoadOptions {
-  exactSearch: ExactSearch
   /** Whether this process writes the file. */
   savesFiles(): boolean
   log: IndexLog
@@ -22,32 +36,31 @@ export interface ProjectIndexOptions extends LoadOptions {
   onWork(): void
 }
 
-/** Labels that were added and removed while the rows were being read. */
+/** Labels that were added or removed while the rows were read. */
 type Changes = Record<'added' | 'removed', Set<number>>
 
-/** One project's index: a graph, the labels that wait to be added to it, and the file it is saved in. */
+/** One project's index: a graph, the queue of labels to add to it, and the file that it is saved in. */
 export class ProjectIndex {
   readonly id: number
   readonly #options: ProjectIndexOptions
   readonly #saver: Background
   #current: Filling
-  /** The graph that will replace the current one when it is complete. */
+  /** Replaces the current graph once it is complete. */
   #next: Filling | null = null
   #loading: Promise<void> | null = null
   #isLoaded = false
-  /** Until the graph has held every row once, search reads the rows. */
+  /** Whether the graph has held every row once. Until then, search reads the rows. */
   #isComplete = false
   #rebuilding: Promise<void> | null = null
-  /** hnswlib's own thread is reading the graph: nothing may be added to it. */
+  /** hnswlib is writing the graph on a thread of its own, so nothing may be added to it. */
   #isWriting = false
   /** One for each read of the rows that is under way. */
   readonly #concurrent = new Set<Changes>()
-  /** Counts what is still to be added as there. */
+  /** Vectors that are still to be added count as added. */
   readonly #version = new FollowedVersion()
-  /** The file may hold vectors whose rows are gone. */
+  #isUnsaved = false
+  /** The file may hold vectors whose rows are deleted. */
   #hasUnsavedRemovals = false
-  #changes = 0
-  #savedChanges = 0
   #fileBytes = 0
 
   constructor(id: number, options: ProjectIndexOptions) {
@@ -71,7 +84,7 @@ export class ProjectIndex {
     return {
       projectId: this.id,
       vectors: this.#isComplete ? (graph?.labels.size ?? 0) : 0,
-      tombstones: graph?.tombstones.size ?? 0,
+      tombstones: graph?.tombstones ?? 0,
       fileBytes: this.#fileBytes,
     }
   }
@@ -86,20 +99,18 @@ export class ProjectIndex {
     return this.state
   }
 
-  /** Reconciles unless the index equals this version's rows, and erases vectors whose rows are gone. */
   async follow(version: number): Promise<void> {
-    if (this.#version.includes(version)) return
+    if (this.#version.equal >= version) return
     await this.reconcile()
     if (this.#hasUnsavedRemovals) await this.eraseDeleted()
   }
 
-  /** Resolves when search returns these labels. @param version see VectorIndex */
   async add(labels: readonly number[], version?: number): Promise<void> {
     // Until the index is loaded and compared with the rows, search reads the rows.
     if (!this.#isLoaded) return this.#inBackground(this.reconcile())
     for (const { added } of this.#concurrent) for (const label of labels) added.add(label)
     this.#enqueue(labels)
-    this.#version.changed(version)
+    if (version !== undefined) this.#version.changed(version)
     if (this.#isComplete) await this.#settled()
   }
 
@@ -109,13 +120,12 @@ export class ProjectIndex {
     this.#current.remove(labels)
     this.#next?.remove(labels)
     this.#removed()
-    this.#version.changed(version)
+    if (version !== undefined) this.#version.changed(version)
   }
 
   async search(query: Float32Array, limit: number, labels?: readonly number[]): Promise<VectorHit[]> {
-    const { exactSearch, space } = this.#options
-    const exact = () => exactSearch({ projectId: this.id, space, query, limit, labels })
-    // A filter inside hnswlib calls JavaScript for every vector it meets; the rows take 1.4 us a label.
+    const exact = () => this.#options.rows.nearest(this.id, query, limit, labels)
+    // A filter inside hnswlib calls JavaScript for every vector it meets. Reading a row takes 1.4 us.
     if (labels || !this.#isComplete) return exact()
     const graph = this.#current.graph
     if (!graph) return []
@@ -133,8 +143,8 @@ export class ProjectIndex {
     const filling = this.#workable()
     if (!filling) return
     await filling.read((labels) => this.#options.rows.vectors(this.id, labels))
-    // When a save that has begun meanwhile ends, it calls `onWork`.
-    if (this.#isWritten(filling)) return
+    // A save has begun meanwhile. It calls `onWork` when it ends.
+    if (this.#isWriting && filling === this.#current) return
     filling.add((label, reason) => this.#log('error', 'A vector cannot be indexed', { label, reason }))
     if (filling === this.#current) this.#changed()
   }
@@ -145,9 +155,8 @@ export class ProjectIndex {
     try {
       await this.#saver.now()
     } catch {
-      // A file that cannot be replaced, as on a full disk, is deleted: the rows have everything.
-      await this.#options.files.remove(this.id)
-      this.#fileBytes = 0
+      // The file cannot be replaced, perhaps on a full disk. Deleting it loses nothing: the rows have everything.
+      await this.#removeFile()
       this.#changed()
     }
   }
@@ -156,7 +165,7 @@ export class ProjectIndex {
     if (this.#isLoaded) this.#changed()
   }
 
-  async rebuild(): Promise<IndexState> {
+  async rebuild(): Promise<void> {
     if (this.#isLoaded) {
       await this.#rebuild()
     } else {
@@ -166,20 +175,18 @@ export class ProjectIndex {
       await this.reconcile()
     }
     if (this.#options.savesFiles()) await this.#saver.now()
-    return this.state
   }
 
   async drop(): Promise<void> {
     await this.#saver.close()
     this.#current.free()
     this.#next?.free()
-    if (this.#options.savesFiles()) await this.#options.files.remove(this.id)
+    if (this.#options.savesFiles()) await this.#removeFile()
   }
 
-  /** Saves what is unsaved. */
   async close(): Promise<void> {
     await this.#saver.close()
-    if (this.#options.savesFiles() && this.#changes !== this.#savedChanges) await this.#save()
+    if (this.#options.savesFiles() && this.#isUnsaved) await this.#save()
   }
 
   #load(): Promise<void> {
@@ -192,44 +199,40 @@ export class ProjectIndex {
 
   async #loadFile(): Promise<void> {
     if (this.#isLoaded) return
-    const { hnswlib, files, savesFiles } = this.#options
     const { graph, saved, problem } = await loadGraph(this.id, this.#options)
     if (this.#isLoaded) return
     if (problem !== null) {
       this.#log('warn', 'An index file is not used and is built anew from the rows', { problem })
-      // Nothing will be read from it, and it may hold vectors that must be erased.
-      if (savesFiles()) await files.remove(this.id)
+      // The file is not needed any more, and may hold vectors that must be erased.
+      if (this.#options.savesFiles()) await this.#removeFile()
     }
-    if (graph) this.#current = new Filling(hnswlib, graph)
+    if (graph) this.#current = new Filling(this.#options.hnswlib, graph)
     this.#fileBytes = saved?.bytes ?? 0
-    this.#version.loaded(saved?.knowledgeVersion ?? null)
+    this.#version.compared(saved?.knowledgeVersion ?? 0)
     this.#isLoaded = true
     if (!graph) this.#changed()
   }
 
   /**
-   * Removes labels without a row and enqueues rows that the graph lacks. The rows that were read do not decide about
-   * labels that were added or removed meanwhile.
-   * @returns the version of the rows, or an earlier one; null when the project is gone
+   * Removes labels without a row and enqueues rows that the graph lacks. Labels that are added or removed while the rows
+   * are read stay so.
+   * @returns the version of the rows, or an earlier one; null when the project is deleted
    */
   async #followRows(): Promise<number | null> {
-    const { rows } = this.#options
-    const version = await rows.knowledgeVersion(this.id)
     const changes = { added: new Set<number>(), removed: new Set<number>() }
     this.#concurrent.add(changes)
     try {
-      await this.#compare(version, changes)
-      return version
+      return await this.#compare(changes)
     } finally {
       this.#concurrent.delete(changes)
     }
   }
 
-  async #compare(version: number | null, { added, removed }: Changes): Promise<void> {
+  async #compare({ added, removed }: Changes): Promise<number | null> {
     const { rows } = this.#options
+    const summary = await rows.summary(this.id)
     const held = (this.#current.graph?.labels.size ?? 0) + this.#current.pending
-    const isVersion = version !== null && version === this.#version.equal
-    if (isVersion && (await rows.count(this.id)) === held) return
+    if (summary?.version === this.#version.equal && summary.vectors === held) return summary.version
     const inRows = new Set(await rows.labels(this.id))
     for (const label of added) inRows.add(label)
     for (const label of removed) inRows.delete(label)
@@ -237,6 +240,7 @@ export class ProjectIndex {
     if (this.#current.keepOnly(inRows)) this.#removed()
     const missing = [...inRows].filter((label) => !this.#current.has(label))
     if (missing.length > 0) this.#enqueue(missing)
+    return summary?.version ?? null
   }
 
   #removed(): void {
@@ -262,19 +266,14 @@ export class ProjectIndex {
   }
 
   #workable(): Filling | null {
-    if (this.#current.pending > 0 && !this.#isWritten(this.#current)) return this.#current
-    return this.#next !== null && this.#next.pending > 0 ? this.#next : null
-  }
-
-  #isWritten(filling: Filling): boolean {
-    return this.#isWriting && filling === this.#current
+    const fillings = this.#isWriting ? [this.#next] : [this.#current, this.#next]
+    return fillings.find((filling) => filling !== null && filling.pending > 0) ?? null
   }
 
   #isWorn(): boolean {
     const graph = this.#current.graph
     if (!graph || !this.#isComplete) return false
-    const dead = graph.tombstones.size
-    return dead > (graph.labels.size + dead) * tombstoneShareMax
+    return graph.tombstones > (graph.labels.size + graph.tombstones) * tombstoneShareMax
   }
 
   #rebuild(): Promise<void> {
@@ -302,41 +301,41 @@ export class ProjectIndex {
   }
 
   #changed(): void {
-    this.#changes++
+    this.#isUnsaved = true
     if (this.#options.savesFiles()) this.#saver.soon()
   }
 
   async #save(): Promise<void> {
     const version = await this.#followRows()
-    const changes = this.#changes
-    if (changes === this.#savedChanges) return
+    if (!this.#isUnsaved) return
     const hadRemovals = this.#hasUnsavedRemovals
+    this.#isUnsaved = false
     this.#hasUnsavedRemovals = false
     try {
       await this.#write(version)
     } catch (error) {
+      this.#isUnsaved = true
       this.#hasUnsavedRemovals ||= hadRemovals
       throw error
     }
-    this.#savedChanges = changes
   }
 
   async #write(version: number | null): Promise<void> {
-    const { files, rows, space } = this.#options
-    const graph = this.#current.graph
-    if (version === null || !graph || graph.labels.size === 0) {
-      await files.remove(this.id)
-      this.#fileBytes = 0
-    } else {
-      // A file that lacks some rows claims no version, so that the next start compares every row.
-      const knowledgeVersion = this.#current.pending === 0 ? version : 0
-      const generation = await rows.generation()
-      const header = { generation, space, dimensions: graph.dimensions, knowledgeVersion }
-      this.#fileBytes = await files.save(this.id, header, {
-        write: (path) => this.#writeGraph(graph, path),
-        isLive: (label) => graph.labels.has(label),
-      })
-    }
+    const { files, rows } = this.#options
+    const { graph, pending } = this.#current
+    if (version === null || !graph || graph.labels.size === 0) return this.#removeFile()
+    // A file that lacks some rows gets version 0, so that the next start compares every row.
+    const knowledgeVersion = pending === 0 ? version : 0
+    const header = { ...(await rows.header(this.id)), dimensions: graph.dimensions, knowledgeVersion }
+    this.#fileBytes = await files.save(this.id, header, {
+      write: (path) => this.#writeGraph(graph, path),
+      isLive: (label) => graph.labels.has(label),
+    })
+  }
+
+  async #removeFile(): Promise<void> {
+    await this.#options.files.remove(this.id)
+    this.#fileBytes = 0
   }
 
   async #writeGraph(graph: Graph, path: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { chunks, meta, projects } from '../../db/schema.ts'
 
@@ -7,7 +7,22 @@ export interface VectorRow {
   vector: Float32Array
 }
 
-/** The rows an index is a view of: the chunks of one embedding space. Each method is one query. */
+export interface VectorHit {
+  label: number
+  /** Cosine similarity: 1 is the same direction. */
+  similarity: number
+}
+
+/** What an index file must say about itself to be loaded. */
+export interface ExpectedHeader {
+  /** Changes when the database is restored from a backup: files of another generation mean nothing. */
+  generation: string
+  space: string
+  /** Null when the project has no vectors. */
+  dimensions: number | null
+}
+
+/** The rows that an index is built from: the chunks of one embedding space. */
 export class VectorRows {
   readonly #queries: ReturnType<typeof prepare>
   readonly #space: string
@@ -17,65 +32,90 @@ export class VectorRows {
     this.#space = space
   }
 
-  /** Changes when the database is restored from a backup: files of another generation mean nothing. */
-  async generation(): Promise<string> {
-    const row = await this.#queries.generation.get()
-    return row?.value ?? ''
+  async header(projectId: number): Promise<ExpectedHeader> {
+    const generation = await this.#queries.generation.get()
+    const first = await this.#queries.first.get({ projectId, space: this.#space })
+    return {
+      generation: generation?.value ?? '',
+      space: this.#space,
+      dimensions: first ? first.bytes / Float32Array.BYTES_PER_ELEMENT : null,
+    }
   }
 
-  /** Null when the project is gone. Read it before the labels, so that it never claims more than they hold. */
-  async knowledgeVersion(projectId: number): Promise<number | null> {
-    const row = await this.#queries.knowledgeVersion.get({ projectId })
-    return row?.knowledgeVersion ?? null
+  /**
+   * The project's knowledge version and its number of vectors; null when the project is deleted. Read it before the
+   * labels, which are then at least as new.
+   */
+  async summary(projectId: number): Promise<{ version: number; vectors: number } | null> {
+    return (await this.#queries.summary.get({ projectId, space: this.#space })) ?? null
   }
 
   /** Every label of the project, ascending. */
   async labels(projectId: number): Promise<number[]> {
     const row = await this.#queries.labels.get({ projectId, space: this.#space })
-    return JSON.parse(row?.labels ?? '[]').sort(ascending)
-  }
-
-  async count(projectId: number): Promise<number> {
-    const row = await this.#queries.count.get({ projectId, space: this.#space })
-    return row?.count ?? 0
-  }
-
-  /** Length of the project's vectors; null when there is none. */
-  async dimensions(projectId: number): Promise<number | null> {
-    const row = await this.#queries.dimensions.get({ projectId, space: this.#space })
-    return row ? row.bytes / Float32Array.BYTES_PER_ELEMENT : null
+    return JSON.parse(row?.labels ?? '[]').sort((a: number, b: number) => a - b)
   }
 
   /** The vectors of those of `labels` that have one. */
   async vectors(projectId: number, labels: readonly number[]): Promise<VectorRow[]> {
-    const rows = await this.#queries.vectors.all({
-      projectId,
-      space: this.#space,
-      labels: JSON.stringify(labels),
-    })
+    const values = { projectId, space: this.#space, labels: JSON.stringify(labels) }
+    const rows = await this.#queries.vectors.all(values)
     return rows.flatMap(({ label, embedding }) => (embedding ? [{ label, vector: toVector(embedding) }] : []))
+  }
+
+  /**
+   * The nearest vectors, best first, by comparing each one with libSQL's own distance: exact, and slow for many.
+   * @param labels the only ones to compare; all of the project unless given
+   */
+  async nearest(
+    projectId: number,
+    query: Float32Array,
+    limit: number,
+    labels?: readonly number[],
+  ): Promise<VectorHit[]> {
+    const blob = Buffer.from(query.buffer, query.byteOffset, query.byteLength)
+    const values = { projectId, space: this.#space, query: blob, bytes: query.byteLength, limit }
+    const rows = labels
+      ? await this.#queries.nearestOfLabels.all({ ...values, labels: JSON.stringify(labels) })
+      : await this.#queries.nearest.all(values)
+    return rows.map(({ label, distance }) => ({ label, similarity: 1 - distance }))
   }
 }
 
 function prepare(db: ReadDatabase) {
-  const ofSpace = and(
-    eq(chunks.projectId, sql.placeholder('projectId')),
-    eq(chunks.embeddingSpace, sql.placeholder('space')),
-  )
+  const projectId = sql.placeholder('projectId')
+  const space = sql.placeholder('space')
+  const ofSpace = sql`${chunks.projectId} = ${projectId} and ${chunks.embeddingSpace} = ${space}`
+  // The unary plus makes SQLite look up the labels instead of scanning the project's rows.
+  const ofLabels = sql`${chunks.label} in (select value from json_each(${sql.placeholder('labels')}))
+    and +${chunks.projectId} = ${projectId} and +${chunks.embeddingSpace} = ${space}`
+  const distance = sql<number>`vector_distance_cos(${chunks.embedding}, ${sql.placeholder('query')})`
+  // A vector of another length cannot be compared, and would fail the whole query.
+  const isComparable = sql`length(${chunks.embedding}) = ${sql.placeholder('bytes')}`
+  const nearest = (condition: SQL) =>
+    db
+      .select({ label: chunks.label, distance: distance.as('distance') })
+      .from(chunks)
+      .where(and(condition, isComparable))
+      .orderBy(sql`distance`, chunks.label)
+      .limit(sql.placeholder('limit'))
+      .prepare()
   return {
     generation: db.select({ value: meta.value }).from(meta).where(eq(meta.name, 'generation')).prepare(),
-    knowledgeVersion: db
-      .select({ knowledgeVersion: projects.knowledgeVersion })
+    summary: db
+      .select({
+        version: projects.knowledgeVersion,
+        vectors: sql<number>`(select count(*) from ${chunks} where ${ofSpace})`,
+      })
       .from(projects)
-      .where(eq(projects.id, sql.placeholder('projectId')))
+      .where(eq(projects.id, projectId))
       .prepare(),
     labels: db
       .select({ labels: sql<string>`json_group_array(${chunks.label})` })
       .from(chunks)
       .where(ofSpace)
       .prepare(),
-    count: db.select({ count: sql<number>`count(*)` }).from(chunks).where(ofSpace).prepare(),
-    dimensions: db
+    first: db
       .select({ bytes: sql<number>`length(${chunks.embedding})` })
       .from(chunks)
       .where(ofSpace)
@@ -85,23 +125,14 @@ function prepare(db: ReadDatabase) {
     vectors: db
       .select({ label: chunks.label, embedding: chunks.embedding })
       .from(chunks)
-      .where(
-        and(
-          sql`${chunks.label} in (select value from json_each(${sql.placeholder('labels')}))`,
-          // Unary plus: the labels are the way in, not the whole of the project's space.
-          sql`+${chunks.projectId} = ${sql.placeholder('projectId')}`,
-          sql`+${chunks.embeddingSpace} = ${sql.placeholder('space')}`,
-        ),
-      )
+      .where(ofLabels)
       .prepare(),
+    nearest: nearest(ofSpace),
+    nearestOfLabels: nearest(ofLabels),
   }
 }
 
 /** A copy: a Buffer may start anywhere, a Float32Array only at a multiple of four. */
 function toVector(bytes: Uint8Array): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer, 0, Math.floor(bytes.byteLength / 4))
-}
-
-function ascending(a: number, b: number): number {
-  return a - b
 }

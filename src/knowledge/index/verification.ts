@@ -1,28 +1,39 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Hnswlib } from './addon.ts'
-import type { ExactSearch } from './exact.ts'
-import type { IndexFiles } from './files.ts'
 import type { Graph } from './graph.ts'
-import { expectedHeader, loadGraph } from './loading.ts'
+import { type LoadOptions, loadGraph } from './loading.ts'
 import type { VectorRows } from './rows.ts'
-import type { IndexReport, VectorHit } from './vector-index.ts'
 
 const samplesMax = 25
 const neighbours = 10
+/** Similarities this close count as equal: of equally near vectors either is right. */
+const tolerance = 1e-5
 
-export interface VerifyOptions {
-  hnswlib: Hnswlib | null
-  rows: VectorRows
-  files: IndexFiles
-  exactSearch: ExactSearch
-  space: string
+/** An index file compared with the rows. Only `problem` and `labelsWithoutRow` are faults. */
+export interface IndexReport {
+  projectId: number
+  /** Why the file would not be loaded (damaged, of another space, …); null when it is sound or missing. */
+  problem: string | null
+  fileBytes: number
+  fileVectors: number
+  rowVectors: number
+  /** Vectors in the file whose row is deleted. */
+  labelsWithoutRow: number[]
+  /** Rows that are not in the file yet: they wait to be indexed or saved. */
+  rowsNotInFile: number
+  /** Share of the true ten nearest vectors that the file's index finds, over a sample; null without an index. */
+  recallAt10: number | null
 }
 
-/** Compares a project's file with its rows, and what its graph finds with what is there to be found. */
-export async function verifyFile(projectId: number, options: VerifyOptions): Promise<IndexReport> {
-  const { files, rows, space } = options
-  const { saved, problem } = await files.check(projectId, await expectedHeader(projectId, rows, space))
+/** Compares a project's file with its rows, and its graph's search with exact search. */
+export async function verifyFile(
+  projectId: number,
+  { hnswlib, rows, files }: Omit<LoadOptions, 'hnswlib'> & { hnswlib: Hnswlib | null },
+): Promise<IndexReport> {
+  const { saved, problem } = await files.check(projectId, await rows.header(projectId))
   const inRows = new Set(await rows.labels(projectId))
   const inFile = new Set(saved?.labels)
+  const loaded = hnswlib && saved ? await loadGraph(projectId, { hnswlib, rows, files }) : null
   return {
     projectId,
     problem,
@@ -31,38 +42,27 @@ export async function verifyFile(projectId: number, options: VerifyOptions): Pro
     rowVectors: inRows.size,
     labelsWithoutRow: [...inFile].filter((label) => !inRows.has(label)),
     rowsNotInFile: [...inRows].filter((label) => !inFile.has(label)).length,
-    recallAt10: inFile.size > 0 ? await recallOf(projectId, options) : null,
+    recallAt10: loaded?.graph ? await recallOf(loaded.graph, projectId, rows) : null,
   }
 }
 
-async function recallOf(projectId: number, options: VerifyOptions): Promise<number | null> {
-  const { hnswlib, rows, exactSearch, space } = options
-  if (!hnswlib) return null
-  const { graph } = await loadGraph(projectId, { ...options, hnswlib })
-  if (!graph) return null
+/** Frees the graph. */
+async function recallOf(graph: Graph, projectId: number, rows: VectorRows): Promise<number | null> {
   try {
-    const sample = await rows.vectors(projectId, spread([...graph.labels], samplesMax))
-    const shares: number[] = []
-    for (const { vector: query } of sample) {
-      const exact = await exactSearch({ projectId, space, query, limit: neighbours })
-      shares.push(recall(exact, graph, query))
-      await new Promise((resolve) => setImmediate(resolve))
+    const step = Math.max(1, Math.floor(graph.labels.size / samplesMax))
+    const labels = [...graph.labels].filter((_, at) => at % step === 0).slice(0, samplesMax)
+    const sample = await rows.vectors(projectId, labels)
+    let recalls = 0
+    for (const { vector } of sample) {
+      const nearest = await rows.nearest(projectId, vector, neighbours)
+      const farthest = nearest.at(-1)?.similarity ?? 1
+      const hits = graph.search(vector, nearest.length)
+      const found = hits.filter(({ similarity }) => similarity >= farthest - tolerance)
+      recalls += nearest.length > 0 ? found.length / nearest.length : 1
+      await setImmediate()
     }
-    return shares.length > 0 ? shares.reduce((sum, share) => sum + share, 0) / shares.length : null
+    return sample.length > 0 ? recalls / sample.length : null
   } finally {
     graph.free()
   }
-}
-
-/** By distance, not by label: of equally near vectors either is right. */
-function recall(exact: VectorHit[], graph: Graph, query: Float32Array): number {
-  const farthest = exact.at(-1)?.similarity ?? 1
-  const tolerance = 1e-5
-  const found = graph.search(query, exact.length).filter((hit) => hit.similarity >= farthest - tolerance)
-  return exact.length > 0 ? found.length / exact.length : 1
-}
-
-function spread<T>(values: T[], count: number): T[] {
-  const step = Math.max(1, Math.floor(values.length / count))
-  return values.filter((_, position) => position % step === 0).slice(0, count)
 }

@@ -1,25 +1,66 @@
 import { invalidRequest } from '../../errors.ts'
 import type { ItemHead } from '../knowledge.ts'
-import type { ComparisonOperator, DifyCondition, DifyRequest } from './dify-schemas.ts'
 
 type Test<Field> = (field: Field) => boolean
+/** Makes the test from a condition's value; `at` is the condition's place in the request. */
+type ToTest<Field> = (value: unknown, at: number) => Test<Field>
 
-/** What can be filtered by, under the names that records and items have for it. */
-const textFields: Record<string, (item: ItemHead) => string> = {
-  name: (item) => item.name,
-  title: (item) => item.name,
-  description: (item) => item.description,
-  id: (item) => item.id,
-  document_id: (item) => item.id,
+export interface DifyCondition {
+  name: string
+  comparison_operator: string
+  value?: unknown
 }
-const dateFields = ['created_at', 'createdAt']
+
+export interface MetadataCondition {
+  logical_operator?: 'and' | 'or' | null
+  conditions?: DifyCondition[] | null
+}
+
 const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
+/** Upper and lower case differ, as in Dify's own filters. */
+const textTests: Record<string, ToTest<string>> = {
+  contains: compare(asText, (text, part) => text.includes(part)),
+  'not contains': compare(asText, (text, part) => !text.includes(part)),
+  'start with': compare(asText, (text, start) => text.startsWith(start)),
+  'end with': compare(asText, (text, end) => text.endsWith(end)),
+  is: compare(asText, (text, whole) => text === whole),
+  'is not': compare(asText, (text, whole) => text !== whole),
+  in: compare(asTexts, (text, listed) => listed.includes(text)),
+  'not in': compare(asTexts, (text, listed) => !listed.includes(text)),
+  empty: () => (text) => text === '',
+  'not empty': () => (text) => text !== '',
+}
+const timeTests: Record<string, ToTest<number>> = {
+  '=': compare(asTimeMs, (time, then) => time === then),
+  '≠': compare(asTimeMs, (time, then) => time !== then),
+  '>': compare(asTimeMs, (time, then) => time > then),
+  '<': compare(asTimeMs, (time, then) => time < then),
+  '≥': compare(asTimeMs, (time, then) => time >= then),
+  '≤': compare(asTimeMs, (time, then) => time <= then),
+  before: compare(asTimeMs, (time, then) => time < then),
+  after: compare(asTimeMs, (time, then) => time > then),
+  is: compare(asTimeMs, (time, then) => time === then),
+  'is not': compare(asTimeMs, (time, then) => time !== then),
+  empty: () => () => false,
+  'not empty': () => () => true,
+}
+export const comparisonOperators = Object.keys({ ...textTests, ...timeTests })
+
+const name = toField('a text', textTests, (item) => item.name)
+const description = toField('a text', textTests, (item) => item.description)
+const id = toField('a text', textTests, (item) => item.id)
+const createdAt = toField('a time', timeTests, (item) => item.createdAt)
+/** What can be filtered by, under the names that records and items have for it. */
+const fields = new Map(
+  Object.entries({ name, title: name, description, id, document_id: id, created_at: createdAt, createdAt }),
+)
+
 /**
- * Which items a search is limited to; null when it is not.
- * @throws invalid_request for a condition that cannot be kept: none is ever passed over
+ * The items that a search is limited to; null for no limit.
+ * @throws invalid_request for a condition that cannot be checked, since ignoring it would find too much
  */
-export function itemFilterOf(condition: DifyRequest['metadata_condition']): Test<ItemHead> | null {
+export function itemFilterOf(condition: MetadataCondition | null | undefined): Test<ItemHead> | null {
   const tests = condition?.conditions?.map(toItemTest) ?? []
   if (tests.length === 0) return null
   if (condition?.logical_operator === 'or') return (item) => tests.some((test) => test(item))
@@ -27,75 +68,31 @@ export function itemFilterOf(condition: DifyRequest['metadata_condition']): Test
 }
 
 function toItemTest(condition: DifyCondition, at: number): Test<ItemHead> {
-  const readText = Object.hasOwn(textFields, condition.name) ? textFields[condition.name] : undefined
-  const isDate = dateFields.includes(condition.name)
-  if (!readText && !isDate) {
-    const known = [...Object.keys(textFields), ...dateFields].join(', ')
-    throw refusal(at, 'name', `must be one of ${known}`)
-  }
-  if (readText) {
-    const test = toTextTest(condition, at)
-    return (item) => test(readText(item))
-  }
-  const test = toTimeTest(condition, at)
-  return (item) => test(item.createdAt)
+  const field = fields.get(condition.name)
+  if (!field) throw refusal(at, 'name', `must be one of ${[...fields.keys()].join(', ')}`)
+  return field(condition, at)
 }
 
-/** Letters must be the same, case included, as in Dify's own filters. */
-function toTextTest({ comparison_operator: operator, value }: DifyCondition, at: number): Test<string> {
-  switch (operator) {
-    case 'empty':
-      return (text) => text === ''
-    case 'not empty':
-      return (text) => text !== ''
-    case 'in':
-    case 'not in': {
-      const listed = new Set(asTexts(value, at))
-      return (text) => listed.has(text) === (operator === 'in')
-    }
-    case 'contains':
-    case 'not contains': {
-      const part = asText(value, at)
-      return (text) => text.includes(part) === (operator === 'contains')
-    }
-    case 'start with': {
-      const start = asText(value, at)
-      return (text) => text.startsWith(start)
-    }
-    case 'end with': {
-      const end = asText(value, at)
-      return (text) => text.endsWith(end)
-    }
-    case 'is':
-    case 'is not': {
-      const whole = asText(value, at)
-      return (text) => (text === whole) === (operator === 'is')
-    }
-    default:
-      throw unsuited(operator, 'a text', at)
+function toField<Field>(
+  kind: string,
+  tests: Record<string, ToTest<Field>>,
+  read: (item: ItemHead) => Field,
+): (condition: DifyCondition, at: number) => Test<ItemHead> {
+  return ({ comparison_operator: operator, value }, at) => {
+    const test = tests[operator]?.(value, at)
+    if (!test) throw refusal(at, 'comparison_operator', `${operator} does not compare ${kind}`)
+    return (item) => test(read(item))
   }
 }
 
-function toTimeTest({ comparison_operator: operator, value }: DifyCondition, at: number): Test<number> {
-  if (operator === 'empty') return () => false
-  if (operator === 'not empty') return () => true
-  const compare = timeComparisons[operator]
-  if (!compare) throw unsuited(operator, 'a time', at)
-  const then = asTimeMs(value, at)
-  return (time) => compare(time, then)
-}
-
-const timeComparisons: Partial<Record<ComparisonOperator, (time: number, then: number) => boolean>> = {
-  before: (time, then) => time < then,
-  after: (time, then) => time > then,
-  '<': (time, then) => time < then,
-  '>': (time, then) => time > then,
-  '≤': (time, then) => time <= then,
-  '≥': (time, then) => time >= then,
-  '=': (time, then) => time === then,
-  '≠': (time, then) => time !== then,
-  is: (time, then) => time === then,
-  'is not': (time, then) => time !== then,
+function compare<Field, Value>(
+  read: (value: unknown, at: number) => Value,
+  test: (field: Field, value: Value) => boolean,
+): ToTest<Field> {
+  return (given, at) => {
+    const value = read(given, at)
+    return (field) => test(field, value)
+  }
 }
 
 function asText(value: unknown, at: number): string {
@@ -117,13 +114,9 @@ function asTimeMs(value: unknown, at: number): number {
   throw refusal(at, 'value', 'must be a date, a time with its zone, or seconds since 1970')
 }
 
-/** Whether it is in the calendar: the 30th of February is parsed as a day in March. */
+/** Whether the calendar has the date: the 30th of February is parsed as a day in March. */
 function isDay(date: string): boolean {
   return new Date(date).toISOString().startsWith(date)
-}
-
-function unsuited(operator: string, kind: string, at: number) {
-  return refusal(at, 'comparison_operator', `${operator} does not compare ${kind}`)
 }
 
 function refusal(at: number, field: string, message: string) {

@@ -51,16 +51,12 @@ async function retrieve(
   const item = await findItem(options, projectId, knowledge_id)
   const items = item ? [item] : filter && (await options.knowledge.heads(projectId))
   const itemIds = items?.filter(filter ?? (() => true)).map(({ id }) => id)
-  const limit = limitOf(retrieval_setting)
-  const { answer } = await options.search.search(projectId, {
-    query: toQuery(query),
-    ...(limit ? { limit } : {}),
-    ...(itemIds ? { itemIds } : {}),
-  })
+  const request = { query: toQuery(query), limit: limitOf(retrieval_setting), itemIds }
+  const { answer } = await options.search.search(projectId, request)
   return { records: toRecords(answer.data, retrieval_setting) }
 }
 
-/** The item that is meant; null when it is the whole project. @throws UnknownKnowledge when it is neither */
+/** The item that is meant; null for the whole project. @throws UnknownKnowledge */
 async function findItem(
   { knowledge, project }: DifyRoutesOptions,
   projectId: number,

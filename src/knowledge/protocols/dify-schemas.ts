@@ -1,49 +1,23 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { notBlank } from '../schemas.ts'
+import { comparisonOperators, type MetadataCondition } from './dify-conditions.ts'
 
-/** Of https://docs.dify.ai/en/self-host/use-dify/knowledge/external-knowledge-api, as are all schemas here. */
-export const comparisonOperators = [
-  'contains',
-  'not contains',
-  'start with',
-  'end with',
-  'is',
-  'is not',
-  'in',
-  'not in',
-  'empty',
-  'not empty',
-  '=',
-  '≠',
-  '>',
-  '<',
-  '≥',
-  '≤',
-  'before',
-  'after',
-] as const
-export type ComparisonOperator = (typeof comparisonOperators)[number]
+// Every schema here follows https://docs.dify.ai/en/self-host/use-dify/knowledge/external-knowledge-api
 
-export const DifyCondition = Type.Object({
+const Condition = Type.Object({
   name: Type.String({ description: '`name`, `description`, `document_id` or `created_at`.' }),
-  comparison_operator: Type.Unsafe<ComparisonOperator>({ type: 'string', enum: [...comparisonOperators] }),
+  comparison_operator: Type.Unsafe<string>({ type: 'string', enum: comparisonOperators }),
   value: Type.Optional(Type.Unknown({ description: 'A text, a number or a list of texts.' })),
 })
-export type DifyCondition = Static<typeof DifyCondition>
 
-interface MetadataCondition {
-  logical_operator?: 'and' | 'or' | null
-  conditions?: DifyCondition[] | null
-}
-
-// Dify itself writes null for what is not set.
-const MetadataCondition = Type.Unsafe<MetadataCondition | null>({
+// Dify itself writes null for what is not set, here and below.
+const NullableCondition = Type.Unsafe<MetadataCondition | null>({
   type: 'object',
   nullable: true,
   description: 'Only passages of items that fit.',
   properties: {
     logical_operator: { type: 'string', nullable: true, enum: ['and', 'or', null] },
-    conditions: { type: 'array', nullable: true, maxItems: 100, items: DifyCondition },
+    conditions: { type: 'array', nullable: true, maxItems: 100, items: Condition },
   },
 })
 
@@ -69,11 +43,11 @@ export const DifyRequest = Type.Object({
     },
     { example: { top_k: 3, score_threshold: 0.5 } },
   ),
-  metadata_condition: Type.Optional(MetadataCondition),
+  metadata_condition: Type.Optional(NullableCondition),
 })
 export type DifyRequest = Static<typeof DifyRequest>
 
-export const DifyRecord = Type.Object({
+const DifyRecord = Type.Object({
   content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
   score: Type.Number({ description: '0 to 1.', example: 1 }),
   title: Type.String({ description: "The item's name.", example: 'Returns' }),
@@ -86,7 +60,6 @@ export const DifyRecord = Type.Object({
     { example: { document_id: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', heading: 'Refunds', position: 0 } },
   ),
 })
-export type DifyRecord = Static<typeof DifyRecord>
 
 export const DifyAnswer = Type.Object({ records: Type.Array(DifyRecord) })
 export type DifyAnswer = Static<typeof DifyAnswer>

@@ -1,11 +1,11 @@
 import { AppError, type ErrorCode } from '../../errors.ts'
 import { embeddedText } from '../chunking/chunks.ts'
 import { type SearchHit, searchLimitMax } from '../schemas.ts'
-import type { DifyError, DifyRecord, DifyRequest } from './dify-schemas.ts'
+import type { DifyAnswer, DifyError, DifyRequest } from './dify-schemas.ts'
 import { errorSentence } from './error-sentence.ts'
 import { modelText } from './model-text.ts'
 
-/** Nothing of this name in the key's project, whether it is another project's or nobody's. */
+/** The same answer whether the knowledge is another project's or does not exist. */
 export class UnknownKnowledge extends AppError {
   constructor() {
     super('not_found', 'Knowledge not found', {
@@ -23,26 +23,25 @@ const errorCodes: Partial<Record<ErrorCode, number>> = {
   forbidden: 1002,
 }
 
-/** Dify asks for as many records as its user has set; we give from 1 to 50. */
+/** Dify asks for as many records as its user has set; search takes from 1 to 50. */
 export function limitOf({ top_k: wanted }: DifyRequest['retrieval_setting']): number | undefined {
   return wanted == null ? undefined : Math.min(Math.max(wanted, 1), searchLimitMax)
 }
 
+/** Only `content` reaches the model, so it says where it stands; Dify 1.13 fails without a `document_id`. */
 export function toRecords(
   hits: SearchHit[],
   { score_threshold }: DifyRequest['retrieval_setting'],
-): DifyRecord[] {
-  return hits.filter(({ score }) => score >= (score_threshold ?? 0)).map(toRecord)
-}
-
-/** Only `content` reaches the model, so it says where it stands; Dify 1.13 fails without a `document_id`. */
-function toRecord(hit: SearchHit): DifyRecord {
-  return {
-    content: embeddedText(hit.name, { ...hit, text: modelText(hit) }),
-    score: hit.score,
-    title: hit.name,
-    metadata: { document_id: hit.itemId, heading: hit.heading ?? '', position: hit.position },
-  }
+): DifyAnswer['records'] {
+  const scoreMin = score_threshold ?? 0
+  return hits
+    .filter(({ score }) => score >= scoreMin)
+    .map((hit) => ({
+      content: embeddedText(hit.name, { ...hit, text: modelText(hit) }),
+      score: hit.score,
+      title: hit.name,
+      metadata: { document_id: hit.itemId, heading: hit.heading ?? '', position: hit.position },
+    }))
 }
 
 /** Dify suggests three codes and leaves the others to us: they are the HTTP status. */

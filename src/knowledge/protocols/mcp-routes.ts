@@ -10,12 +10,11 @@ import { isTrustedOrigin } from '../../http/origins.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
 import type { Knowledge } from '../knowledge.ts'
 import type { Search } from '../search/search.ts'
-import { toMessage } from './mcp-message.ts'
-import { mcpServers } from './mcp-server.ts'
+import { RpcError, toMessage } from './mcp-message.ts'
+import { createMcpServer } from './mcp-server.ts'
 import { mcpTools } from './mcp-tools.ts'
-import { RpcError } from './rpc-error.ts'
 
-/** What the SDK answers a request with that HTTP has a status for and JSON-RPC has no code. */
+/** The SDK's code for what HTTP has a status for, and JSON-RPC no code. */
 const refusedByHttp = -32_000
 
 interface McpRoutesOptions {
@@ -34,7 +33,7 @@ interface McpRoutesOptions {
  */
 export function mcpRoutes(options: McpRoutesOptions) {
   const { knowledge, search, version, publicUrl, contexts, admission, onUnexpected } = options
-  const serverOf = mcpServers({ tools: mcpTools(knowledge, search), version })
+  const tools = mcpTools(knowledge, search)
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
 
   return new Elysia().use(callerContext()).post(
@@ -42,26 +41,28 @@ export function mcpRoutes(options: McpRoutesOptions) {
     ({ caller, request }) => {
       if (!isTrustedOrigin(request.headers.get('origin'), ownOrigin)) throw untrustedOrigin()
       const { requestId, surface } = contexts.of(request)
-      const server = serverOf({
-        projectId: caller.projectId,
-        onUnexpected: (error) => onUnexpected(error, requestId),
-      })
+      const { projectId } = caller
+      const report = (error: unknown) => onUnexpected(error, requestId)
+      const server = createMcpServer({ tools, version, projectId, onUnexpected: report })
       return answer(request, server, { bytesMax: surface.bodyBytesMax, admission })
     },
-    // The protocol describes itself, to those who speak it.
+    // Clients learn the tools from the protocol itself.
     { detail: { hide: true } },
   )
 }
 
 async function answer(request: Request, server: Server, limits: BodyLimits): Promise<Response> {
   try {
-    if (!admitsJson(request.headers.get('accept'))) throw notAcceptable()
+    if (!admitsJson(request.headers.get('accept'))) {
+      const message = 'The answer is application/json, which Accept must allow.'
+      throw new RpcError(refusedByHttp, message, { status: 406 })
+    }
     const message = toMessage(await readBody(request, limits))
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
-    return await transport.handleRequest(withWhatMatters(request), { parsedBody: message })
+    return await transport.handleRequest(toSdkRequest(request), { parsedBody: message })
   } catch (error) {
-    if (error instanceof RpcError) return toResponse(error)
+    if (error instanceof RpcError) return error.toResponse()
     throw error
   }
 }
@@ -71,20 +72,24 @@ async function readBody(request: Request, limits: BodyLimits): Promise<unknown> 
     return await readJson(request, limits)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const { status, message, retryAfterSeconds, headers } = error
+    const { status, message, retryAfterSeconds } = error
     if (status === 400) throw new RpcError(ErrorCode.ParseError, `Parse error: ${message}`, { status })
-    throw new RpcError(refusedByHttp, message, { status, retryAfterSeconds, headers })
+    const headers = {
+      ...error.headers,
+      ...(retryAfterSeconds && { 'Retry-After': String(retryAfterSeconds) }),
+    }
+    throw new RpcError(refusedByHttp, message, { status, headers })
   }
 }
 
-/** Whether a client takes JSON. One that names no event stream, or nothing, loses nothing: we send none. */
+/** Whether the client accepts JSON. It need not accept event streams, since we send none. */
 function admitsJson(accept: string | null): boolean {
   const ranges = (accept ?? '*/*').split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase())
   return ranges.some((range) => range === 'application/json' || range === 'application/*' || range === '*/*')
 }
 
-/** The request as the SDK looks at it, which asks for both types by name and need not see the key. */
-function withWhatMatters(request: Request): Request {
+/** The request for the SDK, which insists on both types in `Accept` and need not see the key. */
+function toSdkRequest(request: Request): Request {
   const headers = new Headers({
     Accept: 'application/json, text/event-stream',
     'Content-Type': 'application/json',
@@ -92,18 +97,6 @@ function withWhatMatters(request: Request): Request {
   const version = request.headers.get('mcp-protocol-version')
   if (version !== null) headers.set('MCP-Protocol-Version', version)
   return new Request(request.url, { method: 'POST', headers })
-}
-
-function toResponse({ code, message, id, status, retryAfterSeconds, headers: more }: RpcError): Response {
-  const headers = new Headers(more)
-  if (retryAfterSeconds !== undefined) headers.set('Retry-After', String(retryAfterSeconds))
-  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status, headers })
-}
-
-function notAcceptable(): RpcError {
-  return new RpcError(refusedByHttp, 'The answer is application/json, which Accept must allow.', {
-    status: 406,
-  })
 }
 
 function untrustedOrigin(): AppError {

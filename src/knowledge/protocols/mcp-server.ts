@@ -1,52 +1,45 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { RpcError } from './mcp-message.ts'
 import type { McpTool } from './mcp-tools.ts'
-import { RpcError } from './rpc-error.ts'
 
 const instructions =
   'The knowledge of one organisation, as its voice agents use it. Answer from what search_knowledge finds; if it finds ' +
   'nothing that answers, say so instead of guessing. Everything here is read only.'
 
-interface McpServersOptions {
+// It checks what users answer to questions of a server, which this one never asks. Making it anew each time is slow.
+const jsonSchemaValidator = new AjvJsonSchemaValidator()
+
+interface McpServerOptions {
   tools: McpTool[]
   version: string
-}
-
-interface McpCaller {
   projectId: number
   /** Called with every failure that is not the caller's fault. */
   onUnexpected: (error: unknown) => void
 }
 
 /**
- * Makes the server that answers one message of one caller. The SDK's `Server` rather than its `McpServer`: this one
- * takes our schemas as they are, and a sixth of the time to make.
+ * The server that answers one message. It is the SDK's `Server` rather than its `McpServer`, because that takes our
+ * schemas as they are and is made in a sixth of the time.
  */
-export function mcpServers({ tools, version }: McpServersOptions): (caller: McpCaller) => Server {
+export function createMcpServer({ tools, version, projectId, onUnexpected }: McpServerOptions): Server {
   const info = { name: 'callbook', title: 'Callbook', version }
   const definitions = tools.map(({ definition }) => definition)
-  const byName = new Map(tools.map((tool) => [tool.definition.name, tool]))
-  // Judges what users fill in for a server that asks them, which this one never does; made anew it is dear.
-  const jsonSchemaValidator = new AjvJsonSchemaValidator()
-
-  return ({ projectId, onUnexpected }) => {
-    const server = new Server(info, { capabilities: { tools: {} }, instructions, jsonSchemaValidator })
-    server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: definitions }))
-    server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-      const tool = byName.get(params.name)
-      if (!tool)
-        throw new RpcError(
-          ErrorCode.InvalidParams,
-          `Unknown tool; there are ${[...byName.keys()].join(', ')}`,
-        )
-      try {
-        return await tool.call(projectId, params.arguments ?? {})
-      } catch (error) {
-        onUnexpected(error)
-        throw new RpcError(ErrorCode.InternalError, 'Internal error')
-      }
-    })
-    return server
-  }
+  const server = new Server(info, { capabilities: { tools: {} }, instructions, jsonSchemaValidator })
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: definitions }))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    const tool = tools.find(({ definition }) => definition.name === params.name)
+    if (!tool) {
+      const names = definitions.map(({ name }) => name).join(', ')
+      throw new RpcError(ErrorCode.InvalidParams, `Unknown tool; there are ${names}`)
+    }
+    try {
+      return await tool.call(projectId, params.arguments ?? {})
+    } catch (error) {
+      onUnexpected(error)
+      throw new RpcError(ErrorCode.InternalError, 'Internal error')
+    }
+  })
+  return server
 }

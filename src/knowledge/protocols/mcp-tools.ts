@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { AppError } from '../../errors.ts'
+import { graphemeStart } from '../../text/graphemes.ts'
 import { compileCheck } from '../../validation.ts'
 import type { Knowledge } from '../knowledge.ts'
 import {
@@ -13,15 +14,13 @@ import {
   SearchRequest,
 } from '../schemas.ts'
 import type { Search } from '../search/search.ts'
-import { toJsonSchema } from './json-schema.ts'
 import { modelText } from './model-text.ts'
-import { sliceOf } from './text-slice.ts'
 
 export interface McpTool {
   readonly definition: Tool
   /**
-   * What a model does wrong is a result that says so, for the model to read and try again.
-   * @throws what is no fault of the caller
+   * A mistake of the model is answered as a result that says so, so that the model can try again.
+   * @throws errors that are not the caller's fault
    */
   call(projectId: number, input: unknown): Promise<CallToolResult>
 }
@@ -140,6 +139,18 @@ function toolOf<Input extends TObject, Output extends TObject>(options: ToolOpti
   }
 }
 
+/** A schema of ours, which is in OpenAPI 3.0's dialect, as plain JSON Schema (2020-12). */
+function toJsonSchema(schema: TObject): Tool['inputSchema'] {
+  return JSON.parse(JSON.stringify(schema), (_, part) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
+    // The keywords that differ. No property of ours has the name of one.
+    const { nullable, example, 'x-message': message, ...shared } = part
+    if (nullable) shared.type = [shared.type, 'null']
+    if (example !== undefined) shared.examples = [example]
+    return shared
+  })
+}
+
 function toBlock(text: string): { type: 'text'; text: string } {
   return { type: 'text', text }
 }
@@ -150,8 +161,8 @@ function toSentence({ title, errors }: AppError): string {
 }
 
 function passage(hit: SearchHit): string {
-  const { itemId, name, heading } = hit
-  return `${name}${heading === null ? '' : ` › ${heading}`} (item ${itemId})\n\n${modelText(hit)}`
+  const heading = hit.heading === null ? '' : ` › ${hit.heading}`
+  return `${hit.name}${heading} (item ${hit.itemId})\n\n${modelText(hit)}`
 }
 
 function summary({ id, name, description, textBytes }: ItemSummary): string {
@@ -168,4 +179,16 @@ function document({ name, description, text, offset, totalChars, nextOffset }: I
     text,
     ...(isWhole ? [] : [`(Characters ${offset} to ${end} of ${totalChars}${more})`]),
   ].join('\n\n')
+}
+
+/**
+ * The part of an item's text that starts at `offset`, in UTF-16 code units, or before it where that is inside a
+ * surrogate pair. No grapheme that fits is cut in two, and a part is empty only at the end of the text.
+ */
+function sliceOf(text: string, offset: number, charsMax: number) {
+  const isInsidePair = offset > 0 && (text.codePointAt(offset - 1) ?? 0) > 0xffff
+  const start = isInsidePair ? offset - 1 : Math.min(offset, text.length)
+  const cut = graphemeStart(text, start, Math.min(start + charsMax, text.length))
+  const end = cut > start ? cut : start + String.fromCodePoint(text.codePointAt(start) ?? 0).length
+  return { text: text.slice(start, end), offset: start, nextOffset: end < text.length ? end : null }
 }

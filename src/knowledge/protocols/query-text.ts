@@ -1,7 +1,7 @@
 /** Code points that a query has at most. */
 export const queryCharsMax = 2_000
 
-/** Of a text that is too long for a query its end, since that is where the question is. */
+/** Cuts a text that is too long for a query to its end, since the question is there. */
 export function toQuery(text: string): string {
   const said = text.trim()
   if (said.length <= queryCharsMax) return said

@@ -1,6 +1,7 @@
+import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
-import { AppError } from '../../errors.ts'
+import { AppError, type ErrorCode } from '../../errors.ts'
 import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
@@ -26,7 +27,9 @@ interface VapiRoutesOptions {
 const prefix = '/integrations/vapi'
 const tags = ['Integrations']
 const security: OpenAPIV3.SecurityRequirementObject[] = [{ apiKey: [] }, { vapiSecret: [] }]
-const badBody = ['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const
+const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
+const answers = (description: string, schema: TSchema) =>
+  protocolAnswers({ 200: jsonAnswer(description, schema) }, badBody, VapiError)
 
 export const vapiSecuritySchemes: Record<string, OpenAPIV3.SecuritySchemeObject> = {
   vapiSecret: {
@@ -40,16 +43,12 @@ export const vapiSecuritySchemes: Record<string, OpenAPIV3.SecuritySchemeObject>
 /** Vapi's own servers answer an error as `{error}` in their examples; `message` would be spoken to the caller. */
 export const vapiProtocol: Protocol = {
   prefix,
-  // Authorization wins, however bad: the secret may be one of the whole organisation, meant for another server.
+  // A bad Authorization wins, too: the secret may be the whole organisation's, meant for another server.
   authorizationOf(headers) {
     const secret = headers.get('x-vapi-secret')
-    return headers.get('authorization') || (secret && withScheme(secret))
+    return headers.get('authorization') || (secret ? secret.replace(/^(?!bearer\s)/i, 'Bearer ') : null)
   },
   errorBody: (error): VapiError => ({ error: errorSentence(error) }),
-}
-
-function withScheme(secret: string): string {
-  return /^bearer\s/i.test(secret) ? secret : `Bearer ${secret}`
 }
 
 /** /integrations/vapi: the knowledge as a custom knowledge base and as a tool. */
@@ -68,30 +67,31 @@ export function vapiRoutes(options: VapiRoutesOptions) {
           operationId: 'answerVapiKnowledge',
           summary: "Be a Vapi assistant's custom knowledge base",
           description: "Searches for the user's last turn. When the search fails there are no documents.",
-          responses: protocolAnswers(
-            { 200: jsonAnswer('Passages, best first.', VapiKnowledgeAnswer) },
-            [...badBody],
-            VapiError,
-          ),
+          responses: answers('Passages, best first.', VapiKnowledgeAnswer),
         },
       },
     )
-    .post('/tool', ({ caller, body, request }) => answerCalls(options, caller.projectId, body, request), {
-      parse: 'json',
-      body: bodyOf(VapiToolRequest),
-      detail: {
-        tags,
-        security,
-        operationId: 'answerVapiToolCalls',
-        summary: 'Be a function tool of a Vapi assistant',
-        description: 'Each call is a search by its parameters `query`, `limit` and `itemIds`.',
-        responses: protocolAnswers(
-          { 200: jsonAnswer('One result or error for each call.', VapiToolAnswer) },
-          [...badBody],
-          VapiError,
+    .post(
+      '/tool',
+      async ({ caller, body, request }) => ({
+        // In parallel: there are few, and a caller on the phone waits for all of them.
+        results: await Promise.all(
+          toolCallsOf(body).map((call) => answerCall(options, caller.projectId, call, request)),
         ),
+      }),
+      {
+        parse: 'json',
+        body: bodyOf(VapiToolRequest),
+        detail: {
+          tags,
+          security,
+          operationId: 'answerVapiToolCalls',
+          summary: 'Be a function tool of a Vapi assistant',
+          description: 'Each call is a search by its parameters `query`, `limit` and `itemIds`.',
+          responses: answers('One result or error for each call.', VapiToolAnswer),
+        },
       },
-    })
+    )
 }
 
 async function findDocuments(
@@ -112,17 +112,6 @@ async function findDocuments(
   }
 }
 
-/** All at once: there are few of them, and somebody waits on the phone for the last. */
-async function answerCalls(
-  options: VapiRoutesOptions,
-  projectId: number,
-  body: VapiToolRequest,
-  request: Request,
-): Promise<VapiToolAnswer> {
-  const calls = toolCallsOf(body)
-  return { results: await Promise.all(calls.map((call) => answerCall(options, projectId, call, request))) }
-}
-
 async function answerCall(
   { search, onFailure }: VapiRoutesOptions,
   projectId: number,
@@ -133,12 +122,8 @@ async function answerCall(
     const { answer } = await search.search(projectId, parametersOf(call))
     return toResult(call, answer.data)
   } catch (error) {
-    // Vapi reads results of a 200 only, and the other calls of the list have theirs.
-    if (!isInvalid(error)) onFailure(error, request)
+    // The answer stays 200, since Vapi reads no results from another, and the other calls have theirs.
+    if (!(error instanceof AppError && error.code === 'invalid_request')) onFailure(error, request)
     return toFailure(call, error)
   }
-}
-
-function isInvalid(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'invalid_request'
 }

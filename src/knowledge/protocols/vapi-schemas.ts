@@ -67,7 +67,7 @@ export const VapiToolRequest = Type.Object({
 })
 export type VapiToolRequest = Static<typeof VapiToolRequest>
 
-/** What a model may say in one call of the tool; `mode` and the deadline are not its to choose. */
+/** What a model may set in one call of the tool. `mode` and the deadline are not among them. */
 export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemIds'])
 export type ToolParameters = Static<typeof ToolParameters>
 
@@ -87,7 +87,6 @@ export const VapiToolResult = Type.Object({
 export type VapiToolResult = Static<typeof VapiToolResult>
 
 export const VapiToolAnswer = Type.Object({ results: Type.Array(VapiToolResult) })
-export type VapiToolAnswer = Static<typeof VapiToolAnswer>
 
 export const VapiError = Type.Object({
   error: Type.String({ example: 'Invalid API key: The key is not known, or it has been revoked.' }),

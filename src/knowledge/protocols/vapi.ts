@@ -13,11 +13,11 @@ import {
   type VapiToolResult,
 } from './vapi-schemas.ts'
 
-/** A shorter turn ("yes", "how much?") says too little alone, so the ones before it are added. */
+/** A shorter turn ("yes", "how much?") says too little alone, so earlier turns are added. */
 const queryWordsMin = 4
 const queryTurnsMax = 3
 
-/** One call of a tool, whichever way it was written; nothing of it is checked. */
+/** One call of a tool, from any of Vapi's forms; unchecked. */
 export interface ToolCall {
   id: string | undefined
   name: string | undefined
@@ -32,19 +32,15 @@ export interface ToolCall {
 export function queryOf({ message }: VapiKnowledgeRequest): string | null {
   const messages = message.messages ?? message.messagesOpenAIFormatted
   if (!messages) throw invalidRequest([{ field: 'message.messages', message: 'is required' }])
-  let query = ''
-  let turns = 0
-  for (let at = messages.length - 1; at >= 0 && turns < queryTurnsMax; at--) {
-    const turn = userTurn(messages[at])
-    if (turn === '') continue
-    query = query === '' ? turn : `${turn} ${query}`
-    turns++
-    if (!isShort(query)) break
+  const turns = messages.map(userTurn).filter((turn) => turn !== '')
+  let query = turns.pop() ?? ''
+  for (const turn of turns.slice(1 - queryTurnsMax).reverse()) {
+    if (isShort(query)) query = `${turn} ${query}`
   }
   return query === '' ? null : toQuery(query)
 }
 
-/** A passage as a document, headed by where it stands, so that the model knows what it is about. */
+/** A passage as a document, under its name and heading, so that the model knows what it is about. */
 export function toDocument(hit: SearchHit): VapiDocument {
   return {
     content: embeddedText(hit.name, { ...hit, text: modelText(hit) }),
@@ -64,10 +60,10 @@ export function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
 /** @throws invalid_request naming each bad parameter */
 export function parametersOf({ parameters }: ToolCall): ToolParameters {
   const given = asObject(typeof parameters === 'string' ? parse(parameters) : parameters) ?? {}
-  // A model bound to a strict schema writes null for a parameter it leaves out.
+  // With a strict schema a model writes null for a parameter that it does not set.
   const meant = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
   const { query, limit, itemIds } = checkParameters(meant)
-  // What a model wrote inside a JSON string has not been judged with the body.
+  // Arguments inside a JSON string were not checked with the body.
   if (!query.isWellFormed() || query.includes('\0'))
     throw invalidRequest([{ field: 'query', message: 'must be Unicode text without U+0000' }])
   return { query, ...(limit ? { limit } : {}), ...(itemIds ? { itemIds } : {}) }
@@ -81,7 +77,7 @@ export function toResult({ id, name }: ToolCall, hits: SearchHit[]): VapiToolRes
   return { name, toolCallId: id, result: inOneLine(passages.join(' ')) || 'Nothing was found.' }
 }
 
-/** @param error the model is told only of what it can correct itself */
+/** @param error the model learns only of errors that it can correct itself */
 export function toFailure({ id, name }: ToolCall, error: unknown): VapiToolResult {
   const faults = error instanceof AppError ? error.errors : undefined
   return { name, toolCallId: id, error: faults ? inOneLine(faultsSentence(faults)) : 'The search failed.' }
@@ -103,15 +99,11 @@ function textOf(content: unknown): string {
 }
 
 function isShort(text: string): boolean {
-  let words = 0
-  for (const { isWordLike } of wordSegmenter.segment(text.slice(-queryCharsMax))) {
-    if (isWordLike) words++
-    if (words >= queryWordsMin) return false
-  }
-  return true
+  const segments = [...wordSegmenter.segment(text.slice(-queryCharsMax))]
+  return segments.filter(({ isWordLike }) => isWordLike).length < queryWordsMin
 }
 
-// Also counts words of languages that put no spaces between them.
+// It also counts words of languages that put no spaces between them.
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' })
 
 /** `toolWithToolCallList` has each call inside its tool, whose own `parameters` are a schema. */

@@ -9,19 +9,15 @@ export interface TimeShares {
   total: number
 }
 
-/** How a search found its answer. */
-export interface SearchReport {
+/** A search's answer, and how it was found. */
+export interface SearchResult {
+  answer: SearchAnswer
   shares: TimeShares
   /** Labels of chunks, best first; null for a list that was not used. */
   keywordLabels: readonly number[] | null
   vectorLabels: readonly number[] | null
   /** The labels of each passage of the answer. */
   passageLabels: readonly (readonly number[])[]
-}
-
-export interface SearchResult {
-  answer: SearchAnswer
-  report: SearchReport
 }
 
 export interface ExplainedHit extends SearchHit {
@@ -32,37 +28,26 @@ export interface ExplainedHit extends SearchHit {
 
 export interface ExplainedSearch extends SearchAnswer {
   data: ExplainedHit[]
-  /** Milliseconds; keyword and vector search run side by side. */
-  shares: { embedding: number; vector: number; keyword: number; fusion: number }
+  /** Here, `vector` does not include `embedding`. */
+  shares: Omit<TimeShares, 'total'>
 }
 
-/** An answer with each passage's rank in both lists, and with where the time went: for people. */
-export function explain({ answer, report }: SearchResult): ExplainedSearch {
-  const { shares, keywordLabels, vectorLabels, passageLabels } = report
-  const keywordRanks = ranksOf(keywordLabels)
-  const vectorRanks = ranksOf(vectorLabels)
+/** The answer for people: with each passage's rank in both lists, and where the time went. */
+export function explain(result: SearchResult): ExplainedSearch {
+  const { total: _, ...shares } = result.shares
   return {
-    ...answer,
-    data: answer.data.map((hit, at) => ({
+    ...result.answer,
+    data: result.answer.data.map((hit, at) => ({
       ...hit,
-      keywordRank: bestRank(keywordRanks, passageLabels[at]),
-      vectorRank: bestRank(vectorRanks, passageLabels[at]),
+      keywordRank: bestRank(result.keywordLabels, result.passageLabels[at]),
+      vectorRank: bestRank(result.vectorLabels, result.passageLabels[at]),
     })),
-    shares: {
-      embedding: shares.embedding,
-      vector: shares.vector - shares.embedding,
-      keyword: shares.keyword,
-      fusion: shares.fusion,
-    },
+    shares: { ...shares, vector: shares.vector - shares.embedding },
   }
 }
 
-function ranksOf(labels: readonly number[] | null): Map<number, number> {
-  return new Map(labels?.map((label, at) => [label, at + 1]))
-}
-
 /** The best rank among the chunks that became one passage. */
-function bestRank(ranks: Map<number, number>, labels: readonly number[] = []): number | null {
-  const found = labels.flatMap((label) => ranks.get(label) ?? [])
-  return found.length > 0 ? Math.min(...found) : null
+function bestRank(list: readonly number[] | null, labels: readonly number[] = []): number | null {
+  const at = list?.findIndex((label) => labels.includes(label)) ?? -1
+  return at < 0 ? null : at + 1
 }

@@ -1,10 +1,10 @@
 /**
- * Dampens the difference between high ranks. Cormack, Clarke and Büttcher (SIGIR 2009) take 60 for lists of a
- * thousand; ours are of fifty, of which the first places matter.
+ * The higher it is, the less the first ranks differ in weight. Cormack, Clarke and Büttcher (SIGIR 2009) take 60, for
+ * lists of 1,000. Our lists have 50 entries, and their first ranks matter most.
  */
 const rankConstant = 10
 
-/** Labels best first, and how much their order counts. */
+/** Labels, best first, and how much their order counts. */
 export interface RankedList {
   labels: readonly number[]
   weight: number
@@ -12,7 +12,7 @@ export interface RankedList {
 
 /**
  * Reciprocal rank fusion of lists of labels. A score is the sum of weight / (10 + rank) over the lists, divided by
- * the most it can be: 1 means first in every list.
+ * its maximum: 1 means first in every list.
  */
 export function fuseRanks(lists: readonly RankedList[]): { label: number; score: number }[] {
   const scores = new Map<number, number>()

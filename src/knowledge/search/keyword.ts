@@ -6,33 +6,25 @@ import type { StoreOf } from '../../db/store.ts'
 import { chunkWords } from '../../db/word-tables.ts'
 import { type Passage, readPassages } from './passages.ts'
 import { readTerms, type Term } from './query.ts'
-import { rankPassages } from './rank-passages.ts'
+import { rankPassages, type TermCounts } from './rank-passages.ts'
 
-/** How much a search may look at. */
-interface Effort {
-  /** Terms of a ranked query: each is looked up in every segment of the keyword index, in 50 us altogether. */
-  rankedTermsMax: number
-  /** Rows that the terms of a ranked query may have together: FTS5 takes 1.2 us for each. */
-  rankedRowsMax: number
-  /** The same for a query that has nothing rarer to offer. */
-  rankedAloneRowsMax: number
-  /** Passages that the rare terms choose, to be put in order by all that they say. */
-  passagesMax: number
-  /** Passages that common terms fill up to; in no order, so there are more for the right ones to be among them. */
-  filledPassagesMax: number
-  /** Whether common terms are looked up although rare ones have found something. */
-  supplements: boolean
-}
-
-const wholeEffort: Effort = {
+/** Limits of one search. */
+const wholeEffort = {
+  /** Terms of a ranked query. Each is looked up in every segment of the keyword index, which takes 50 us. */
   rankedTermsMax: 64,
+  /** Rows that the terms of a ranked query have together. FTS5 takes 1.2 us for each. */
   rankedRowsMax: 1_000,
+  /** The same for a ranked query of a single term. */
   rankedAloneRowsMax: 4_000,
+  /** Passages found by rare terms. All terms of the query then decide their order. */
   passagesMax: 40,
+  /** Passages found by common terms. They come in no order, so more are read to have the right ones among them. */
   filledPassagesMax: 80,
+  /** Whether common terms are looked up although rare ones have found something. */
   supplements: true,
 }
-/** A quarter of the time, when much of it went by before the search could begin. */
+type Effort = typeof wholeEffort
+/** Takes a quarter of the time. */
 const hurriedEffort: Effort = {
   rankedTermsMax: 4,
   rankedRowsMax: 200,
@@ -41,189 +33,154 @@ const hurriedEffort: Effort = {
   filledPassagesMax: 9,
   supplements: false,
 }
-/** A term's rows are counted up to here; beyond, their number is estimated from how densely they lie. */
+/** A term's rows are counted up to this number. Above it, their number is estimated from their density. */
 const countedRowsMax = wholeEffort.rankedRowsMax + 1
 const cachedCountsMax = 20_000
 const cachedForMs = 300_000
 const cachedProjectsMax = 200
 
-interface KeywordSearchOptions {
-  store: StoreOf
-  /** Milliseconds of a monotonic clock. */
-  now: () => number
+interface Limits {
+  /** The only labels to search; undefined for all. */
+  labels: readonly number[] | undefined
+  /** Looks at fewer passages. */
+  inHurry: boolean
+  /** Looks at this many passages even in a hurry. */
+  atLeast?: number
 }
 
 /**
- * Passages by their words. The rarest terms of a query choose the passages, as many of them as can be looked up in
- * a bounded time; all its terms order them. So neither common words nor a large project make it slow, and no
- * list says which words are common: each project's own chunks do, in whatever language.
+ * Finds passages by their words. A query's rarest terms choose the passages, as many terms as can be looked up in a
+ * bounded time; then all its terms order them. So neither common words nor a large project make a search slow. Which
+ * words are common is counted in each project's own chunks, so it works in any language.
  */
 export class KeywordSearch {
-  readonly #options: KeywordSearchOptions
-  readonly #queries = new LRUCache<number, WordQueries>({ max: cachedProjectsMax })
+  readonly #store: StoreOf
+  readonly #queries: LRUCache<number, WordQueries>
   readonly #spans: LRUCache<number, Span>
   readonly #counts: LRUCache<string, number>
 
-  constructor(options: KeywordSearchOptions) {
-    this.#options = options
-    const fresh = { ttl: cachedForMs, perf: { now: options.now } }
-    this.#spans = new LRUCache({ max: cachedProjectsMax, ...fresh })
+  /** @param options.now milliseconds of a monotonic clock */
+  constructor({ store, now }: { store: StoreOf; now: () => number }) {
+    this.#store = store
+    this.#queries = new LRUCache({
+      max: cachedProjectsMax,
+      memoMethod: (projectId: number) => prepareWordQueries(store(projectId).read, projectId),
+    })
+    const fresh = { ttl: cachedForMs, perf: { now } }
+    this.#spans = new LRUCache({
+      max: cachedProjectsMax,
+      ...fresh,
+      fetchMethod: (projectId: number) => this.#queries.memo(projectId).span.get({ projectId }),
+      ignoreFetchAbort: true,
+    })
     this.#counts = new LRUCache({ max: cachedCountsMax, ...fresh })
   }
 
-  /**
-   * Passages best first.
-   * @param choice.labels the only ones to look at, if given
-   * @param choice.inHurry looks at fewer passages
-   * @param choice.atLeast but at so many in any case
-   */
+  /** Passages, best first. */
   async search(
     projectId: number,
     query: string,
-    {
-      labels,
-      inHurry,
-      atLeast = 0,
-    }: { labels: readonly number[] | undefined; inHurry: boolean; atLeast?: number },
+    { labels, inHurry, atLeast = 0 }: Limits,
   ): Promise<Passage[]> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#store(projectId)
     const terms = readTerms(query)
     if (terms.length === 0 || labels?.length === 0) return []
-    const queries = this.#queriesOf(projectId, read)
-    const { span, counted } = await this.#count(projectId, terms, queries)
-    const chunksWith = (term: Term) => counted.get(term) ?? 0
+    const queries = this.#queries.memo(projectId)
+    const counts = await this.#count(projectId, terms, queries)
     const within = labels ? JSON.stringify(labels) : null
-    const effort = withPassages(inHurry ? hurriedEffort : wholeEffort, atLeast)
-    const found = await findLabels(queries, terms, { chunksWith, within, effort })
-    const passages = await readPassages(read, projectId, found)
-    return rankPassages(terms, passages, { chunks: span.chunks, chunksWith })
+    const effort = inHurry ? hurriedEffort : wholeEffort
+    const found = await findLabels(queries, terms, { counts, within, effort, atLeast })
+    return rankPassages(terms, await readPassages(read, projectId, found), counts)
   }
 
-  /** How many chunks have each term. An old count changes what a query costs and how much its term weighs. */
-  async #count(
-    projectId: number,
-    terms: readonly Term[],
-    queries: WordQueries,
-  ): Promise<{ span: Span; counted: ReadonlyMap<Term, number> }> {
-    const counted = new Map<Term, number>()
-    for (const term of terms) {
-      const count = this.#counts.get(keyOf(projectId, term))
-      if (count !== undefined) counted.set(term, count)
+  /** Counts may be old. That changes only what a query costs and how much each term weighs. */
+  async #count(projectId: number, terms: readonly Term[], queries: WordQueries): Promise<TermCounts> {
+    const keyOf = (match: string) => `${projectId} ${match}`
+    const counts = new Map(terms.map(({ match }) => [match, this.#counts.get(keyOf(match))]))
+    const uncounted = [...counts.keys()].filter((match) => counts.get(match) === undefined)
+    // Both at once: on a database server each is a round trip.
+    const [span = { chunks: 0, first: 0, last: 0 }, rows] = await Promise.all([
+      this.#spans.fetch(projectId),
+      uncounted.length > 0 ? queries.counts.all({ matches: JSON.stringify(uncounted) }) : [],
+    ])
+    for (const { match, counted } of rows) {
+      const count = estimate(JSON.parse(counted), span)
+      counts.set(match, count)
+      // A term that no chunk has is not looked up, so the next search must count it again.
+      if (count > 0) this.#counts.set(keyOf(match), count)
     }
-    const uncounted = terms.filter((term) => !counted.has(term))
-    // Both at once: on a database server each is a trip.
-    const [span, rows] = await Promise.all([this.#spanOf(projectId, queries), countRows(queries, uncounted)])
-    for (const term of uncounted) {
-      const row = rows.get(term.match)
-      const count = row ? estimate(row, span) : 0
-      counted.set(term, count)
-      // What nothing has is not looked up, so the next search must see whether something has it by then.
-      if (count > 0) this.#counts.set(keyOf(projectId, term), count)
-    }
-    return { span, counted }
-  }
-
-  async #spanOf(projectId: number, queries: WordQueries): Promise<Span> {
-    const cached = this.#spans.get(projectId)
-    if (cached) return cached
-    const row = await queries.span.get({ projectId })
-    const span = { chunks: row?.chunks ?? 0, first: row?.first ?? 0, last: row?.last ?? 0 }
-    this.#spans.set(projectId, span)
-    return span
-  }
-
-  #queriesOf(projectId: number, read: ReadDatabase): WordQueries {
-    let queries = this.#queries.get(projectId)
-    if (!queries) {
-      queries = prepareWordQueries(read, projectId)
-      this.#queries.set(projectId, queries)
-    }
-    return queries
+    return { chunks: span.chunks, chunksWith: ({ match }) => counts.get(match) ?? 0 }
   }
 }
 
-/** How many chunks a project has, and between which labels they lie. */
+/** How many chunks a project has, and its lowest and highest label. */
 interface Span {
   chunks: number
   first: number
   last: number
 }
 
-/** Rows that were counted, and the last of them. */
-interface Counted {
-  rows: number
-  last: number | null
-}
-
-function keyOf(projectId: number, { match }: Term): string {
-  return `${projectId} ${match}`
-}
-
-/** Of all the terms in one query, by what they match. */
-async function countRows(queries: WordQueries, terms: readonly Term[]): Promise<Map<string, Counted>> {
-  if (terms.length === 0) return new Map()
-  const rows = await queries.counts.all({ matches: JSON.stringify(terms.map(({ match }) => match)) })
-  return new Map(rows.map(({ match, counted }) => [match, JSON.parse(counted)]))
-}
-
-/** What was not counted to its end is taken to go on as densely as it began. */
-function estimate({ rows, last }: Counted, span: Span): number {
+/** Assumes that the rows after the last counted one are as dense as those before it. */
+function estimate({ rows, last }: { rows: number; last: number | null }, span: Span): number {
   if (rows < countedRowsMax || last === null || span.last <= span.first) return rows
   const share = Math.min(1, Math.max(0, last - span.first + 1) / (span.last - span.first + 1))
   return Math.max(rows, Math.min(span.chunks, Math.round(rows / Math.max(share, rows / span.chunks))))
 }
 
-function withPassages(effort: Effort, atLeast: number): Effort {
-  return {
-    ...effort,
-    passagesMax: Math.max(effort.passagesMax, atLeast),
-    filledPassagesMax: Math.max(effort.filledPassagesMax, atLeast),
-  }
-}
-
 interface Choice {
-  chunksWith: (term: Term) => number
-  /** The labels to stay within, as JSON; null for all. */
+  counts: TermCounts
+  /** The labels to search, as a JSON array; null for all. */
   within: string | null
   effort: Effort
+  /** How many passages to read even if the effort allows fewer. */
+  atLeast: number
 }
 
-/** Labels of the passages that are worth reading, those of rare terms first. */
-async function findLabels(queries: WordQueries, terms: readonly Term[], choice: Choice): Promise<number[]> {
-  const { chunksWith, within, effort } = choice
+/** Labels of the passages to read, those of rare terms first. */
+async function findLabels(
+  queries: WordQueries,
+  terms: readonly Term[],
+  { counts: { chunksWith }, within, effort, atLeast }: Choice,
+): Promise<number[]> {
+  const passagesMax = Math.max(effort.passagesMax, atLeast)
+  const filledPassagesMax = Math.max(effort.filledPassagesMax, atLeast)
   const byRarity = terms.filter((term) => chunksWith(term) > 0).sort((a, b) => chunksWith(a) - chunksWith(b))
-  const rare = rarestOf(byRarity, choice)
+  const rare = rarestOf(byRarity, chunksWith, effort)
   const common = byRarity.slice(rare.length)
   const found = new Set<number>()
   if (rare.length > 0) {
-    const rows = await queries.ranked(anyOf(rare), within, effort.passagesMax)
+    const rows = await queries.ranked.all({ match: anyOf(rare), within, limit: passagesMax })
     for (const { label } of rows) found.add(label)
   }
-  if (common.length === 0 || (found.size > 0 && !effort.supplements)) return [...found]
+  if (found.size > 0 && !effort.supplements) return [...found]
   for (const match of fillingMatches(common, found.size > 0 && within === null)) {
-    if (found.size >= effort.passagesMax) break
-    const rows = await queries.unranked(match, within, effort.filledPassagesMax)
+    if (found.size >= passagesMax) break
+    const rows = await queries.unranked.all({ match, within, limit: filledPassagesMax })
     for (const { label } of rows) found.add(label)
   }
   return [...found]
 }
 
 /** As many of the rarest terms as a ranked query may have. */
-function rarestOf(byRarity: readonly Term[], { chunksWith, effort }: Choice): Term[] {
+function rarestOf(
+  byRarity: readonly Term[],
+  chunksWith: TermCounts['chunksWith'],
+  effort: Effort,
+): readonly Term[] {
   let rows = 0
-  const rare: Term[] = []
-  for (const term of byRarity.slice(0, effort.rankedTermsMax)) {
+  const end = byRarity.findIndex((term, at) => {
     rows += chunksWith(term)
-    if (rows > (rare.length === 0 ? effort.rankedAloneRowsMax : effort.rankedRowsMax)) break
-    rare.push(term)
-  }
-  return rare
+    return at >= effort.rankedTermsMax || rows > (at === 0 ? effort.rankedAloneRowsMax : effort.rankedRowsMax)
+  })
+  return end < 0 ? byRarity : byRarity.slice(0, end)
 }
 
-/** From what says most to what says least: the rarest of the common terms together, then any of them. */
+/** The most specific first: the rarest of the common terms together, then any of them. */
 function fillingMatches(common: readonly Term[], isSupplement: boolean): string[] {
-  const together = [3, 2].filter((count) => common.length >= count)
-  const matches = together.map((count) => allOf(common.slice(0, count)))
+  if (common.length === 0) return []
+  const rarest = common.slice(0, 3).map(({ match }) => match)
+  const together = [3, 2].filter((count) => rarest.length >= count)
+  const matches = together.map((count) => rarest.slice(0, count).join(' AND '))
   return isSupplement ? matches : [...matches, anyOf(common)]
 }
 
@@ -231,34 +188,24 @@ function anyOf(terms: readonly Term[]): string {
   return terms.map(({ match }) => match).join(' OR ')
 }
 
-function allOf(terms: readonly Term[]): string {
-  return terms.map(({ match }) => match).join(' AND ')
-}
-
 type WordQueries = ReturnType<typeof prepareWordQueries>
 
 /** Drizzle has no FTS5, and each project has a table of its own. */
 function prepareWordQueries(db: ReadDatabase, projectId: number) {
   const table = chunkWords(projectId)
-  const match = sql`${table} match ${sql.placeholder('match')}`
-  // The plus keeps SQLite from asking the keyword index for each label on its own.
-  const isWithin = sql`+rowid in (select value from json_each(${sql.placeholder('within')}))`
-  const rows = (condition: SQL, order: SQL) =>
+  const within = sql.placeholder('within')
+  // Thanks to the `or`, SQLite does not ask the keyword index for each label on its own.
+  const isWithin = sql`(${within} is null or rowid in (select value from json_each(${within})))`
+  const labels = (order: SQL) =>
     db
       .select({ label: sql<number>`label` })
-      .from(
-        sql`(select rowid as label from ${table} where ${condition} ${order} limit ${sql.placeholder('limit')})`,
-      )
+      .from(sql`(
+        select rowid as label from ${table} where ${table} match ${sql.placeholder('match')} and ${isWithin}
+        ${order} limit ${sql.placeholder('limit')})`)
       .prepare()
-  const byRank = sql`order by rank`
-  const ranked = [rows(match, byRank), rows(sql`${match} and ${isWithin}`, byRank)] as const
-  const unranked = [rows(match, sql``), rows(sql`${match} and ${isWithin}`, sql``)] as const
-  type Pair = typeof ranked
-  const labels = (pair: Pair) => (text: string, within: string | null, limit: number) =>
-    within === null ? pair[0].all({ match: text, limit }) : pair[1].all({ match: text, within, limit })
   return {
-    ranked: labels(ranked),
-    unranked: labels(unranked),
+    ranked: labels(sql`order by rank`),
+    unranked: labels(sql``),
     counts: db
       .select({
         match: sql<string>`terms.value`,
@@ -270,8 +217,8 @@ function prepareWordQueries(db: ReadDatabase, projectId: number) {
     span: db
       .select({
         chunks: sql<number>`count(*)`,
-        first: sql<number | null>`min(label)`,
-        last: sql<number | null>`max(label)`,
+        first: sql<number>`coalesce(min(label), 0)`,
+        last: sql<number>`coalesce(max(label), 0)`,
       })
       .from(sql`${chunks}`)
       .where(sql`project_id = ${sql.placeholder('projectId')}`)

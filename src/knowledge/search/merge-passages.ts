@@ -1,9 +1,9 @@
 import { foldText } from '../../text/words.ts'
 import type { Passage } from './passages.ts'
 
-/** How many chunks that follow each other become one passage at most. */
+/** Consecutive chunks that become one passage. */
 const mergedChunksMax = 3
-/** Share of their word triples that two texts have in common from which on they say the same. */
+/** Texts that share at least this part of their word triples say the same. */
 const likenessMin = 0.9
 const shingleWords = 3
 
@@ -13,11 +13,11 @@ export interface ScoredPassage {
 }
 
 export interface MergedPassage extends ScoredPassage {
-  /** Of the chunks that became it. */
+  /** Of the chunks that were merged. */
   labels: number[]
 }
 
-/** A passage to answer with: one chunk, or some of one section that follow each other. */
+/** The consecutive chunks of one section that become one passage. */
 interface Group {
   score: number
   /** By position. */
@@ -25,30 +25,28 @@ interface Group {
 }
 
 /**
- * The best passages, no more than `limit`: chunks of one section that follow each other are one passage, at the
- * better one's place, and what says the same as a better passage is left out.
+ * The best passages, at most `limit`. Consecutive chunks of one section become one passage, at the place of the better
+ * one. Passages that say the same as a better one are left out.
  */
 export function mergePassages(ranked: readonly ScoredPassage[], limit: number): MergedPassage[] {
   const groups: Group[] = []
   const shingles = new Map<Passage, Set<string>>()
   for (const { passage, score } of ranked) {
-    const isTold = groups.some(({ passages }) =>
-      passages.some((better) => saysTheSame(better, passage, shingles)),
-    )
-    if (isTold) continue
-    const [better, other] = groups.filter((group) => continues(group, passage))
-    if (better) {
-      join(better, [passage])
-      // It may be what lay between two of them.
-      if (other && better.passages.length + other.passages.length <= mergedChunksMax) {
-        join(better, other.passages)
+    const better = groups.flatMap(({ passages }) => passages)
+    if (better.some((known) => saysTheSame(known, passage, shingles))) continue
+    const [group, other] = groups.filter((candidate) => continues(candidate, passage))
+    if (group) {
+      join(group, [passage])
+      // The passage may be the missing piece between two groups.
+      if (other && group.passages.length + other.passages.length <= mergedChunksMax) {
+        join(group, other.passages)
         groups.splice(groups.indexOf(other), 1)
       }
     } else if (groups.length < limit) groups.push({ score, passages: [passage] })
     else break
   }
   return groups.map(({ score, passages }) => {
-    return { score, passage: joined(passages), labels: passages.map(({ label }) => label) }
+    return { score, passage: passages.reduce(joined), labels: passages.map(({ label }) => label) }
   })
 }
 
@@ -64,17 +62,11 @@ function continues({ passages }: Group, next: Passage): boolean {
   return isNext && next.itemSeq === first.itemSeq && next.heading === first.heading
 }
 
-/** Without the overlaps, which repeat what the chunk before ends with. */
-function joined(passages: readonly Passage[]): Passage {
-  const [first, ...rest] = passages
-  if (!first) throw new Error('A group has a passage')
-  return {
-    ...first,
-    text: rest.reduce((text, passage) => text + passage.text.slice(passage.overlapChars), first.text),
-  }
+function joined(passage: Passage, next: Passage): Passage {
+  return { ...passage, text: passage.text + next.text.slice(next.overlapChars) }
 }
 
-/** Passages that differ in a number, such as a price, do not say the same however alike they are. */
+/** Passages with different numbers, such as prices, do not say the same. */
 function saysTheSame(better: Passage, other: Passage, shingles: Map<Passage, Set<string>>): boolean {
   const [a, b] = [better.text, other.text]
   if (a === b) return true
@@ -85,32 +77,31 @@ function saysTheSame(better: Passage, other: Passage, shingles: Map<Passage, Set
     shingles.set(passage, known)
     return known
   }
-  const [told, telling] = [shinglesIn(better), shinglesIn(other)]
+  const [ofBetter, ofOther] = [shinglesIn(better), shinglesIn(other)]
   let shared = 0
-  for (const shingle of telling) if (told.has(shingle)) shared++
-  const all = told.size + telling.size - shared
+  for (const shingle of ofOther) if (ofBetter.has(shingle)) shared++
+  const all = ofBetter.size + ofOther.size - shared
   return shared >= likenessMin * all && numbersOf(a) === numbersOf(b)
 }
 
-/** Far cheaper than comparing words, and false for nearly all that do not say the same. */
+/** Much faster than comparing words, and false for nearly all texts that do not say the same. */
 function haveLikeLetters(a: string, b: string): boolean {
   const surplus = new Int32Array(64)
-  for (let at = 0; at < a.length; at++) bump(surplus, a.charCodeAt(at), 1)
-  for (let at = 0; at < b.length; at++) bump(surplus, b.charCodeAt(at), -1)
-  let differing = 0
-  for (const count of surplus) differing += Math.abs(count)
+  const count = (text: string, by: number) => {
+    for (let at = 0; at < text.length; at++) {
+      const slot = text.charCodeAt(at) & 63
+      surplus[slot] = (surplus[slot] ?? 0) + by
+    }
+  }
+  count(a, 1)
+  count(b, -1)
+  const differing = surplus.reduce((sum, letters) => sum + Math.abs(letters), 0)
   return differing <= 2 * (1 - likenessMin) * Math.max(a.length, b.length)
-}
-
-function bump(counts: Int32Array, code: number, by: number): void {
-  counts[code & 63] = (counts[code & 63] ?? 0) + by
 }
 
 function shinglesOf(text: string): Set<string> {
   const words = foldText(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
-  const shingles = new Set<string>()
-  for (let at = 0; at < words.length; at++) shingles.add(words.slice(at, at + shingleWords).join(' '))
-  return shingles
+  return new Set(words.map((_, at) => words.slice(at, at + shingleWords).join(' ')))
 }
 
 function numbersOf(text: string): string {

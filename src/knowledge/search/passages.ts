@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
 
-/** A chunk as searching needs it. */
+/** A chunk with what a search needs of its item. */
 export interface Passage {
   label: number
   itemId: string
@@ -11,7 +11,7 @@ export interface Passage {
   heading: string | null
   text: string
   position: number
-  /** How many leading characters of `text` repeat the end of the chunk before. */
+  /** How many leading characters of `text` repeat the end of the previous chunk. */
   overlapChars: number
 }
 
@@ -40,7 +40,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** The passages with these labels, in their order; labels that the project does not have are left out. */
+/** The passages with these labels, in the order of the labels. Labels of other projects are left out. */
 export async function readPassages(
   read: ReadDatabase,
   projectId: number,
@@ -52,7 +52,7 @@ export async function readPassages(
   return labels.flatMap((label) => byLabel.get(label) ?? [])
 }
 
-/** The labels of all chunks of these items; ids that the project does not have are left out. */
+/** The labels of all chunks of these items. Items of other projects are left out. */
 export async function labelsOfItems(
   read: ReadDatabase,
   projectId: number,

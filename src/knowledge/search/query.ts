@@ -1,21 +1,21 @@
 import { foldText, stemOf, wordsOf } from '../../text/words.ts'
 
-/** Of a longer query the rest is not looked up: two thousand characters hold some three hundred words. */
+/** Further terms are ignored. The longest query, of 2,000 characters, has about 300 words. */
 const termsMax = 64
 
-/** A word of a query, in whatever form it was written, or a pair of characters where words are not separated. */
+/** A word of a query in all its forms, or a pair of characters of a script without spaces. */
 export interface Term {
-  /** As it was written first. */
+  /** As it is written where it first occurs. */
   text: string
   folded: string
   stem: string
-  /** As FTS5 takes it: quoted, so that its own syntax is text like any other. */
+  /** As an FTS5 query. The quotes make FTS5's own syntax plain text. */
   match: string
-  /** Which words of the query these are, counted from 0. */
+  /** Where it occurs in the query, in words from 0. */
   positions: number[]
 }
 
-/** The distinct terms of a query, in the order in which they come first. */
+/** The distinct terms of a query, in the order of their first occurrence. */
 export function readTerms(query: string): Term[] {
   const terms = new Map<string, Term>()
   for (const [position, { text, isPrefix }] of wordsOf(query).entries()) {

@@ -17,29 +17,29 @@ const weights = {
   heading: 0.7,
   item: 0.35,
 }
-/** Rare words tell still more than BM25 says. */
+/** Exponent of a term's rarity: rare words tell more than BM25 assumes. */
 const rarityEmphasis = 1.5
 const likenessMin = 0.45
-/** Terms of less rarity, which more than a third of the chunks have, are not looked for in other forms. */
+/** Terms below this rarity, which more than a third of the chunks have, are not looked for in other forms. */
 const commonRarity = 1
 const windowWords = 12
-/** A small project tells little of which words are common, so as many chunks are made up by the words' lengths. */
+/** A small project does not show which words are common. So this many chunks are assumed besides its own. */
 const assumedChunks = 100
-/** Zipf's law of abbreviation, roughly as it is in English and Spanish. */
+/** Shares of the assumed chunks that have a word of 1, 2, … letters, roughly as in English and Spanish. */
 const sharesByLength = [0, 0.9, 0.6, 0.3, 0.1, 0.04]
 const shareOfLongWords = 0.01
 const nearWordsMax = 8
 
-/** How many of the project's chunks there are, and how many have a term. */
+/** How many chunks the project has, and how many of them have a term. */
 export interface TermCounts {
   chunks: number
   chunksWith: (term: Term) => number
 }
 
 /**
- * Orders passages, which came in their order by BM25 over some of the query's terms, by all that their words say:
- * BM25 over all terms, the same form and capitals, similar words where one is missing, terms that stand near
- * each other, the heading, and the rest of the item. Of equal ones the first stays first.
+ * Orders passages by all that their words say: BM25 over all terms of the query, the same form and capitals, similar
+ * words where a term is missing, terms near each other, the heading, and the other passages of the item. Passages with
+ * equal scores keep their order.
  */
 export function rankPassages(
   queryTerms: readonly Term[],
@@ -53,93 +53,87 @@ export function rankPassages(
   const terms = rarest.map(({ term }) => term)
   const rarities = rarest.map(({ weight }) => weight)
   const matcher = new TermMatcher(terms, (index) => (rarities[index] ?? 0) < commonRarity)
-  const readHeading = memoised((heading) => matcher.read(heading).counts)
-  const readings = passages.map((passage): Reading => {
-    return { passage, mentions: matcher.read(withoutLinks(passage.text)) }
-  })
-  const wordsMean = sum(readings.map(({ mentions }) => mentions.words)) / Math.max(1, readings.length)
-  const items = gatherItems(readings, terms.length)
-  const itemWordsMean = sum(Array.from(items.values(), ({ words }) => words)) / Math.max(1, items.size)
+  const readings = passages.map((passage) => ({
+    passage,
+    mentions: matcher.read(withoutLinks(passage.text)),
+  }))
+  const items = gatherItems(readings)
+  const wordsMean = meanWords(readings.map(({ mentions }) => mentions))
+  const itemWordsMean = meanWords([...items.values()])
   const neighbours = neighboursIn(terms)
+  const headings = new Map<string, WordCounts>()
 
   return readings
     .map(({ passage, mentions }) => {
-      const item = items.get(passage.itemSeq)
-      const heading = readHeading(`${passage.name} ${passage.heading ?? ''}`)
-      let score = bm25(mentions.counts, rarities, mentions.words / Math.max(1, wordsMean))
+      const item = items.get(passage.itemSeq) ?? mentions
+      const title = `${passage.name} ${passage.heading ?? ''}`
+      const heading = headings.get(title) ?? matcher.read(title)
+      headings.set(title, heading)
+      let score = bm25(mentions, wordsMean, rarities)
       score += weights.proximity * proximityOf(mentions, neighbours, rarities)
       score += weights.window * densestWindow(mentions, rarities)
-      if (item) score += weights.item * bm25(item.counts, rarities, item.words / Math.max(1, itemWordsMean))
-      for (let index = 0; index < rarities.length; index++) {
-        score += (rarities[index] ?? 0) * formOf(index, mentions, heading)
-      }
-      return { passage, score }
+      score += weights.item * bm25(item, itemWordsMean, rarities)
+      const addForm = (total: number, rarity: number, index: number) =>
+        total + rarity * formOf(index, mentions, heading)
+      return { passage, score: rarities.reduce(addForm, score) }
     })
     .sort((a, b) => b.score - a.score)
     .map(({ passage }) => passage)
 }
 
-interface Reading {
-  passage: Passage
-  mentions: Mentions
-}
+/** How many words a text has, and how often each term is among them. */
+type WordCounts = Pick<Mentions, 'words' | 'counts'>
 
-/** What a term adds by the way it is there, as a share of its rarity. */
-function formOf(index: number, mentions: Mentions, headingCounts: readonly number[]): number {
+/** What the form of a term in the passage adds, as a share of the term's rarity. */
+function formOf(index: number, mentions: Mentions, heading: WordCounts): number {
   if ((mentions.counts[index] ?? 0) > 0) return (mentions.cased & (1 << index)) !== 0 ? weights.cased : 0
-  if ((headingCounts[index] ?? 0) > 0) return weights.heading
+  if ((heading.counts[index] ?? 0) > 0) return weights.heading
   const likeness = mentions.likeness[index] ?? 0
   return likeness >= likenessMin ? weights.likeness * likeness : 0
 }
 
-/** BM25's inverse document frequency, which is never negative, as if a few chunks more had been looked at. */
+/** BM25's inverse document frequency, in the variant that is never negative, with the assumed chunks. */
 function rarityOf(term: Term, { chunks, chunksWith }: TermCounts): number {
   const holders = chunksWith(term) + assumedChunks * assumedShare(term.folded)
   const others = Math.max(0, chunks + assumedChunks - holders)
   return Math.log(1 + (others + 0.5) / (holders + 0.5))
 }
 
-/** How many chunks have a word of this length: the shorter, the more frequent, in any language. */
+/** Zipf's law of abbreviation: in any language, the shorter a word, the more frequent it is. */
 function assumedShare(word: string): number {
   const isWord = scripts[word.charCodeAt(0)] === spaced && !/\p{N}/u.test(word)
   return (isWord ? sharesByLength[word.length] : undefined) ?? shareOfLongWords
 }
 
-/** @param relativeLength the text's length as a multiple of the mean */
-function bm25(counts: readonly number[], rarities: readonly number[], relativeLength: number): number {
+function bm25({ words, counts }: WordCounts, wordsMean: number, rarities: readonly number[]): number {
+  const relativeLength = words / Math.max(1, wordsMean)
   const norm = saturation * (1 - lengthNormalisation + lengthNormalisation * relativeLength)
-  let score = 0
-  for (let index = 0; index < counts.length; index++) {
-    const count = counts[index] ?? 0
-    if (count > 0) score += ((rarities[index] ?? 0) * count * (saturation + 1)) / (count + norm)
-  }
-  return score
+  const weightOf = (count: number) => (count * (saturation + 1)) / (count + norm)
+  return counts.reduce((score, count, index) => score + (rarities[index] ?? 0) * weightOf(count), 0)
 }
 
-/** What the passages at hand of each item mention together. */
-function gatherItems(readings: readonly Reading[], termsCount: number) {
-  const items = new Map<number, { words: number; counts: number[] }>()
+/** The counts of all given passages of each item, by the item's seq. */
+function gatherItems(readings: readonly { passage: Passage; mentions: Mentions }[]): Map<number, WordCounts> {
+  const items = new Map<number, WordCounts>()
   for (const { passage, mentions } of readings) {
-    let item = items.get(passage.itemSeq)
-    if (!item) {
-      item = { words: 0, counts: new Array<number>(termsCount).fill(0) }
-      items.set(passage.itemSeq, item)
-    }
-    item.words += mentions.words
-    for (let index = 0; index < termsCount; index++) {
-      item.counts[index] = (item.counts[index] ?? 0) + (mentions.counts[index] ?? 0)
-    }
+    const { words, counts } = items.get(passage.itemSeq) ?? { words: 0, counts: [] }
+    items.set(passage.itemSeq, {
+      words: words + mentions.words,
+      counts: mentions.counts.map((count, index) => count + (counts[index] ?? 0)),
+    })
   }
   return items
 }
 
-/** Two terms that follow each other in the query, at most with one between them. */
+function meanWords(texts: readonly WordCounts[]): number {
+  return texts.reduce((total, { words }) => total + words, 0) / Math.max(1, texts.length)
+}
+
+/** Two terms that follow each other in the query, directly (`distance` 1) or with one word between them (2). */
 interface Neighbours {
   first: number
   second: number
   distance: number
-  /** How often they do. */
-  times: number
 }
 
 function neighboursIn(terms: readonly Term[]): Neighbours[] {
@@ -147,22 +141,15 @@ function neighboursIn(terms: readonly Term[]): Neighbours[] {
   for (const [index, { positions }] of terms.entries()) {
     for (const position of positions) sequence[position] = index
   }
-  const pairs = new Map<string, Neighbours>()
-  for (let position = 0; position < sequence.length; position++) {
-    const first = sequence[position]
-    for (const distance of [1, 2]) {
+  return [1, 2].flatMap((distance) =>
+    sequence.flatMap((first, position) => {
       const second = sequence[position + distance]
-      if (first === undefined || second === undefined || first === second) continue
-      const key = `${first} ${second} ${distance}`
-      const known = pairs.get(key)
-      if (known) known.times++
-      else pairs.set(key, { first, second, distance, times: 1 })
-    }
-  }
-  return [...pairs.values()]
+      return second === undefined || second === first ? [] : { first, second, distance }
+    }),
+  )
 }
 
-/** More the nearer neighbours of the query stand to each other, and in the same order. */
+/** Higher the nearer the query's neighbours are to each other, and in the same order. */
 function proximityOf(
   mentions: Mentions,
   neighbours: readonly Neighbours[],
@@ -171,18 +158,18 @@ function proximityOf(
   if (neighbours.length === 0) return 0
   const gaps = gapsIn(mentions, rarities.length)
   let score = 0
-  for (const { first, second, distance, times } of neighbours) {
+  for (const { first, second, distance } of neighbours) {
     const gap = gaps[first * rarities.length + second] ?? 0
     if (gap === 0) continue
     const weight = Math.min(rarities[first] ?? 0, rarities[second] ?? 0)
-    score += (times * weight) / (Math.max(0, gap - distance) + 1) / distance
+    score += weight / (Math.max(0, gap - distance) + 1) / distance
   }
   return score
 }
 
 /**
- * The fewest words from each term to each other one, by `first * termsCount + second`; one more when they stand the
- * other way round, and 0 when there is no such place. Only words that are near are looked at, whatever the text.
+ * The smallest distance in words from each term to each other one, at `first * termsCount + second`. It counts one more
+ * when the second term comes first, and is 0 when the terms are nowhere within `nearWordsMax` words.
  */
 function gapsIn({ places, terms }: Mentions, termsCount: number): Uint8Array {
   const gaps = new Uint8Array(termsCount * termsCount)
@@ -204,7 +191,7 @@ function gapsIn({ places, terms }: Mentions, termsCount: number): Uint8Array {
   return gaps
 }
 
-/** The most that a few words in a row mention: the sum of their terms' rarities. */
+/** The sum of the rarities of the terms within `windowWords` words, where it is highest. */
 function densestWindow({ places, terms }: Mentions, rarities: readonly number[]): number {
   const held = new Array<number>(rarities.length).fill(0)
   let from = 0
@@ -223,17 +210,4 @@ function densestWindow({ places, terms }: Mentions, rarities: readonly number[])
     best = Math.max(best, score)
   }
   return best
-}
-
-function memoised<Value>(read: (text: string) => Value): (text: string) => Value {
-  const known = new Map<string, Value>()
-  return (text) => {
-    const value = known.get(text) ?? read(text)
-    known.set(text, value)
-    return value
-  }
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { StoreOf } from '../../db/store.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
@@ -14,14 +14,14 @@ import { labelsOfItems, type Passage, readPassages } from './passages.ts'
 import { QueryVectors } from './query-vectors.ts'
 
 const limitDefault = 5
-/** Searches under way; beyond it one is refused at once, since it would come too late anyway. */
+/** Searches at once. Further ones are refused, because their answers would come too late. */
 const underWayMax = 256
-/** What a query needs one of to say anything: a letter, a digit or a symbol. */
-const sayingPattern = /[\p{L}\p{N}\p{S}]/u
+/** A query without a letter, digit or symbol has no meaning. */
+const meaningPattern = /[\p{L}\p{N}\p{S}]/u
 const timeoutMsDefault = 300
-/** Share of its time after which a search that has not begun, since many came at once, looks at less. */
+/** A search that waits for longer than this share of its time before it begins looks at fewer passages. */
 const hurriedShare = 0.1
-/** Kept for putting the answer together when the vectors have not come in time. */
+/** The time to put the answer together when the vectors are late. */
 const answeringMs = 5
 /** Hits taken from the vector index before the lists are fused. */
 const vectorCandidatesMin = 50
@@ -35,11 +35,9 @@ interface SearchOptions {
 }
 
 /** Milliseconds of a monotonic clock. */
-function now(): number {
-  return performance.now()
-}
+const now = () => performance.now()
 
-/** What an agent asks during a call: passages by meaning and by words, within a deadline. */
+/** Finds passages for an agent during a call, by meaning and by words, within a deadline. */
 export class Search {
   readonly #options: SearchOptions
   readonly #keyword: KeywordSearch
@@ -52,7 +50,7 @@ export class Search {
     this.#queryVectors = new QueryVectors(options.embedder)
   }
 
-  /** Whether one more would be refused. */
+  /** Whether the next search is refused. */
   get isFull(): boolean {
     return this.#underWay >= underWayMax
   }
@@ -69,43 +67,40 @@ export class Search {
   }
 
   async #search(projectId: number, request: SearchRequest): Promise<SearchResult> {
-    const { metrics, store } = this.#options
+    const { embedder, metrics, store } = this.#options
+    const { query, itemIds, limit = limitDefault, timeoutMs = timeoutMsDefault } = request
     const startedAt = now()
-    const { read } = store(projectId)
     const wanted = request.mode ?? 'hybrid'
-    const limit = request.limit ?? limitDefault
     const candidates = candidatesFor(limit)
     const shares = { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 }
-    const labels = request.itemIds && (await labelsOfItems(read, projectId, request.itemIds))
+    const labels = itemIds && (await labelsOfItems(store(projectId).read, projectId, itemIds))
 
-    const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, request, { labels, candidates })
-    const timeoutMs = request.timeoutMs ?? timeoutMsDefault
+    const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, query, candidates, labels)
     const byKeyword = async () => {
       const from = now()
       const inHurry = from - startedAt > hurriedShare * timeoutMs
-      const passages = await this.#keyword.search(projectId, request.query, {
-        labels,
-        inHurry,
-        atLeast: inHurry ? limit : candidates,
-      })
+      const atLeast = inHurry ? limit : candidates
+      const passages = await this.#keyword.search(projectId, query, { labels, inHurry, atLeast })
       shares.keyword = now() - from
       return passages
     }
-    // Requests that arrived with this one set their deadlines and ask for their vectors first.
+    // Requests that arrived together all start their deadlines and embeddings before the first of them goes on.
     await setImmediate()
     const waitedMs = now() - startedAt
     const early = wanted === 'vector' ? null : await byKeyword()
-    // The answer will have to wait for its turn again, about as long as the search did.
+    // The answer will have to wait for its turn again, probably as long as the search did.
     const leftMs = timeoutMs - Math.max(answeringMs, waitedMs) - (now() - startedAt)
-    const nearest = byVector && (await withinTime(Math.max(1, leftMs), byVector))
+    const late = () => sleep(Math.max(1, leftMs), null, { ref: false })
+    const nearest = byVector && (await Promise.race([byVector, late()]))
     shares.embedding = nearest?.embeddingMs ?? 0
     shares.vector = nearest?.tookMs ?? 0
     const passages = early ?? (nearest ? [] : await byKeyword())
 
     const fusingFrom = now()
+    const keywordLabels = passages.map(({ label }) => label)
     const lists: RankedList[] = []
-    if (nearest) lists.push({ labels: nearest.labels, weight: wanted === 'vector' ? 1 : this.#vectorWeight })
-    if (passages.length > 0) lists.push({ labels: passages.map(({ label }) => label), weight: 1 })
+    if (nearest) lists.push({ labels: nearest.labels, weight: embedder.rankWeight })
+    if (passages.length > 0) lists.push({ labels: keywordLabels, weight: 1 })
     const merged = await this.#merge(projectId, lists, passages, limit)
     shares.fusion = now() - fusingFrom
     shares.total = now() - startedAt
@@ -113,12 +108,10 @@ export class Search {
     metrics.observeSearch({ mode, tookMs: shares.total })
     return {
       answer: { data: merged.map(toHit), mode, tookMs: Math.round(shares.total * 100) / 100 },
-      report: {
-        shares,
-        keywordLabels: wanted === 'vector' && nearest ? null : passages.map(({ label }) => label),
-        vectorLabels: nearest?.labels ?? null,
-        passageLabels: merged.map(({ labels }) => labels),
-      },
+      shares,
+      keywordLabels: mode === 'vector' ? null : keywordLabels,
+      vectorLabels: nearest?.labels ?? null,
+      passageLabels: merged.map(({ labels }) => labels),
     }
   }
 
@@ -130,20 +123,17 @@ export class Search {
     this.#queryVectors.close()
   }
 
-  get #vectorWeight(): number {
-    return this.#options.embedder.rankWeight
-  }
-
-  /** Labels best first; null when there are none to be had. */
+  /** Labels, best first; null when the query cannot be embedded or the index cannot be searched. */
   async #byVector(
     projectId: number,
-    { query }: SearchRequest,
-    { labels, candidates }: { labels: number[] | undefined; candidates: number },
+    query: string,
+    candidates: number,
+    labels: number[] | undefined,
   ): Promise<{ labels: number[]; embeddingMs: number; tookMs: number } | null> {
     const { index, log } = this.#options
     const startedAt = now()
-    // Every vector is as near to that of nothing as any other.
-    if (!sayingPattern.test(query)) return { labels: [], embeddingMs: 0, tookMs: 0 }
+    // All vectors are equally near to that of a query without meaning.
+    if (!meaningPattern.test(query)) return { labels: [], embeddingMs: 0, tookMs: 0 }
     try {
       const vector = await this.#queryVectors.of(query)
       const embeddingMs = now() - startedAt
@@ -182,20 +172,11 @@ export function tooManySearches(): AppError {
   })
 }
 
-/** Chunks that may be needed for so many passages, as up to three become one and a few are left out. */
+/** Chunks to read for `limit` passages: up to three become one passage, and some repeat another and are left out. */
 function candidatesFor(limit: number): number {
   return limit * 3 + 5
 }
 
-/** Null when the work takes longer; the work itself goes on. */
-function withinTime<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value | null> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(null), timeoutMs)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
-
-function toHit({ passage, score }: MergedPassage): SearchHit {
-  const { itemId, name, heading, text, position } = passage
+function toHit({ passage: { itemId, name, heading, text, position }, score }: MergedPassage): SearchHit {
   return { itemId, name, heading, text, position, score }
 }

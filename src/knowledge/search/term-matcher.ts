@@ -42,26 +42,25 @@ const UNDERSCORE = 0x5f
 export class TermMatcher {
   readonly #terms: readonly Term[]
   readonly #byFolded = new Map<string, number>()
-  /** The term's index plus 1, by the hash of its folded form. */
-  readonly #termOfWord = new Uint8Array(1 << wordSlotBits)
+  /** 1 at the hash of each term's folded form. A word with a 0 at its hash is no term and is not looked up. */
+  readonly #mayBeTerm = new Uint8Array(1 << wordSlotBits)
   /** Bits of the terms that have a trigram, by the trigram's hash. */
   readonly #termsOfTrigram = new Int32Array(1 << trigramSlotBits)
-  readonly #trigramsOfTerm: number[] = []
+  /** How many trigrams of the current word each term has. */
   readonly #shared: Int32Array
   readonly #stems = new Map<string, string>()
 
   /**
    * @param terms at most `matchedTermsMax`
-   * @param isCommon whether to look for a term only in the form that the query has
+   * @param isCommon whether a term counts only in the form that the query has
    */
   constructor(terms: readonly Term[], isCommon: (index: number) => boolean) {
     this.#terms = terms
     this.#shared = new Int32Array(terms.length)
     for (const [index, { folded }] of terms.entries()) {
       this.#byFolded.set(folded, index)
-      this.#termOfWord[wordSlotOf(folded)] = index + 1
+      this.#mayBeTerm[wordSlotOf(folded)] = 1
       const slots = isCommon(index) ? [] : trigramSlotsOf(folded)
-      this.#trigramsOfTerm.push(folded.length)
       for (const slot of slots) this.#termsOfTrigram[slot] = (this.#termsOfTrigram[slot] ?? 0) | (1 << index)
     }
   }
@@ -99,12 +98,13 @@ export class TermMatcher {
     }
     const last = termsOfTrigram[slotOf(nextTrigram(trigram, UNDERSCORE))] ?? 0
     if (last !== 0) touched |= this.#share(last)
-    const exact = this.#exactTerm(hash, folded, start, at)
-    if (exact >= 0) {
+    const exact =
+      this.#mayBeTerm[wordSlot(hash)] === 1 ? this.#byFolded.get(folded.slice(start, at)) : undefined
+    if (exact !== undefined) {
       this.#mention(exact, mentions)
       if (original.startsWith(this.#terms[exact]?.text ?? '', start)) mentions.cased |= 1 << exact
-    }
-    if (touched !== 0) this.#compare(touched, exact, folded, start, at, mentions)
+    } else if (touched !== 0) this.#compare(touched, folded.slice(start, at), mentions)
+    if (touched !== 0) this.#shared.fill(0)
     mentions.words++
     return at
   }
@@ -118,50 +118,26 @@ export class TermMatcher {
     return terms
   }
 
-  #exactTerm(hash: number, folded: string, start: number, end: number): number {
-    const index = (this.#termOfWord[wordSlot(hash)] ?? 0) - 1
-    if (index < 0) return -1
-    const term = this.#terms[index]?.folded ?? ''
-    if (term.length === end - start && folded.startsWith(term, start)) return index
-    // Another term may have overwritten this one's slot.
-    return this.#byFolded.get(folded.slice(start, end)) ?? -1
-  }
-
-  #compare(
-    touched: number,
-    exact: number,
-    folded: string,
-    start: number,
-    end: number,
-    mentions: Mentions,
-  ): void {
-    const length = end - start
+  /** @param touched bits of the terms that share a trigram with the word */
+  #compare(touched: number, word: string, mentions: Mentions): void {
     for (let rest = touched; rest !== 0; rest &= rest - 1) {
       const index = 31 - Math.clz32(rest & -rest)
-      const shared = this.#shared[index] ?? 0
-      this.#shared[index] = 0
       const term = this.#terms[index]
-      if (!term || exact >= 0) continue
-      if (this.#hasStem(term, folded, start, end)) this.#mention(index, mentions)
-      else if (length >= likeCharsMin && term.folded.length >= likeCharsMin) {
-        const likeness = (2 * shared) / ((this.#trigramsOfTerm[index] ?? 0) + length)
-        if (likeness > (mentions.likeness[index] ?? 0)) mentions.likeness[index] = Math.min(likeness, 1)
+      if (!term) continue
+      if (this.#hasStem(word, term)) this.#mention(index, mentions)
+      else if (word.length >= likeCharsMin && term.folded.length >= likeCharsMin) {
+        // `_word_` has as many trigrams as the word has characters.
+        const likeness = (2 * (this.#shared[index] ?? 0)) / (term.folded.length + word.length)
+        mentions.likeness[index] = Math.max(mentions.likeness[index] ?? 0, Math.min(likeness, 1))
       }
     }
   }
 
-  #hasStem(term: Term, folded: string, start: number, end: number): boolean {
+  #hasStem(word: string, term: Term): boolean {
     // A stem is the beginning of its word, so words that begin differently have different stems.
-    const beginning = Math.min(stemCharsMin, term.folded.length, end - start)
-    for (let at = 0; at < beginning; at++) {
-      if (folded.charCodeAt(start + at) !== term.folded.charCodeAt(at)) return false
-    }
-    const word = folded.slice(start, end)
-    let stem = this.#stems.get(word)
-    if (stem === undefined) {
-      stem = stemOf(word)
-      this.#stems.set(word, stem)
-    }
+    if (!word.startsWith(term.folded.slice(0, Math.min(stemCharsMin, word.length)))) return false
+    const stem = this.#stems.get(word) ?? stemOf(word)
+    this.#stems.set(word, stem)
     return stem === term.stem
   }
 

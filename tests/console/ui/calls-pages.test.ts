@@ -8,7 +8,7 @@ test('a new call comes on top, and what it pushed to the second page is not lost
   expect(refreshed[0]?.nextCursor).toBe('after 3')
 })
 
-test('a call that has gone from the refreshed part goes, and one that changed is as it is now', () => {
+test('the refreshed part loses deleted calls and shows changed ones', () => {
   const pages = [page([5, 4, 3, 2], 'after 2'), page([1], null)]
   const newest = page([5, 3], 'after 3')
   newest.data[0] = { ...row(5), summary: 'Ended' }
@@ -17,13 +17,13 @@ test('a call that has gone from the refreshed part goes, and one that changed is
   expect(refreshed[0]?.data[0]?.summary).toBe('Ended')
 })
 
-test('when more calls are new than a page holds, the list starts anew instead of hiding the gap', () => {
+test('when more calls are new than fit a page, the list starts over instead of hiding the gap', () => {
   const refreshed = withNewestPage([page([3, 2], 'after 2'), page([1], null)], page([9, 8], 'after 8'))
   expect(idsOf(refreshed)).toEqual(['9', '8'])
   expect(refreshed[0]?.nextCursor).toBe('after 8')
 })
 
-test('calls of one moment keep their order by id', () => {
+test('calls of the same time keep their order by id', () => {
   const same = (id: string): Row => ({ ...row(0), id, createdAt: '2026-01-01T00:00:00.000Z' })
   const before = { ...page([], 'after a'), data: [same('c'), same('b'), same('a')] }
   const refreshed = withNewestPage([before], { ...page([], 'after b'), data: [same('c'), same('b')] })

@@ -3,7 +3,7 @@ import { isFiltered, nameOf, readFilters } from '../../../src/console/ui/views/c
 import { dateRangeLabel, daysToRange, rangeToDays } from '../../../src/console/ui/views/calls/date-range.ts'
 
 describe('the address of the list of calls', () => {
-  test('what an address cannot mean is left out, the rest is kept', () => {
+  test('invalid parts of the address are left out, the rest is kept', () => {
     expect(
       readFilters({
         status: 'ended',
@@ -16,13 +16,13 @@ describe('the address of the list of calls', () => {
     ).toEqual({ number: '555' })
   })
 
-  test('instants of any zone are kept as the instant they are', () => {
+  test('times in any zone keep their instant', () => {
     expect(readFilters({ from: '2026-01-05T01:00:00+02:00' })).toEqual({
       from: '2026-01-04T23:00:00.000Z',
     })
   })
 
-  test('no filter is none, and the order of filters makes no difference', () => {
+  test('an empty filter counts as none, and the order of filters makes no difference', () => {
     expect(isFiltered(readFilters({ text: '' }))).toBe(false)
     expect(isFiltered(readFilters({ text: 'a' }))).toBe(true)
     expect(nameOf({ status: 'live', text: 'x' })).toBe(nameOf({ text: 'x', status: 'live' }))

@@ -11,7 +11,7 @@ describe('a dropped document', () => {
     expect(nameOf('.md', 'text')).toBe('.md')
   })
 
-  test('takes no comment in a code block for a heading, closed or not', () => {
+  test('does not take a comment in a code block for a heading', () => {
     expect(nameOf('a.md', '```sh\n# install\n```\n# Real')).toBe('Real')
     expect(nameOf('a.md', '~~~\n# never closed\n')).toBe('a')
   })
@@ -20,7 +20,7 @@ describe('a dropped document', () => {
     expect([...nameOf('a.md', `# ${'😀'.repeat(300)}`)]).toHaveLength(200)
   })
 
-  test('keeps its text as it is', async () => {
+  test('keeps its text unchanged', async () => {
     const text = '# Title\r\n\r\n  text  \n'
     expect(await readDocument(new File([text], 'a.MD'))).toEqual({ name: 'Title', text })
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { sentenceOf } from '../../../src/console/ui/components/field-sentence.ts'
 
-test('what is wrong with a field is said with the name that pages have for it', () => {
+test("an error of a field uses the field's name on the page", () => {
   expect(sentenceOf('newPerson.email', 'is already in use here')).toBe(
     'The e-mail address is already in use here',
   )

@@ -25,7 +25,7 @@ describe('the period of the overview', () => {
     expect(choiceOf({ from: '2026-02-27', to: '2026-03-01' })).toBe('custom')
   })
 
-  test('a range that is none, runs backwards or never ends is left out', () => {
+  test('an invalid, reversed or open range is left out', () => {
     expect(overviewSearch({ from: '2026-02-30', to: '2026-03-01' })).toEqual({})
     expect(overviewSearch({ from: '2026-03-02', to: '2026-03-01' })).toEqual({})
     expect(overviewSearch({ from: '1990-01-01', to: '2026-03-01' })).toEqual({})
@@ -38,7 +38,7 @@ describe('the period of the overview', () => {
 })
 
 describe('the change of a figure', () => {
-  test('is a share of what was before, or points where it is a share itself', () => {
+  test('is a percentage of the earlier figure, or in points for a percentage', () => {
     expect(changeOf({ value: 150, before: 100 }, 'amount')).toEqual({ direction: 'up', amount: '50%' })
     expect(changeOf({ value: 1, before: 3_000 }, 'amount')).toEqual({ direction: 'down', amount: '> 99%' })
     expect(changeOf({ value: 0, before: 3_000 }, 'amount')).toEqual({ direction: 'down', amount: '100%' })

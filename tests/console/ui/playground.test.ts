@@ -4,7 +4,7 @@ import { splitSections } from '../../../src/console/ui/views/knowledge/split-sec
 import { playgroundSearch } from '../../../src/console/ui/views/playground/playground-search.ts'
 import { toCurl } from '../../../src/console/ui/views/playground/request.ts'
 
-test('the curl line asks the same question, whatever is in it', () => {
+test('the curl line sends the same question, whatever characters it has', () => {
   const query = `it's "$HOME" \\ \n !`
   const line = toCurl('https://callbook.example', { query, limit: 3 })
   const body = Bun.spawnSync(['sh', '-c', line.replace(/^curl \S+/, 'printf "%s\\n"')])
@@ -15,7 +15,7 @@ test('the curl line asks the same question, whatever is in it', () => {
   expect(line).toStartWith('curl https://callbook.example/v1/knowledge/search ')
 })
 
-test('of the address, only what the service would take is read', () => {
+test('only parameters that the service accepts are read from the address', () => {
   expect(
     playgroundSearch({ q: '7', mode: 'vector', limit: 51, timeoutMs: 10, items: ['kn_1', 2], other: 'x' }),
   ).toEqual({ q: '7', mode: 'vector', limit: undefined, timeoutMs: 10, items: ['kn_1'] })

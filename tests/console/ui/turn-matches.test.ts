@@ -13,23 +13,23 @@ test('finds a phrase in any case, wherever it is, with the offsets it has in the
   expect(found).toEqual(['really', 'Really'])
 })
 
-test('what is looked for is text, never a pattern', () => {
+test('the phrase is text, never a pattern', () => {
   expect(findInTurns(turns, '(really) 5.00?')).toHaveLength(1)
   expect(findInTurns(turns, '.*')).toEqual([])
   expect(findInTurns(turns, '[really]')).toEqual([])
 })
 
-test('letters whose lower case is longer do not shift what comes after', () => {
+test('letters with a longer lower case do not shift later matches', () => {
   const [match] = findInTurns([{ role: 'user', content: 'İİİ table' }], 'table')
   expect(match).toEqual({ turn: 0, start: 4, end: 9 })
 })
 
-test('words that do not stand together are found one by one', () => {
+test('words that are not adjacent are found one by one', () => {
   const found = findInTurns(turns, 'izmir nothing really')
   expect(found.map(({ turn }) => turn)).toEqual([0, 1])
 })
 
-test('nothing is looked for in blank, and ranges are grouped by turn', () => {
+test('a blank phrase finds nothing, and ranges are grouped by turn', () => {
   expect(findInTurns(turns, '  ')).toEqual([])
   expect(rangesByTurn(findInTurns(turns, 'it')).get(1)).toEqual([[8, 10]])
 })

@@ -117,7 +117,7 @@ describe('what is sent', () => {
     [mini, 'a', 'a'],
     ['someone/unheard-of', 'a', 'a'],
   ])('%s gets the prefixes of its family', async (model, query, document) => {
-    const embedder = embedderWith({ model, dimensions: 384 })
+    const embedder = embedderWith({ model })
     await embedder.embed(['a'], 'query', never())
     await embedder.embed(['a'], 'document', never())
     expect(fake.requests.map(({ texts }) => texts)).toEqual([[query], [document]])
@@ -249,12 +249,12 @@ describe('what is refused', () => {
 
   test.each(refused)('%s', async (_, misbehaviour) => {
     fake.always(misbehaviour)
-    await failureOf(embedderWith().embed([secret, 'two'], 'document', never()))
+    await failureOf(embedderWith({ dimensions: 384 }).embed([secret, 'two'], 'document', never()))
     expect(outcomes.every(({ error }) => error !== null)).toBe(true)
   })
 
-  test('an unknown model may have any dimension, but only one', async () => {
-    const embedder = embedderWith({ model: 'someone/unheard-of' })
+  test('the first answer decides the dimension, and no later answer may have another', async () => {
+    const embedder = embedderWith()
     expect(embedder.dimensions).toBeNull()
     fake.next({ dimensions: 100, extra: 1 })
     await failureOf(embedder.embed(['a'], 'document', never()))
@@ -511,7 +511,6 @@ describe('start', () => {
     const hosted = embedderWith({ model: bge, endpoint: null })
     expect(hosted.space).toBe(`huggingface:${bge}:main/bge-en/cls/normalised:chunks-v2`)
     expect(embedderWith({ model: bge }).space).toBe(hosted.space)
-    expect(hosted.dimensions).toBe(384)
   })
 
   test('the destination is told without user, password and query', () => {

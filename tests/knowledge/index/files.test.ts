@@ -67,7 +67,7 @@ test('a saved file is sound, names its labels, and is a file of hnswlib', async 
   }
 })
 
-test('a file cut short at any place is refused', async () => {
+test('a file truncated at any offset is refused', async () => {
   for (let length = 0; length < sound.length; length += 61) {
     writeFileSync(knowledge.file(project), sound.subarray(0, length))
     const { saved, problem } = await check()
@@ -75,7 +75,7 @@ test('a file cut short at any place is refused', async () => {
   }
 })
 
-test('a file with one bit flipped at any place is refused', async () => {
+test('a file with one bit flipped at any offset is refused', async () => {
   for (let place = 0; place < sound.length; place += place < 200 || place > sound.length - 200 ? 1 : 13) {
     const damaged = Buffer.from(sound)
     damaged.writeUInt8(damaged.readUInt8(place) ^ (1 << (place % 8)), place)
@@ -85,7 +85,7 @@ test('a file with one bit flipped at any place is refused', async () => {
   }
 })
 
-test('a file of zeros, of noise, with bytes appended or with parts swapped is refused', async () => {
+test('a file of zeros or noise, with appended bytes or with swapped parts is refused', async () => {
   const noise = Buffer.from(Array.from({ length: sound.length }, () => Math.floor(knowledge.random() * 256)))
   const swapped = Buffer.from(sound)
   sound.copy(swapped, 96, 400, 700)
@@ -114,36 +114,36 @@ test('a missing file is no fault', async () => {
   await expectBuiltAnew(null)
 })
 
-test('a file cut short is built anew from the rows', async () => {
+test('a truncated file is rebuilt from the rows', async () => {
   writeFileSync(knowledge.file(project), sound.subarray(0, sound.length / 2))
   await expectBuiltAnew(/cut short/)
 })
 
-test('a damaged file is built anew from the rows', async () => {
+test('a damaged file is rebuilt from the rows', async () => {
   const damaged = Buffer.from(sound)
   damaged.fill(255, 200, 260)
   writeFileSync(knowledge.file(project), damaged)
   await expectBuiltAnew(/digest/)
 })
 
-test('an empty file is built anew from the rows', async () => {
+test('an empty file is rebuilt from the rows', async () => {
   writeFileSync(knowledge.file(project), '')
   await expectBuiltAnew(/cut short/)
 })
 
-test('a folder in the place of a file is replaced', async () => {
+test('a folder at the path of a file is replaced', async () => {
   rmSync(knowledge.file(project))
   mkdirSync(join(knowledge.file(project), 'inside'), { recursive: true })
   await expectBuiltAnew(/not a file|EISDIR/)
 })
 
-test('a file of another generation of the database is built anew from the rows', async () => {
+test('a file of another generation of the database is rebuilt from the rows', async () => {
   await knowledge.database.write.insert(meta).values({ name: 'generation', value: 'restored' })
   await expectBuiltAnew(/another database/)
   await knowledge.database.write.delete(meta)
 })
 
-test('what an interrupted save left is removed at the start', async () => {
+test('the temporary file of an interrupted save is deleted at the start', async () => {
   const left = `${knowledge.file(project)}.tmp`
   writeFileSync(left, 'vectors')
   const follower = knowledge.openIndex({ savesFiles: false })

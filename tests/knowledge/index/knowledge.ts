@@ -4,12 +4,10 @@ import { join } from 'node:path'
 import { eq, inArray, sql } from 'drizzle-orm'
 import { type OpenDatabase, openDatabase } from '../../../src/db/open.ts'
 import { chunks, knowledgeItems, projects } from '../../../src/db/schema.ts'
-
+import type { IndexLog } from '../../../src/knowledge/index/project-index.ts'
+import type { VectorHit } from '../../../src/knowledge/index/rows.ts'
 import {
-  type LogFields,
-  type LogLevel,
   openVectorIndex,
-  type VectorHit,
   type VectorIndex,
   type VectorIndexOptions,
 } from '../../../src/knowledge/index/vector-index.ts'
@@ -18,9 +16,9 @@ export const dimensions = 24
 export const space = 'test/24'
 
 export interface Logged {
-  level: LogLevel
+  level: Parameters<IndexLog>[0]
   message: string
-  fields: LogFields
+  fields: Parameters<IndexLog>[2]
 }
 
 /** A database in a fresh folder with a project, and vector indexes over it. */

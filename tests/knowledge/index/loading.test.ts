@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { loadAddon } from '../../../src/knowledge/index/addon.ts'
-import { type ExpectedHeader, IndexFiles } from '../../../src/knowledge/index/files.ts'
+import { IndexFiles } from '../../../src/knowledge/index/files.ts'
 import { loadGraph } from '../../../src/knowledge/index/loading.ts'
-import { VectorRows } from '../../../src/knowledge/index/rows.ts'
+import { type ExpectedHeader, VectorRows } from '../../../src/knowledge/index/rows.ts'
 import { Knowledge, space } from './knowledge.ts'
 
 let knowledge: Knowledge
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => knowledge.close())
 
-test('a file that another process removes once it was checked is a file that is missing', async () => {
+test('a file that another process deletes after the check counts as missing', async () => {
   const project = await knowledge.addProject()
   await project.insertRandom(50)
   const index = knowledge.openIndex()
@@ -24,12 +24,12 @@ test('a file that another process removes once it was checked is a file that is 
   if (!hnswlib) throw new Error('the addon is not built')
   const files = new RemovedFiles(knowledge.indexFolder)
   const rows = new VectorRows(knowledge.database.read, space)
-  const loaded = await loadGraph(project.id, { hnswlib, rows, files, space })
+  const loaded = await loadGraph(project.id, { hnswlib, rows, files })
   expect(loaded).toEqual({ graph: null, saved: null, problem: null })
   expect(files.found).toEqual([50, null])
 })
 
-/** Files that are gone once they were looked at. */
+/** Deletes each file after its check. */
 class RemovedFiles extends IndexFiles {
   /** How many vectors each check saw; null when there was no file. */
   readonly found: (number | null)[] = []

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Hnswlib, loadAddon } from '../../../src/knowledge/index/addon.ts'
-import { exactSearch } from '../../../src/knowledge/index/exact.ts'
 import { IndexFiles } from '../../../src/knowledge/index/files.ts'
 import { ProjectIndex } from '../../../src/knowledge/index/project-index.ts'
 import { VectorRows } from '../../../src/knowledge/index/rows.ts'
@@ -14,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => knowledge.close())
 
-test('vectors that arrive while the graph is being written wait for its end', async () => {
+test('vectors that arrive while the graph is written are added afterwards', async () => {
   const project = await knowledge.addProject()
   await project.insertRandom(300)
   const rows = new FarRows(knowledge.database.read, space)
@@ -111,14 +110,12 @@ async function openIndex(
   hnswlib = loadedAddon(),
 ): Promise<ProjectIndex> {
   const files = new IndexFiles(knowledge.indexFolder)
-  await files.prepare()
+  files.prepare()
   let isWorking = false
   const index: ProjectIndex = new ProjectIndex(projectId, {
     hnswlib,
     rows,
-    exactSearch: exactSearch(knowledge.database.read),
     files,
-    space,
     savesFiles: () => true,
     log: () => undefined,
     onWork: async () => {

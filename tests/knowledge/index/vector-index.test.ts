@@ -44,7 +44,7 @@ test('an index built from the rows finds what is nearest', async () => {
   await expectFound(index, project)
 })
 
-test('before it is reconciled a project is searched all the same', async () => {
+test('a project that is not reconciled yet can be searched', async () => {
   const project = await knowledge.addProject()
   await project.insertRandom(50)
   await expectFound(index, project)
@@ -104,7 +104,7 @@ test('a row deleted by another process while its vector waits to be added is not
   await expectFound(index, project)
 })
 
-test('any order of changes, saves and rebuilds ends with what the rows say', async () => {
+test('after any order of changes, saves and rebuilds the index equals the rows', async () => {
   const project = await indexedProject(100)
   const random = seededRandom(42)
   const running: Promise<unknown>[] = []
@@ -143,7 +143,7 @@ test('a label is found again when its row comes back', async () => {
   await expectFound(index, project)
 })
 
-test('adding and removing twice, or what does not exist, changes nothing', async () => {
+test('adding or removing a label twice, or an unknown one, changes nothing', async () => {
   const project = await indexedProject(40)
   await index.add(project.id, [...project.labels, 4_000_000_000])
   await index.remove(project.id, [4_000_000_000])
@@ -182,7 +182,7 @@ test('reconcile follows rows that another process changed', async () => {
   await expectFound(index, project)
 })
 
-test('a graph of which more than a quarter is gone is built anew', async () => {
+test('a graph is rebuilt when more than a quarter of it is removed', async () => {
   const project = await indexedProject(400)
   const gone = project.labels.slice(0, 150)
   await project.delete(gone)
@@ -198,7 +198,7 @@ test('a graph of which more than a quarter is gone is built anew', async () => {
   await expectFound(index, project)
 })
 
-test('vectors added and removed while the graph is built anew are there and gone', async () => {
+test('vectors can be added and removed while the graph is rebuilt', async () => {
   const project = await indexedProject(1_500)
   const rebuilding = index.rebuild(project.id)
   const added = await project.insertRandom(100)
@@ -212,7 +212,7 @@ test('vectors added and removed while the graph is built anew are there and gone
   await expectFound(index, project)
 })
 
-test('all vectors removed, and others added: only these are found', async () => {
+test('after all vectors are removed and others added, only the new ones are found', async () => {
   const project = await indexedProject(60)
   const gone = project.labels
   await project.delete(gone)
@@ -224,7 +224,7 @@ test('all vectors removed, and others added: only these are found', async () => 
   await expectFound(index, project)
 })
 
-test('a hundred equal vectors removed, and added again, are found', async () => {
+test('a hundred equal vectors are found after they are removed and added again', async () => {
   const project = await indexedProject(300)
   const same = randomVector(seededRandom(9))
   for (let round = 0; round < 4; round++) {
@@ -258,7 +258,7 @@ test('a limit over the number of vectors gives them all', async () => {
   expect(await index.search(999_999, query, 50)).toEqual([])
 })
 
-test('vectors of another space, another length or no number are not indexed', async () => {
+test('vectors of another space or length, or with NaN, are not indexed', async () => {
   const project = await indexedProject(20)
   await project.insert([randomVector(seededRandom(4))], 'another space')
   const [long = 0] = await project.insert([randomVector(seededRandom(4), 48)])
@@ -273,7 +273,7 @@ test('vectors of another space, another length or no number are not indexed', as
   expect(skipped.map((line) => line.fields.label)).toContain(broken)
 })
 
-test('no byte of a removed vector is in the file when scrub resolves', async () => {
+test('no byte of a removed vector is in the file when eraseDeleted resolves', async () => {
   const project = await indexedProject(300)
   await index.eraseDeleted(project.id)
   const gone = project.labels.slice(20, 40)
@@ -296,7 +296,7 @@ test('no byte of a removed vector is in the file when scrub resolves', async () 
   await expectFound(index, project)
 })
 
-test('scrub before reconcile leaves the index and removes what is gone', async () => {
+test('eraseDeleted before reconcile keeps the index and erases deleted vectors', async () => {
   const project = await indexedProject(100)
   await index.eraseDeleted(project.id)
   const [gone = 0] = project.labels
@@ -371,7 +371,7 @@ test('drop takes the index from memory and disk', async () => {
   expect((await index.states()).some((state) => state.projectId === project.id)).toBe(false)
 })
 
-test('verify tells apart what is sound, not saved yet, gone and damaged', async () => {
+test('verify reports sound files, unsaved rows, deleted rows and damage', async () => {
   const project = await indexedProject(300)
   await index.eraseDeleted(project.id)
   expect(await index.verify(project.id)).toMatchObject({
@@ -419,7 +419,7 @@ test('a worker that fails is started again; requests meanwhile are 503', async (
   await other.close()
 })
 
-test('a worker that is started again has the projects that were added to the one before', async () => {
+test('a restarted worker has the projects of the previous one', async () => {
   const started = new Promise<Worker>((resolve) => process.once('worker', resolve))
   const failing = knowledge.openIndex({ savesFiles: false })
   const project = await knowledge.addProject()

@@ -2,8 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../../src/errors.ts'
 import { limitOf, toErrorBody, toRecords } from '../../../src/knowledge/protocols/dify.ts'
-import { itemFilterOf } from '../../../src/knowledge/protocols/dify-conditions.ts'
-import { comparisonOperators, type DifyCondition } from '../../../src/knowledge/protocols/dify-schemas.ts'
+import {
+  comparisonOperators,
+  type DifyCondition,
+  itemFilterOf,
+} from '../../../src/knowledge/protocols/dify-conditions.ts'
 import { addItems } from '../../support/items.ts'
 import { refusedKeys } from '../../support/refused-keys.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'

@@ -35,7 +35,7 @@ describe('fused ranks', () => {
     expect(scoreIn(fused, 3)).toBeCloseTo(0.5 / 12 / (1.5 / 11), 12)
   })
 
-  test('put the heavier list first where two lists disagree, and the older label where nothing tells', () => {
+  test('put the heavier list first where two lists disagree, and the older label first on a tie', () => {
     const fused = (weight: number) =>
       fuseRanks([
         { labels: [9], weight: 1 },

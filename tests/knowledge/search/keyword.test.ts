@@ -99,7 +99,7 @@ describe('how many chunks have a word', () => {
     expect([counted(), spans()]).toEqual([['"refund"'], 1])
   })
 
-  test('is taken of all the words of a query in one trip to the database', async () => {
+  test('is counted for all words of a query in one round trip to the database', async () => {
     const project = await service.mintProject()
     await add(project, 'Refunds', 'We refund orders to the card that paid for them, within a week.')
     const { find, counted, countings } = searching(project)
@@ -108,7 +108,7 @@ describe('how many chunks have a word', () => {
     expect(countings()).toHaveLength(1)
   })
 
-  test('is not remembered of a word that none has: what is added then is found at once', async () => {
+  test('is not cached for a word that no chunk has, so a chunk added later is found at once', async () => {
     const project = await service.mintProject()
     await add(project, 'Refunds', 'We refund orders.')
     const { find, counted } = searching(project)
@@ -130,7 +130,7 @@ describe('how many chunks have a word', () => {
     expect((await searching(other).find('refund')).map(({ name }) => name)).toEqual(['Other refunds'])
   })
 
-  test('that is out of date loses nothing: what is added later is found by a word counted before', async () => {
+  test('may be out of date: chunks added later are still found', async () => {
     const project = await service.mintProject()
     await add(project, 'One', 'A refund.')
     const { find } = searching(project)
@@ -161,7 +161,7 @@ describe('a project in which nearly all chunks have the same words', () => {
     expect(ranked()).toEqual([])
   })
 
-  test('ranks by the rare words only, and puts what has them first', async () => {
+  test('ranks by the rare words only, and puts passages with them first', async () => {
     const { find, ranked } = searching(project)
     const found = await find('where is the order number n3210')
     expect(found[0]?.text).toContain('number n3210,')
@@ -181,7 +181,7 @@ describe('a project in which nearly all chunks have the same words', () => {
     expect(await find('the order', { labels: [Number.MAX_SAFE_INTEGER] })).toEqual([])
   })
 
-  test('looks at less in a hurry, but at as many as are asked for', async () => {
+  test('looks at fewer passages in a hurry, but at as many as are asked for', async () => {
     const { find } = searching(project)
     expect((await find('the order', { inHurry: true })).length).toBe(9)
     expect((await find('the order', { inHurry: true, atLeast: 50 })).length).toBe(50)

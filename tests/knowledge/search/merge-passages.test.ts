@@ -41,7 +41,7 @@ const toPassage = ({ position, heading, text, overlapChars }: Chunk) =>
   passage({ position, heading, text, overlapChars })
 
 describe('chunks that follow each other', () => {
-  test('are cut with overlaps, or this tests nothing', () => {
+  test('overlap, as the other tests assume', () => {
     expect(longChunks.length).toBeGreaterThanOrEqual(3)
     expect(longChunks.slice(1).every(({ overlapChars }) => overlapChars > 0)).toBe(true)
   })
@@ -82,7 +82,7 @@ describe('chunks that follow each other', () => {
     expect(merged[0]?.passage.text).toBe('Passage 4 of item 1Passage 5 of item 1')
   })
 
-  test('are three at most', () => {
+  test('are at most three', () => {
     const row = [0, 1, 2, 3, 4, 5, 6].map((position) => passage({ position }))
     expect(placesOf(merge(row))).toEqual([
       [1, 0],
@@ -178,7 +178,7 @@ describe('whatever is merged', () => {
     })
     .map((places) => places.map((place) => passage({ ...place, heading: place.position < 4 ? 'A' : 'B' })))
 
-  test('scores fall, no more than the limit come, and no chunk comes twice or is made up', () => {
+  test('scores fall, there are at most `limit` passages, and each chunk is a given one and occurs once', () => {
     fc.assert(
       fc.property(found, fc.integer({ min: 1, max: 12 }), (passages, limit) => {
         const merged = mergePassages(ranked(passages), limit)
@@ -194,7 +194,7 @@ describe('whatever is merged', () => {
     )
   })
 
-  test('of neighbours in one section no two stand alone that fit into one passage', () => {
+  test('neighbours in one section that fit into one passage are merged', () => {
     fc.assert(
       fc.property(found, (passages) => {
         const groups = merge(passages).map(({ text, itemSeq, heading, position }) => {

@@ -41,7 +41,7 @@ describe('the vector of a query', () => {
     expect(await Promise.all(wanted)).toEqual(wanted.map(() => vectorOf(7)))
   })
 
-  test('is kept: the same question later, composed or decomposed, asks nothing', async () => {
+  test('is cached: the same query later, composed or decomposed, asks nothing', async () => {
     const { asked, vectors } = byHand()
     const first = vectors.of('caf\u00e9')
     asked[0]?.answer([vectorOf(3)])
@@ -50,7 +50,7 @@ describe('the vector of a query', () => {
     expect(asked.length).toBe(1)
   })
 
-  test('that comes when nobody waits for it any more is there for the next', async () => {
+  test('that arrives after its search was answered is cached for the next', async () => {
     const { asked, vectors } = byHand()
     // The search that wanted it has been answered without.
     void vectors.of('refund')
@@ -67,7 +67,7 @@ describe('the vector of a query', () => {
     expect(await Promise.all(both)).toEqual([vectorOf(0), vectorOf(1)])
   })
 
-  test('that failed is a failure for all who waited, and asked for anew by the next', async () => {
+  test('that fails is a failure for every search that waits, and is asked for again by the next', async () => {
     const { asked, vectors } = byHand()
     const failures = [failureOf(vectors.of('refund')), failureOf(vectors.of('refund'))]
     asked[0]?.fail(new EmbeddingError('the provider is down'))
@@ -77,7 +77,7 @@ describe('the vector of a query', () => {
     expect(await again).toEqual(vectorOf(1))
   })
 
-  test('that the embedder left out is a failure, and not kept', async () => {
+  test('that the embedder leaves out is a failure, and is not cached', async () => {
     const { asked, vectors } = byHand()
     const failure = failureOf(vectors.of('refund'))
     asked[0]?.answer([])
@@ -105,7 +105,7 @@ describe('more queries at once than can be embedded in time', () => {
     await Promise.allSettled(wanted)
   })
 
-  test('are kept, two thousand of them: the one unused for longest is forgotten first', async () => {
+  test('fill a cache of 2,000, which evicts the least recently used', async () => {
     const { asked, vectors } = byHand()
     const ask = async (query: string) => {
       const before = asked.length
@@ -122,7 +122,7 @@ describe('more queries at once than can be embedded in time', () => {
   })
 })
 
-test('closing gives up what is under way', async () => {
+test('closing aborts what is under way', async () => {
   const { asked, vectors } = byHand()
   const failure = failureOf(vectors.of('refund'))
   vectors.close()

@@ -90,7 +90,7 @@ describe('what puts a passage before one that came before it', () => {
     expect(order('tyre warranty', parts).indexOf(1)).toBeLessThan(order('tyre warranty', parts).indexOf(0))
   })
 
-  test('nothing else: equal ones stay in the order in which they came', () => {
+  test('nothing else: equal passages keep their order', () => {
     expect(order('refund', ['a refund', 'a refund', 'nothing', 'nothing', 'a refund'])).toEqual([
       0, 1, 4, 2, 3,
     ])

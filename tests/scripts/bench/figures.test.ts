@@ -11,7 +11,7 @@ const other = { ...suite, command: 'bench:two', title: 'Two' }
 const row = (measured: string) => ({ what: 'it', measured, target: '≤ 1', isMet: true })
 const rowsOf = (text: string) => text.split('\n').filter((line) => line.startsWith('| `'))
 
-test('figures are added under their heading, and replace those of the same case alone', () => {
+test('figures are added under their heading, and replace only those of the same case', () => {
   const once = writeFigures('# Figures\n', {
     suite,
     figures: new Map([
@@ -36,13 +36,13 @@ test('figures are added under their heading, and replace those of the same case 
   ])
 })
 
-test('the same figures again leave the text as it is, whatever is around them', () => {
+test('writing the same figures again changes nothing', () => {
   const figures = new Map([['first', [row('1')]]])
   const text = `${writeFigures('# Figures\n', { suite, figures, origin: 'day 1' })}\nSaid by hand.\n`
   expect(writeFigures(text, { suite, figures, origin: 'day 1' })).toBe(text)
 })
 
-test('rows of a case that is gone go; a missed target is said, and no cell breaks the table', () => {
+test('rows of removed cases are removed, a missed target is marked, and no cell breaks the table', () => {
   const first = writeFigures('', { suite, figures: new Map([['second', [row('1')]]]), origin: 'day 1' })
   const missed = { what: '  a|b', measured: 'two\nlines', target: '≤ 1', isMet: false }
   const text = writeFigures(first, {

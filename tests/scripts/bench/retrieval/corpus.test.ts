@@ -3,7 +3,7 @@ import { corpusOf } from '../../../../scripts/bench/retrieval/corpus.ts'
 import { readTexts } from '../../../../scripts/bench/texts.ts'
 import { splitIntoChunks } from '../../../../src/knowledge/chunking/chunks.ts'
 
-test('the corpus is the same each time, has the chunks asked for, and no chunk twice', () => {
+test('the corpus is the same each time, with the requested number of chunks and no chunk twice', () => {
   const texts = readTexts(null)
   const items = [...corpusOf(texts, 15_000)]
   const chunks = items.flatMap(({ text }) => splitIntoChunks(text).map((chunk) => chunk.text))

@@ -6,7 +6,7 @@ const passages = [
   { doc_id: 'bread', title: 'Bakery', text: 'We bake bread and "NEAR(" cakes.' },
 ]
 
-test('finds by any word, stemmed, and takes syntax for text', () => {
+test('finds any stemmed word, and treats query syntax as text', () => {
   const questions = ['Which ship sails?', 'NEAR( bread* OR', 'harbour bakery'].map((query) => ({
     query,
     doc_id: '',

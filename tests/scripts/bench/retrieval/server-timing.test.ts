@@ -7,7 +7,7 @@ test('durations are read by name', () => {
   ).toEqual({ keyword: 0.8, vector: 1.2, fusion: 0.3, total: 2.5 })
 })
 
-test('no header, and parts without a duration, tell nothing', () => {
+test('a missing header and parts without a duration give nothing', () => {
   expect(readServerTiming(null)).toEqual({})
   expect(readServerTiming('')).toEqual({})
   expect(readServerTiming('hit, miss;desc="cold"')).toEqual({})

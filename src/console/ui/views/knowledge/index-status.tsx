@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconLoader2 } from '@tabler/icons-react'
-import type { IndexStatus as Status } from '../../../../knowledge/index-status.ts'
+import type { IndexStatus as Status } from '../../../../knowledge/indexed-items.ts'
 import { Instant } from '../../components/instant.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 

@@ -4,8 +4,7 @@ import {
   keepPreviousData,
   queryOptions,
 } from '@tanstack/react-query'
-import type { IndexStatus } from '../../../../knowledge/index-status.ts'
-import type { KnowledgeRow, KnowledgeRows } from '../../../../knowledge/indexed-items.ts'
+import type { IndexStatus, KnowledgeRow, KnowledgeRows } from '../../../../knowledge/indexed-items.ts'
 import { api, unwrap } from '../../api.ts'
 
 /** How often a list is reloaded while items are being indexed. */

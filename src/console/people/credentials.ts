@@ -1,5 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm'
-import { accounts, people } from '../../db/schema.ts'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { accounts, invitations, people, sessions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { type FieldError, invalidRequest } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
@@ -43,7 +44,7 @@ export function passwordProblem(password: string): string | null {
   return password.length > passwordCharsMax ? `must be at most ${passwordCharsMax} characters` : null
 }
 
-interface NewPersonRow {
+export interface NewPersonRow {
   personId: string
   name: string
   email: string
@@ -66,4 +67,49 @@ export function insertPerson(
       select ${personId}, id, id, 'credential', ${passwordHash}, ${createdAt}, ${createdAt}
       from ${people} where id = ${personId}`),
   ] as const
+}
+
+interface PasswordChange {
+  personId: string
+  passwordHash: string
+  now: number
+  /** Nothing changes unless this holds. */
+  condition: SQL
+  /** The audit entry. */
+  entry: SQL
+}
+
+/**
+ * The statements that set a new password, end the person's sessions and delete their reset links. The first
+ * statement changes a row if the condition held.
+ */
+export function changePassword(
+  write: WriteDatabase,
+  { personId, passwordHash, now, condition, entry }: PasswordChange,
+) {
+  const isChanged = hasPassword(personId, passwordHash)
+  return [
+    write.run(sql`
+      update ${accounts} set password = ${passwordHash}, updated_at = ${now}
+      where user_id = ${personId} and provider_id = 'credential' and ${condition}`),
+    write.run(entry),
+    write.run(sql`delete from ${sessions} where user_id = ${personId} and ${isChanged}`),
+    write.run(sql`delete from ${invitations} where person_id = ${personId} and ${isChanged}`),
+  ] as const
+}
+
+/** The password hash of the person with this e-mail address; null when there is none. */
+export async function findPasswordHash(read: ReadDatabase, email: string): Promise<string | null> {
+  const [row] = await read
+    .select({ hash: accounts.password })
+    .from(accounts)
+    .innerJoin(people, eq(people.id, accounts.userId))
+    .where(and(eq(people.email, email), eq(accounts.providerId, 'credential')))
+  return row?.hash ?? null
+}
+
+/** Whether the person's password hash is still this one. It is salted, so it differs each time a password is set. */
+export function hasPassword(personId: string, passwordHash: string | null): SQL {
+  return sql`exists (select 1 from ${accounts} as account
+    where account.user_id = ${personId} and account.provider_id = 'credential' and account.password = ${passwordHash})`
 }

@@ -1,36 +1,36 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { type ExactSearch, exactSearch } from '../../../src/knowledge/index/exact.ts'
+import { VectorRows } from '../../../src/knowledge/index/rows.ts'
 import { Knowledge, labelsOf, type Project, randomVector, seededRandom, space } from './knowledge.ts'
 
 let knowledge: Knowledge
 let project: Project
-let search: ExactSearch
+let rows: VectorRows
 
 beforeAll(async () => {
   knowledge = await Knowledge.open()
-  search = exactSearch(knowledge.database.read)
+  rows = new VectorRows(knowledge.database.read, space)
   project = await knowledge.addProject()
   await project.insertRandom(400)
 })
 
 afterAll(() => knowledge.close())
 
-test('exact search gives what comparing with every vector gives', async () => {
+test('exact search finds the same as comparing every vector', async () => {
   const random = seededRandom(2)
   for (const limit of [1, 5, 50, 1_000]) {
     const query = randomVector(random)
-    const hits = await search({ projectId: project.id, space, query, limit })
+    const hits = await rows.nearest(project.id, query, limit)
     expect(labelsOf(hits)).toEqual(project.nearest(query, limit))
     const similarities = hits.map((hit) => hit.similarity)
     expect(similarities).toEqual(similarities.toSorted((a, b) => b - a))
   }
 })
 
-test('among labels, only these are found', async () => {
+test('with labels, only these are found', async () => {
   const among = project.labels.slice(100, 130)
   const query = randomVector(seededRandom(3))
-  const hits = await search({ projectId: project.id, space, query, limit: 10, labels: among })
+  const hits = await rows.nearest(project.id, query, 10, among)
   expect(labelsOf(hits)).toEqual(project.nearest(query, 10, among))
 })
 
@@ -40,13 +40,14 @@ test('rows of another project, space or length are not compared', async () => {
   await other.insert([randomVector(seededRandom(4))], 'another space')
   await other.insert([randomVector(seededRandom(4), 48)])
   const query = randomVector(seededRandom(5))
-  const hits = await search({ projectId: other.id, space, query, limit: 10 })
+  const hits = await rows.nearest(other.id, query, 10)
   expect(labelsOf(hits).toSorted((a, b) => a - b)).toEqual(labels)
-  expect(await search({ projectId: project.id, space, query, limit: 10, labels })).toEqual([])
-  expect(await search({ projectId: project.id, space: 'nothing', query, limit: 10 })).toEqual([])
+  expect(await rows.nearest(project.id, query, 10, labels)).toEqual([])
+  const ofNoSpace = new VectorRows(knowledge.database.read, 'nothing')
+  expect(await ofNoSpace.nearest(project.id, query, 10)).toEqual([])
 })
 
-test('without the addon the whole index works on the rows, and says so', async () => {
+test('without the addon the index searches the rows, and warns about it', async () => {
   const small = await knowledge.addProject()
   await small.insertRandom(50)
   const indexed = knowledge.openIndex()

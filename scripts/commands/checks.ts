@@ -1,0 +1,166 @@
+import { statSync } from 'node:fs'
+import { sql } from 'drizzle-orm'
+import { type Config, ConfigError } from '../../src/config.ts'
+import { loadAddon } from '../../src/knowledge/index/addon.ts'
+import type { Services } from '../../src/services/services.ts'
+import { hasOwner } from './folder.ts'
+import { verifyIndex } from './index-check.ts'
+import { counted, sentenceOf, shown } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+const embedWithinMs = 20_000
+
+/** What `doctor` reports of one part. */
+export interface Check {
+  check: 'configuration' | 'database' | 'addon' | 'embedding' | 'index'
+  ok: boolean
+  detail: string
+  /** What to do about it; null when there is nothing to do. */
+  advice: string | null
+}
+
+/** Reports each check as soon as it is done, and skips those that depend on a failed one. */
+export async function runChecks(shell: Shell, report: (check: Check) => Promise<void>): Promise<void> {
+  const { check, config } = checkConfiguration(shell)
+  await report(check)
+  await report(checkAddon())
+  if (!config) return
+  let isOpen = false
+  try {
+    await shell.withServices(async (services) => {
+      await report(await checkDatabase(services))
+      isOpen = true
+      await report(await checkEmbedding(services, shell.signal))
+      await report(await checkIndexes(services, shell.signal))
+    })
+  } catch (error) {
+    if (isOpen || shell.signal.aborted) throw error
+    await report(databaseFault(config, error))
+  }
+}
+
+function checkConfiguration(shell: Shell): { check: Check; config: Config | null } {
+  try {
+    const config = shell.loadConfig()
+    const detail = `data in ${config.dataDir}, database ${config.databaseUrl}`
+    return { check: { check: 'configuration', ok: true, detail, advice: null }, config }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const detail = error.problems.join('\n')
+    const advice = 'Correct these variables in the environment or in .env; .env.example explains each.'
+    return { check: { check: 'configuration', ok: false, detail, advice }, config: null }
+  }
+}
+
+function checkAddon(): Check {
+  const { reason } = loadAddon()
+  if (reason === null) {
+    return { check: 'addon', ok: true, detail: 'hnswlib-node is built for this machine', advice: null }
+  }
+  const detail = `${reason}, so vector search compares every row: exact, but slow with many rows`
+  const advice = 'To make it fast, install a C++ compiler (such as g++) and run: bun scripts/build-addon.ts'
+  return { check: 'addon', ok: true, detail, advice }
+}
+
+const pragmas = [
+  { name: 'journal_mode', wanted: 'wal' },
+  { name: 'synchronous', wanted: 2 },
+  { name: 'foreign_keys', wanted: 1 },
+  { name: 'secure_delete', wanted: 1 },
+]
+
+async function checkDatabase(services: Services): Promise<Check> {
+  return services.database.isLocal ? await checkFile(services) : await checkServer(services)
+}
+
+/** Durability, damage and backups are the server's concern: only reading can be checked from here. */
+async function checkServer({ database, config }: Services): Promise<Check> {
+  const startedAt = performance.now()
+  const [applied] = await database.read.all<{ n: number }>(
+    sql`select count(*) as n from __drizzle_migrations`,
+  )
+  const tookMs = Math.round(performance.now() - startedAt)
+  const url = config.databaseSyncUrl ?? config.databaseUrl
+  const replica = config.databaseSyncUrl === null ? '' : ', replicated into this folder'
+  const detail = `${url} answered in ${tookMs} ms, ${counted(applied?.n ?? 0, 'migration')} applied${replica}`
+  return { check: 'database', ok: true, detail, advice: null }
+}
+
+async function checkFile({ database }: Services): Promise<Check> {
+  const { write } = database
+  const faults: string[] = []
+  for (const { name, wanted } of pragmas) {
+    const [row] = await write.all<Record<string, unknown>>(sql.raw(`pragma ${name}`))
+    if (row?.[name] !== wanted) faults.push(`${name} is ${String(row?.[name])} instead of ${wanted}`)
+  }
+  const broken = await write.all<{ quick_check: string }>(sql`pragma quick_check(5)`)
+  const damage = broken.map(({ quick_check: line }) => line).filter((line) => line !== 'ok')
+  const [applied] = await write.all<{ n: number }>(sql`select count(*) as n from __drizzle_migrations`)
+  if (damage.length > 0) {
+    const detail = `the file is damaged: ${damage.join('; ')}`
+    const advice = 'Stop the service, keep a copy of the file, and restore the newest backup.'
+    return { check: 'database', ok: false, detail, advice }
+  }
+  if (faults.length > 0) {
+    const advice = 'Move DATA_DIR to a local disk: network file systems lack what the database needs.'
+    return { check: 'database', ok: false, detail: faults.join('; '), advice }
+  }
+  const megabytes = (statSync(database.file).size / 1_000_000).toFixed(1)
+  const detail = `${megabytes} MB, sound, ${counted(applied?.n ?? 0, 'migration')} applied, writes are durable`
+  return { check: 'database', ok: true, detail, advice: null }
+}
+
+function databaseFault({ databaseUrl, databaseFile, databaseSyncUrl }: Config, error: unknown): Check {
+  const advice =
+    databaseFile && databaseSyncUrl === null
+      ? `Check that this user may read and write ${databaseFile} and its folder, and that the disk is not full. ` +
+        'If the file is not a database, restore a backup.'
+      : 'Check the address, DATABASE_AUTH_TOKEN and that the server can be reached.'
+  const detail = `${databaseSyncUrl ?? databaseUrl} cannot be used: ${sentenceOf(error)}`
+  return { check: 'database', ok: false, detail, advice }
+}
+
+async function checkEmbedding({ embedder, config }: Services, signal: AbortSignal): Promise<Check> {
+  const startedAt = performance.now()
+  const timeout = AbortSignal.timeout(embedWithinMs)
+  const failed = (why: string): Check => ({
+    check: 'embedding',
+    ok: false,
+    detail: `${embedder.destination} does not embed: ${why}`,
+    advice:
+      `Check ${config.embedding.endpoint ? 'EMBEDDING_ENDPOINT' : 'EMBEDDING_MODEL'}, HF_TOKEN and the network. ` +
+      'Until then, items are stored and found by keyword.',
+  })
+  try {
+    const [vector] = await embedder.embed(['doctor'], 'document', AbortSignal.any([signal, timeout]))
+    const tookMs = Math.round(performance.now() - startedAt)
+    if (!vector || vector.length === 0) return failed('it returned no vector')
+    const detail = `${embedder.destination} answered ${vector.length} dimensions in ${tookMs} ms`
+    return { check: 'embedding', ok: true, detail, advice: null }
+  } catch (error) {
+    signal.throwIfAborted()
+    return failed(timeout.aborted ? `no answer within ${embedWithinMs / 1000} s` : sentenceOf(error))
+  }
+}
+
+async function checkIndexes(services: Services, signal: AbortSignal): Promise<Check> {
+  const faults: string[] = []
+  const sum = { vectors: 0, unsaved: 0, pending: 0 }
+  const projects = await services.projects.list()
+  for (const project of projects) {
+    const check = await verifyIndex(services, project, signal)
+    sum.vectors += check.fileVectors
+    sum.unsaved += check.rowsNotInFile
+    sum.pending += check.pendingChunks
+    if (!check.ok) faults.push(`${shown(project.name)} (${project.id}): ${check.faults.join('; ')}`)
+  }
+  if (faults.length > 0) {
+    const advice = 'Rebuild them from the rows: bun callbook index rebuild'
+    return { check: 'index', ok: false, detail: faults.join('\n'), advice }
+  }
+  const running = hasOwner(services.config) ? 'a service is running' : 'no service is running'
+  const detail =
+    `${counted(projects.length, 'project')}, ${counted(sum.vectors, 'vector')} in sound files, ` +
+    `${sum.unsaved} not saved yet, ${counted(sum.pending, 'chunk')} pending; ${running}`
+  return { check: 'index', ok: true, detail, advice: null }
+}

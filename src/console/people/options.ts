@@ -1,0 +1,11 @@
+import type { AuditTrail } from '../../audit/audit-trail.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+
+/** What every part that keeps people, their sessions and their links works with. */
+export interface PeopleOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  audit: AuditTrail
+  now: () => number
+}

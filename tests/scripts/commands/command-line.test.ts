@@ -1,0 +1,89 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { CommandLine, commandsTimeoutMs, removeFolders } from '../../support/command-line.ts'
+
+setDefaultTimeout(commandsTimeoutMs)
+afterAll(removeFolders)
+
+describe('every command', () => {
+  const commands = [
+    ['project', 'create'],
+    ['project', 'list'],
+    ['project', 'rename'],
+    ['project', 'remove'],
+    ['person', 'list'],
+    ['person', 'invite'],
+    ['person', 'reset'],
+    ['person', 'setup'],
+    ['person', 'remove'],
+    ['key', 'create'],
+    ['key', 'list'],
+    ['key', 'revoke'],
+    ['calls', 'import'],
+    ['calls', 'export'],
+    ['knowledge', 'import'],
+    ['index', 'verify'],
+    ['index', 'rebuild'],
+    ['backup'],
+    ['restore'],
+    ['doctor'],
+  ]
+
+  test.each(commands)('%s %s explains itself with --help and knows --json', async (...words) => {
+    const callbook = new CommandLine()
+    const { code, out, err } = await callbook.run([...words.filter(Boolean), '--help'])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toContain(`Usage: callbook ${words.filter(Boolean).join(' ')}`)
+    expect(out).toContain('--json')
+    expect(readdirSync(callbook.dataDir)).toEqual([])
+  })
+
+  test.each([
+    [[]],
+    [['nonsense']],
+    [['project']],
+    [['project', 'create']],
+    [['project', 'create', 'a', 'b']],
+    [['project', 'list', '--nonsense']],
+    [['project', 'rename', 'p']],
+    [['project', 'remove', 'p']],
+    [['person', 'remove', 'ada@example.com']],
+    [['key', 'create', '--name', 'x']],
+    [['key', 'create', '--project', 'p', '--name', 'x', '--kind', 'other', '--json']],
+    [['calls', 'import', '--project', 'p', '--json']],
+    [['knowledge', 'import', '--project', 'p']],
+    [['calls', 'export']],
+  ])('%p is a usage error: exit 1, a message on stderr, nothing on stdout', async (args) => {
+    const callbook = new CommandLine()
+    const { code, out, err } = await callbook.run(args)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).not.toBe('')
+    expect(readdirSync(callbook.dataDir)).toEqual([])
+  })
+
+  test('every problem of a configuration is reported, with exit 1', async () => {
+    const { code, out, err } = await new CommandLine().run(['project', 'list', '--json'], {
+      env: { PORT: 'x', INDEX_WAIT_MS: '-1' },
+    })
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toContain('PORT')
+    expect(err).toContain('INDEX_WAIT_MS')
+  })
+
+  test('an unknown project is one sentence and exit 1', async () => {
+    const { code, out, err } = await new CommandLine().run(['calls', 'export', '--project', 'nobody'])
+    expect({ code, out, err }).toEqual({
+      code: 1,
+      out: '',
+      err: 'There is no project with the id or name nobody.\n',
+    })
+  })
+
+  test('only their owner can read the files that it creates', async () => {
+    const callbook = new CommandLine()
+    await callbook.run(['project', 'create', 'Acme'])
+    expect(statSync(join(callbook.dataDir, 'callbook.db')).mode & 0o077).toBe(0)
+    expect(statSync(join(callbook.dataDir, 'indexes')).mode & 0o077).toBe(0)
+  })
+})

@@ -1,0 +1,61 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
+import { startFakeEmbeddings } from '../../support/fake-embeddings.ts'
+
+setDefaultTimeout(commandsTimeoutMs)
+afterAll(removeFolders)
+
+describe('callbook doctor', () => {
+  const all = ['configuration', 'addon', 'database', 'embedding', 'index']
+
+  test('an intact folder passes every check while the service runs', async () => {
+    await withService(async (_, callbook) => {
+      const { code, value } = await callbook.json(['doctor'])
+      expect(value.filter((check: { ok: boolean }) => !check.ok)).toEqual([])
+      expect(code).toBe(0)
+      expect(value.map((check: { check: string }) => check.check)).toEqual(all)
+      const text = await callbook.run(['doctor'])
+      expect(text.out.split('\n').filter((one) => one.startsWith('✓'))).toHaveLength(all.length)
+    })
+  })
+
+  test('each bad variable of the configuration is reported', async () => {
+    const { code, value, err } = await new CommandLine().json(['doctor'], {
+      env: { PORT: 'x', INDEX_WAIT_MS: '-1' },
+    })
+    expect({ code, err }).toEqual({ code: 1, err: '' })
+    expect(value[0]).toMatchObject({ check: 'configuration', ok: false, advice: expect.any(String) })
+    expect(value[0].detail).toMatch(/PORT.*\n.*INDEX_WAIT_MS/)
+  })
+
+  test('a file that is not a database is a fault with advice', async () => {
+    const callbook = new CommandLine()
+    writeFileSync(
+      join(callbook.dataDir, 'callbook.db'),
+      'not a database, and long enough to be looked at'.repeat(100),
+    )
+    const { code, value } = await callbook.json(['doctor'])
+    expect(code).toBe(1)
+    expect(value.at(-1)).toMatchObject({ check: 'database', ok: false, advice: expect.any(String) })
+  })
+
+  test('the embedding provider is called: one that answers passes, one that refuses is a fault', async () => {
+    const provider = await startFakeEmbeddings()
+    const callbook = new CommandLine()
+    const env = { EMBEDDING_PROVIDER: 'huggingface', EMBEDDING_ENDPOINT: provider.url }
+    const checkOf = async () => (await callbook.json(['doctor'], { env })).value[3]
+    try {
+      expect(await checkOf()).toMatchObject({ check: 'embedding', ok: true })
+      provider.always({ status: 401, body: { error: 'Invalid credentials' } })
+      expect(await checkOf()).toMatchObject({
+        check: 'embedding',
+        ok: false,
+        advice: expect.stringContaining('HF_TOKEN'),
+      })
+    } finally {
+      await provider.stop()
+    }
+  })
+})

@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
+
+setDefaultTimeout(commandsTimeoutMs)
+afterAll(removeFolders)
+
+describe('callbook key', () => {
+  test('a key is shown once, with its rules; a list never holds it', async () => {
+    const callbook = new CommandLine()
+    const id = await callbook.project()
+    const args = ['key', 'create', '--project', 'Acme', '--name', 'CI', '--kind', 'ingest']
+    const rules = ['--allow-ip', '10.0.0.0/8', '--allow-ip', '::1', '--expires', '2999-01-31T10:00:00+01:00']
+    const { value, code } = await callbook.json([...args, ...rules])
+    expect(code).toBe(0)
+    expect(Object.keys(value)).toEqual(['id', 'key', 'name', 'kind', 'allowedIps', 'expiresAt'])
+    expect(value.key).toMatch(/^ck_ingest_[0-9a-f]{60}$/)
+    expect(value).toMatchObject({
+      name: 'CI',
+      kind: 'ingest',
+      allowedIps: ['10.0.0.0/8', '::1'],
+      expiresAt: '2999-01-31T09:00:00.000Z',
+    })
+    const plain = await callbook.json(['key', 'create', '--project', id, '--name', 'x'])
+    expect(plain.value).toMatchObject({ kind: 'live', allowedIps: [], expiresAt: null })
+    const list = await callbook.json(['key', 'list', '--project', id])
+    expect(list.value.map((key: { id: string }) => key.id)).toEqual([plain.value.id, value.id])
+    expect(list.out).not.toContain(value.key)
+    expect((await callbook.run(['key', 'list', '--project', id])).out).not.toContain(value.key)
+  })
+
+  test.each([
+    [['--allow-ip', '10.0.0.1', '--allow-ip', '300.1.1.1'], '--allow-ip 300.1.1.1: is not an IPv4'],
+    [['--allow-ip', '10.0.0.0/33'], '--allow-ip 10.0.0.0/33: has a prefix length'],
+    [['--expires', 'tomorrow'], '--expires tomorrow: must be an ISO 8601 time'],
+    [['--expires', '2999-02-30'], '--expires 2999-02-30: must be an ISO 8601 time'],
+    [['--expires', '2999-01-01T10:00:00'], 'must be an ISO 8601 time with its zone'],
+    [['--expires', '2020-01-01'], '--expires: must be a time in the future'],
+  ])('%p is refused with the name of the option', async (args, message) => {
+    const callbook = new CommandLine()
+    await callbook.project()
+    const { code, out, err } = await callbook.run([
+      'key',
+      'create',
+      '--project',
+      'Acme',
+      '--name',
+      'x',
+      ...args,
+    ])
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toContain(message)
+    expect((await callbook.json(['key', 'list', '--project', 'Acme'])).value).toEqual([])
+  })
+
+  test('a running service accepts a new key at once, and answers 401 from the first request after its revocation', async () => {
+    await withService(async ({ url }, callbook) => {
+      await callbook.project()
+      const { value } = await callbook.json(['key', 'create', '--project', 'Acme', '--name', 'x'])
+      const read = () => fetch(`${url}/v1/calls`, { headers: { authorization: `Bearer ${value.key}` } })
+      expect((await read()).status).toBe(200)
+      const revoked = await callbook.json(['key', 'revoke', value.id])
+      expect(revoked).toMatchObject({ code: 0, value: { id: value.id, revoked: true } })
+      expect((await read()).status).toBe(401)
+      expect((await callbook.run(['key', 'revoke', value.id])).code).toBe(1)
+      expect((await callbook.run(['key', 'revoke', 'key_0'])).err).toBe(
+        'There is no key with the id key_0.\n',
+      )
+    })
+  })
+})

@@ -1,0 +1,75 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { CommandLine, commandsTimeoutMs, fileOf, linesOf, removeFolders } from '../../support/command-line.ts'
+import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
+
+setDefaultTimeout(commandsTimeoutMs)
+afterAll(removeFolders)
+
+describe('callbook project', () => {
+  test('a project is created once, and listed', async () => {
+    const callbook = new CommandLine()
+    expect((await callbook.json(['project', 'list'])).value).toEqual([])
+    const created = await callbook.json(['project', 'create', 'Acme Müller'])
+    expect(created).toMatchObject({ code: 0, err: '', value: { name: 'Acme Müller' } })
+    expect(Object.keys(created.value)).toEqual(['id', 'name'])
+    expect((await callbook.json(['project', 'list'])).value).toEqual([created.value])
+    const again = await callbook.run(['project', 'create', 'Acme Müller', '--json'])
+    expect(again).toEqual({ code: 1, out: '', err: 'name: is taken by another project\n' })
+    expect((await callbook.run(['project', 'list'])).out).toContain('Acme Müller')
+  })
+
+  test('a blank name is refused', async () => {
+    const callbook = new CommandLine()
+    expect(await callbook.run(['project', 'create', ' '])).toMatchObject({
+      code: 1,
+      err: 'name: must not be blank\n',
+    })
+    const id = await callbook.project()
+    expect(await callbook.run(['project', 'rename', id, ' '])).toMatchObject({
+      code: 1,
+      err: 'name: must not be blank\n',
+    })
+  })
+
+  test('a renamed project is found only by its new name', async () => {
+    const callbook = new CommandLine()
+    const id = await callbook.project('Acme')
+    expect(await callbook.json(['project', 'rename', 'Acme', 'Acme GmbH'])).toMatchObject({
+      code: 0,
+      err: '',
+      value: { id, name: 'Acme GmbH' },
+    })
+    expect((await callbook.json(['project', 'list'])).value).toEqual([{ id, name: 'Acme GmbH' }])
+    expect((await callbook.run(['project', 'rename', 'Acme', 'x'])).err).toContain('no project')
+  })
+
+  test('a removed project is gone: its key stops working, its name is free, and none of its bytes are left', async () => {
+    const callbook = new CommandLine()
+    const id = await callbook.project('Acme')
+    const words = [newWord(), newWord()]
+    const calls = fileOf(linesOf([{ id: 'c', summary: words[0] }]))
+    await callbook.run(['calls', 'import', calls, '--project', id])
+    await callbook.run(['knowledge', 'import', fileOf(`# ${words[1]}`, 'a.md'), '--project', id])
+    const { value: key } = await callbook.json(['key', 'create', '--project', id, '--name', 'k'])
+    expect(await callbook.json(['project', 'remove', 'Acme', '--yes'])).toMatchObject({
+      code: 0,
+      err: '',
+      value: { id, deleted: true },
+    })
+    expect(await findTraces(callbook.dataDir, words.flatMap(tracesOfWord))).toEqual([])
+    expect((await callbook.json(['project', 'list'])).value).toEqual([])
+    expect((await callbook.run(['project', 'remove', id, '--yes'])).code).toBe(1)
+    expect((await callbook.run(['key', 'revoke', key.id])).code).toBe(1)
+    expect(await callbook.project('Acme')).not.toBe(id)
+  })
+
+  test("control characters of a name do not reach people's terminals", async () => {
+    const callbook = new CommandLine()
+    const refused = await callbook.run(['project', 'create', 'a\u001b[2Jb'])
+    const unknown = await callbook.run(['key', 'list', '--project', 'a\u001b[2Jb'])
+    expect([refused.code, unknown.code]).toEqual([1, 1])
+    expect(refused.err).toContain('must not contain U+001B')
+    expect(unknown.err).toContain('a\\u001b[2Jb')
+    expect(refused.err + unknown.err).not.toContain('\u001b')
+  })
+})

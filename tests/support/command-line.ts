@@ -1,0 +1,99 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { asCommand } from './command.ts'
+import { repository } from './process.ts'
+import { startService, type TestService } from './service.ts'
+import { freshFolder } from './spawned.ts'
+
+/** Commands are processes of their own: on a busy machine each takes a second. */
+export const commandsTimeoutMs = 120_000
+
+const folders: string[] = []
+
+interface Ran {
+  code: number
+  out: string
+  err: string
+}
+
+interface RunOptions {
+  stdin?: string
+  env?: Record<string, string>
+}
+
+/** The real command line, in a folder of its own unless it is given one. */
+export class CommandLine {
+  readonly dataDir: string
+
+  constructor(dataDir = newFolder()) {
+    this.dataDir = dataDir
+  }
+
+  spawn(args: string[], { stdin = '', env = {} }: RunOptions = {}) {
+    return Bun.spawn(['bun', 'scripts/callbook.ts', ...args], {
+      cwd: repository,
+      env: { ...process.env, EMBEDDING_PROVIDER: 'builtin', ...env, DATA_DIR: this.dataDir },
+      stdin: new Blob([stdin]),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+  }
+
+  async run(args: string[], options?: RunOptions): Promise<Ran> {
+    const child = this.spawn(args, options)
+    const [out, err, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    return { code, out, err }
+  }
+
+  /** With --json: stdout must be one JSON value on one line and nothing else. */
+  async json(args: string[], options?: RunOptions) {
+    const ran = await this.run([...args, '--json'], options)
+    if (!ran.out.endsWith('\n')) throw new Error(`No answer to ${args.join(' ')}: ${ran.err}`)
+    return { ...ran, value: JSON.parse(ran.out) }
+  }
+
+  /** Sets up a project, without the cost of a command. */
+  async project(name = 'Acme'): Promise<string> {
+    const { id } = await asCommand(this.dataDir, ({ projects }) => projects.create(name))
+    return id
+  }
+}
+
+/** A folder that `removeFolders` deletes. */
+export function newFolder(): string {
+  const folder = freshFolder()
+  folders.push(folder)
+  return folder
+}
+
+export function removeFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+}
+
+export function fileOf(content: string | Uint8Array, name = 'calls.jsonl'): string {
+  const file = join(newFolder(), name)
+  writeFileSync(file, content)
+  return file
+}
+
+/** As JSON, one call a line. */
+export function linesOf(calls: unknown[]): string {
+  return calls.map((call) => `${JSON.stringify(call)}\n`).join('')
+}
+
+/** Runs a service on the folder, and the command line beside it. */
+export async function withService(
+  use: (service: TestService, callbook: CommandLine) => Promise<void>,
+  dataDir = newFolder(),
+): Promise<void> {
+  const service = await startService({ dataDir, env: { EMBEDDING_PROVIDER: 'builtin' } })
+  try {
+    await use(service, new CommandLine(dataDir))
+  } finally {
+    await service.stop()
+  }
+}
