@@ -4,7 +4,9 @@ import Database from 'libsql'
 
 const [file = '', rowChars = '0', seconds = '0'] = process.argv.slice(2)
 const connection = new Database(file)
-connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; create table rows (text text not null)')
+connection.exec(
+  'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; create table rows (text text not null)',
+)
 const insert = connection.prepare('insert into rows (text) values (?)')
 const text = 'x'.repeat(Number(rowChars))
 const startedAt = performance.now()

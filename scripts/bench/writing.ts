@@ -38,7 +38,9 @@ export async function benchWriting(texts: Texts, { main, rounds }: Options): Pro
       rates.commits.push(bareCommits(median(bodies.map(({ length }) => length))))
     }
     const [rate, commits] = [median(rates.service), median(rates.commits)]
-    const versus = peer ? `; PocketBase ${formatCount(median(rates.peer))}/s` : '; PocketBase is not installed'
+    const versus = peer
+      ? `; PocketBase ${formatCount(median(rates.peer))}/s`
+      : '; PocketBase is not installed'
     return [
       {
         what: `PUT of whole calls of ${turnsEach} turns, ${connections} clients`,
@@ -63,7 +65,12 @@ export async function benchWriting(texts: Texts, { main, rounds }: Options): Pro
 
 async function paced(service: Running, dataset: Dataset, bodies: string[]): Promise<Row[]> {
   const requests = bodies.map((body, n) => ({ method: 'PUT', path: `/ingest/calls/paced-${n}`, body }))
-  const common = { url: service.url, repeats: 100, requestsPerSecond: pacedPerSecond, secondsMax: pacedSeconds }
+  const common = {
+    url: service.url,
+    repeats: 100,
+    requestsPerSecond: pacedPerSecond,
+    secondsMax: pacedSeconds,
+  }
   const writing = startPaced({ ...common, key: dataset.ingestKey, requests })
   const reads = requests.map((_, n) => ({ method: 'GET', path: `/v1/calls/round-0-${n}` }))
   const reading = startPaced({ ...common, key: dataset.key, requests: reads })

@@ -14,6 +14,7 @@ import {
 const busyTimeoutMs = 5_000
 /** A commit takes in no further batch once its batches have run for so long. */
 const groupMsMax = 10
+const logPagesMax = 16_384
 
 // `foreign_keys`, `secure_delete` and `synchronous` hold for a connection, not for a file.
 const pragmas = [
@@ -23,8 +24,12 @@ const pragmas = [
   'secure_delete = ON',
   'temp_store = MEMORY',
   'cache_size = -65536',
+  // See checkpoints.ts. Only when that falls behind does a commit move pages.
+  `wal_autocheckpoint = ${logPagesMax}`,
 ]
 const changesRows = /^\s*(insert|update|delete)\b/i
+
+type Checkpoint = Extract<WriterCall, { method: 'checkpoint' }>
 
 interface Waiting {
   call: WriterCall
@@ -180,8 +185,8 @@ export class FileSession implements WriterSession {
       case 'clearStalePages':
         clearStalePages(connection, call.pages)
         return null
-      case 'emptyLog':
-        return this.#emptyLog(connection, call.holdUpMs)
+      case 'checkpoint':
+        return checkpoint(connection, call)
       case 'keepBallast':
         this.#ballast.keep()
         return null
@@ -196,13 +201,6 @@ export class FileSession implements WriterSession {
     return results
   }
 
-  #emptyLog(connection: WriteConnection, holdUpMs: number): boolean {
-    connection.execute(`PRAGMA busy_timeout = ${Math.trunc(holdUpMs)}`)
-    const { rows } = connection.execute('PRAGMA wal_checkpoint(TRUNCATE)')
-    connection.execute(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-    return rows[0]?.[0] === 0
-  }
-
   #connect(): WriteConnection {
     this.#opened ??= new WriteConnection(this.#file, { timeoutMs: busyTimeoutMs, pragmas })
     return this.#opened
@@ -213,6 +211,14 @@ export class FileSession implements WriterSession {
     this.#opened?.close()
     this.#opened = null
   }
+}
+
+/** @returns whether everything was moved to the database file and nobody reads the log any more */
+function checkpoint(connection: WriteConnection, { mode, holdUpMs }: Checkpoint): boolean {
+  connection.execute(`PRAGMA busy_timeout = ${Math.trunc(holdUpMs)}`)
+  const { rows } = connection.execute(`PRAGMA wal_checkpoint(${mode})`)
+  connection.execute(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  return rows[0]?.[0] === 0
 }
 
 /** The statements of a call that can share a transaction with others. */
