@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { PlainResult } from './writer-messages.ts'
 
 const statementsMax = 500
+const keptCharsMax = 65_536
 
 type Statement = ReturnType<Database.Database['prepare']>
 export type WriteStatement = Parameters<Client['batch']>[0][number]
@@ -16,10 +17,15 @@ export class WriteConnection {
   readonly #database: Database.Database
   readonly #statements = new LRUCache<string, Statement>({ max: statementsMax })
 
-  /** @param timeoutMs how long a lock of another connection is waited for */
+  /** @param timeoutMs how long a lock of another connection is waited for @throws LibsqlError */
   constructor(file: string, { timeoutMs, pragmas }: { timeoutMs: number; pragmas: readonly string[] }) {
     this.#database = new Database(file, { timeout: timeoutMs })
-    for (const pragma of pragmas) this.execute(`PRAGMA ${pragma}`)
+    try {
+      for (const pragma of pragmas) this.execute(`PRAGMA ${pragma}`)
+    } catch (error) {
+      this.close()
+      throw error
+    }
   }
 
   /** False when no transaction was begun, or an error has ended it. */
@@ -52,7 +58,7 @@ export class WriteConnection {
       // Put back only when it ran: libsql does not bind new values to a statement that has failed.
       this.#statements.delete(sql)
       const result = run(prepared, args)
-      this.#statements.set(sql, prepared)
+      if (!holdsMuch(args)) this.#statements.set(sql, prepared)
       return result
     } catch (error) {
       throw toLibsqlError(error)
@@ -69,6 +75,12 @@ export class WriteConnection {
   }
 
   close(): void {
+    try {
+      // A statement that is not garbage yet keeps the connection, and the lock of its transaction, after `close`.
+      this.rollback()
+    } catch {
+      // The transaction could not be ended, so nobody can use it.
+    }
     this.#statements.clear()
     this.#database.close()
   }
@@ -88,6 +100,11 @@ function run(statement: Statement, args: InArgs | undefined): PlainResult {
   const rows = statement.raw().all(bound(args)) as unknown[][]
   const columns = statement.columns().map(({ name }) => name)
   return { columns, columnTypes: [], rows, rowsAffected: 0, lastInsertRowid: undefined }
+}
+
+/** A statement keeps the values that it ran with. */
+function holdsMuch(args: InArgs = []): boolean {
+  return Object.values(args).some((value) => typeof value === 'string' && value.length > keptCharsMax)
 }
 
 function asObject(statement: WriteStatement): { sql: string; args?: InArgs | undefined } {
