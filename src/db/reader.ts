@@ -38,8 +38,25 @@ export function openReader(file: string, { mapsFile = true } = {}): Reader {
   const version = connection.prepare('PRAGMA data_version').raw()
   return {
     db: asAwaited(db),
-    dataVersion: () => firstOf(version.get([])),
+    dataVersion: oncePerTurn(() => firstOf(version.get([]))),
     close: () => connection.close(),
+  }
+}
+
+/**
+ * Reads a value once in each turn of the event loop. The requests that the turn handles arrived before it began.
+ */
+function oncePerTurn(read: () => number): () => number {
+  let value: number | undefined
+  const forget = () => {
+    value = undefined
+  }
+  return () => {
+    if (value === undefined) {
+      value = read()
+      setImmediate(forget)
+    }
+    return value
   }
 }
 
