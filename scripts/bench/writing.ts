@@ -32,7 +32,7 @@ export async function benchWriting(texts: Texts, { main, rounds }: Options): Pro
   try {
     const rates = { service: [] as number[], peer: [] as number[], commits: [] as number[] }
     const load = { bodies, connections, seconds: roundSeconds }
-    for (let round = 0; round < Math.min(rounds, 4); round++) {
+    for (let round = 0; round < Math.min(rounds, 2); round++) {
       rates.service.push(await applyLoop({ ...load, ...putsOf(service, dataset, `round-${round}-{n}`) }))
       if (peer) rates.peer.push(await applyLoop({ ...load, ...peer.target }))
       rates.commits.push(bareCommits(median(bodies.map(({ length }) => length))))
