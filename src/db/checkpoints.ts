@@ -3,12 +3,12 @@ import { Background } from '../threads/background.ts'
 import type { DatabaseLog } from './log.ts'
 import type { SideReader } from './side-reader.ts'
 
-const delayMs = 100
+const delayMs = 50
 const retryMs = 1_000
 /** A smaller log file is left alone. */
-const logBytesMin = 4_194_304
+const logBytesMin = 1_048_576
 /** From this many pages on, the log shall begin anew. */
-const logPagesMax = 4_096
+const logPagesMax = 2_000
 const holdUpMs = 20
 
 interface CheckpointsOptions {

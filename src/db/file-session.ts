@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { LibsqlError } from '@libsql/client'
 import { BallastFile } from './ballast-file.ts'
 import { clearStalePages } from './stale-cells.ts'
@@ -14,7 +14,9 @@ import {
 const busyTimeoutMs = 5_000
 /** A commit takes in no further batch once its batches have run for so long. */
 const groupMsMax = 10
-const logPagesMax = 16_384
+const logPagesMax = 3_000
+const emptyTriesMax = 50
+const emptyRetryMs = 20
 
 // `foreign_keys`, `secure_delete` and `synchronous` hold for a connection, not for a file.
 const pragmas = [
@@ -29,7 +31,7 @@ const pragmas = [
 ]
 const changesRows = /^\s*(insert|update|delete)\b/i
 
-type Checkpoint = Extract<WriterCall, { method: 'checkpoint' }>
+type Checkpoint = Omit<Extract<WriterCall, { method: 'checkpoint' }>, 'method'>
 
 interface Waiting {
   call: WriterCall
@@ -66,7 +68,14 @@ export class FileSession implements WriterSession {
     })
   }
 
+  /** Leaves no log behind when nobody else has the database open. */
   async close(): Promise<void> {
+    try {
+      // SQLite does it when the last connection is closed, but a statement that is not garbage yet keeps this one.
+      if (this.#opened) checkpoint(this.#opened, { mode: 'TRUNCATE', holdUpMs: 0 })
+    } catch {
+      // The next start reads the log.
+    }
     this.#disconnect()
   }
 
@@ -135,7 +144,7 @@ export class FileSession implements WriterSession {
     const { call, frees, resolve, reject } = waiting
     try {
       this.#checkRoom(frees)
-      resolve(this.#runWithRoom(call, frees))
+      resolve(await this.#runWithRoom(call, frees))
     } catch (error) {
       this.#disconnect()
       if (meansLock(codeOf(error))) await this.#refuseAll(waiting, error)
@@ -157,7 +166,7 @@ export class FileSession implements WriterSession {
   }
 
   /** On a full disk, a write that frees space is retried with the space of the ballast file. */
-  #runWithRoom(call: WriterCall, frees: boolean): WriterValue {
+  async #runWithRoom(call: WriterCall, frees: boolean): Promise<WriterValue> {
     try {
       return this.#run(call)
     } catch (error) {
@@ -165,7 +174,11 @@ export class FileSession implements WriterSession {
       this.#disconnect()
       this.#ballast.release()
       // The log may be what fills the disk, even when the ballast file is gone already.
-      this.#connect().execute('PRAGMA wal_checkpoint(TRUNCATE)')
+      const emptyLog = { mode: 'TRUNCATE', holdUpMs: busyTimeoutMs } as const
+      for (let tries = 0; tries < emptyTriesMax && !checkpoint(this.#connect(), emptyLog); tries++) {
+        // Another connection moves pages just now, which SQLite does not wait for.
+        await setTimeout(emptyRetryMs)
+      }
       return this.#run(call)
     }
   }
