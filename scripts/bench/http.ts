@@ -7,6 +7,7 @@ import { benchPage } from './pages.ts'
 import { runSuite } from './runner.ts'
 import { benchScale } from './scale.ts'
 import { benchStart } from './starting.ts'
+import { benchWriting } from './writing.ts'
 
 await runSuite({
   command: 'bench',
@@ -21,6 +22,7 @@ await runSuite({
     { name: 'indexing', run: benchIndexing },
     { name: 'deleting', run: benchDeleting },
     { name: 'console', run: benchConsole },
+    { name: 'writing', run: benchWriting },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
     { name: 'scale', run: benchScale, isLarge: true },

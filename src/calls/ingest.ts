@@ -5,6 +5,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
+import { Batches } from './batches.ts'
 import type { StoredCall } from './call-head.ts'
 import { CallWriter, type PendingWrite } from './call-writer.ts'
 import { type Admit, isLong } from './document.ts'
@@ -16,6 +17,10 @@ import { readDeletedCalls, readLongCalls, readStoredCalls } from './stored-calls
 const attemptsMax = 20
 /** Characters of stored documents that one transaction merges into. */
 const charsPerWriteMax = 8_388_608
+/** Characters of the changes that one transaction takes in: some 50 calls, so that no answer waits long for others. */
+const batchCharsMax = 262_144
+/** What a change counts at least. */
+const changeCharsMin = 1_000
 
 interface IngestOptions {
   store: StoreOf
@@ -29,6 +34,8 @@ interface IngestOptions {
 interface Input {
   id: string
   change: CallChange
+  /** Asked before a long document is read or made. */
+  admit?: Admit | undefined
 }
 
 interface IngestedCall {
@@ -46,6 +53,7 @@ export class Ingest {
   readonly #writer: CallWriter
   readonly #mutex = new KeyedMutex()
   readonly #longMutex = new KeyedMutex()
+  readonly #batches = new Map<number, Batches<Input, Result | null>>()
 
   constructor(options: IngestOptions) {
     this.#options = options
@@ -53,20 +61,9 @@ export class Ingest {
   }
 
   /** Creates the call or merges the change into it; committed when it returns. */
-  async put(
-    projectId: number,
-    id: string,
-    change: CallChange,
-    admit: Admit = admitAll,
-  ): Promise<IngestedCall> {
-    const inputs = [{ id, change }]
-    const chars = (await this.#readLong(projectId, inputs)).get(id) ?? 0
-    // Before the mutex, so that the number of waiting requests is bounded.
-    if (chars > 0) admit(chars)
-    const [result] = await this.#mutex.run(namesOf(projectId, inputs), () =>
-      this.#putSome(projectId, inputs, chars > 0, admit),
-    )
-    if (!result) throw new Error('Each input has its result')
+  async put(projectId: number, id: string, change: CallChange, admit?: Admit): Promise<IngestedCall> {
+    const input = { id, change, admit }
+    const result = (await this.#batchesOf(projectId).add(input)) ?? (await this.#putLong(projectId, input))
     if (result instanceof AppError) throw result
     return result
   }
@@ -82,7 +79,7 @@ export class Ingest {
       const results: Outcome[] = []
       for (const positions of inSlices(sizes, charsPerWriteMax)) {
         const some = positions.flatMap((position) => inputs[position] ?? [])
-        for (const result of await this.#putSome(projectId, some, long.size > 0, admitAll)) {
+        for (const result of await this.#putSome(projectId, some, long.size > 0)) {
           results.push(result instanceof AppError ? result : { isNew: result.isNew })
         }
       }
@@ -90,27 +87,56 @@ export class Ingest {
     })
   }
 
+  #batchesOf(projectId: number): Batches<Input, Result | null> {
+    let batches = this.#batches.get(projectId)
+    if (!batches) {
+      const run = (inputs: Input[]) => this.#putShort(projectId, inputs)
+      batches = new Batches({ run, sizeOf: charsOf, sizeMax: batchCharsMax })
+      this.#batches.set(projectId, batches)
+    }
+    return batches
+  }
+
+  /** @returns null for each long call, which `putLong` takes */
+  #putShort(projectId: number, inputs: readonly Input[]): Promise<(Result | null)[]> {
+    return this.#mutex.run(namesOf(projectId, inputs), async () => {
+      const long = await this.#readLong(projectId, inputs)
+      const short = inputs.filter(({ id }) => !long.has(id))
+      const results = (await this.#mergeAndWrite(projectId, short)).values()
+      return inputs.map(({ id }) => (long.has(id) ? null : (results.next().value ?? null)))
+    })
+  }
+
+  async #putLong(projectId: number, input: Input): Promise<Result> {
+    const chars = (await this.#readLong(projectId, [input])).get(input.id) ?? 0
+    // Before the mutex, so that the number of waiting requests is bounded.
+    if (chars > 0) input.admit?.(chars)
+    const [result] = await this.#mutex.run(namesOf(projectId, [input]), () =>
+      this.#putSome(projectId, [input], true),
+    )
+    if (!result) throw new Error('Each input has its result')
+    return result
+  }
+
   /** Merges long calls one at a time, so that other requests are answered in between. */
-  async #putSome(
-    projectId: number,
-    inputs: readonly Input[],
-    areLong: boolean,
-    admit: Admit,
-  ): Promise<Result[]> {
-    if (!areLong) return await this.#mergeAndWrite(projectId, inputs, admit)
+  async #putSome(projectId: number, inputs: readonly Input[], areLong: boolean): Promise<Result[]> {
+    if (!areLong) return await this.#mergeAndWrite(projectId, inputs)
     return await this.#longMutex.run(longCalls, async () => {
       await setImmediate()
-      return await this.#mergeAndWrite(projectId, inputs, admit)
+      return await this.#mergeAndWrite(projectId, inputs)
     })
   }
 
   /** Merges and writes. Tries again for calls that another process has changed in between. */
-  async #mergeAndWrite(projectId: number, inputs: readonly Input[], admit: Admit): Promise<Result[]> {
+  async #mergeAndWrite(projectId: number, inputs: readonly Input[]): Promise<Result[]> {
     const results: Result[] = new Array(inputs.length)
     let open = inputs.map((input, position) => ({ ...input, position }))
     for (let attempt = 0; open.length > 0; attempt++) {
-      if (attempt === attemptsMax) throw tooContended()
-      const { merged, writes } = await this.#merge(projectId, open, admit)
+      if (attempt === attemptsMax) {
+        for (const { position } of open) results[position] = tooContended()
+        break
+      }
+      const { merged, writes } = await this.#merge(projectId, open)
       const written = await this.#writer.write(projectId, [...writes.values()])
       open = open.filter(({ id, position }, at) => {
         const result = merged[at]
@@ -124,7 +150,7 @@ export class Ingest {
   }
 
   /** Several changes of one call build on each other, in their order. */
-  async #merge(projectId: number, inputs: readonly Input[], admit: Admit) {
+  async #merge(projectId: number, inputs: readonly Input[]) {
     const { store, recordHash } = this.#options
     const { read } = store(projectId)
     const [stored, deleted] = await Promise.all([
@@ -132,7 +158,7 @@ export class Ingest {
       readDeletedCalls(read, projectId, idsOf(inputs), recordHash),
     ])
     const writes = new Map<string, PendingWrite>()
-    const mergeOne = ({ id, change }: Input): IngestedCall => {
+    const mergeOne = ({ id, change, admit }: Input): IngestedCall => {
       checkId(id)
       if (deleted.has(id)) {
         // An invalid request is 400 even for a deleted call.
@@ -146,7 +172,7 @@ export class Ingest {
       if (!before || !isSame(before, after)) {
         this.#checkSize(after.document)
         // A call that was long before has been admitted already.
-        if (isLong(after.document) && !(before && isLong(before.document))) admit(after.document.length)
+        if (isLong(after.document) && !(before && isLong(before.document))) admit?.(after.document.length)
         writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after })
       }
       return { document: after.document, isNew: !before }
@@ -167,7 +193,12 @@ export class Ingest {
 }
 
 const longCalls = new Set(['long calls'])
-const admitAll = () => undefined
+
+/** About how many characters a change holds. */
+function charsOf({ change: { transcript, summary } }: Input): number {
+  const turnsChars = (transcript ?? []).reduce((sum, { content }) => sum + content.length, 0)
+  return changeCharsMin + (summary?.length ?? 0) + turnsChars
+}
 
 function namesOf(projectId: number, inputs: readonly Input[]): Set<string> {
   return new Set(inputs.map(({ id }) => `${projectId} ${id}`))

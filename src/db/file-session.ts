@@ -1,115 +1,250 @@
-import { setImmediate } from 'node:timers/promises'
-import { type Client, createClient, LibsqlError } from '@libsql/client'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { LibsqlError } from '@libsql/client'
 import { BallastFile } from './ballast-file.ts'
 import { clearStalePages } from './stale-cells.ts'
-import { meansLock, runOn, type WriterCall, type WriterSession, type WriterValue } from './writer-messages.ts'
+import { WriteConnection, type WriteStatement } from './write-connection.ts'
+import {
+  meansLock,
+  meansRefusal,
+  type WriterCall,
+  type WriterSession,
+  type WriterValue,
+} from './writer-messages.ts'
 
 const busyTimeoutMs = 5_000
+/** A commit takes in no further batch once its batches have run for so long. */
+const groupMsMax = 10
+const logPagesMax = 3_000
+const emptyTriesMax = 50
+const emptyRetryMs = 20
 
-// `foreign_keys`, `secure_delete` and `synchronous` hold for a connection, not for a file. This client opens one.
+// `foreign_keys`, `secure_delete` and `synchronous` hold for a connection, not for a file.
 const pragmas = [
-  'PRAGMA journal_mode = WAL',
-  'PRAGMA synchronous = FULL',
-  'PRAGMA foreign_keys = ON',
-  'PRAGMA secure_delete = ON',
-  `PRAGMA busy_timeout = ${busyTimeoutMs}`,
-  'PRAGMA temp_store = MEMORY',
-  'PRAGMA cache_size = -65536',
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  'foreign_keys = ON',
+  'secure_delete = ON',
+  'temp_store = MEMORY',
+  'cache_size = -65536',
+  // See checkpoints.ts. Only when that falls behind does a commit move pages.
+  `wal_autocheckpoint = ${logPagesMax}`,
 ]
+const changesRows = /^\s*(insert|update|delete)\b/i
 
-/** Writes to a database file. */
+type Checkpoint = Omit<Extract<WriterCall, { method: 'checkpoint' }>, 'method'>
+
+interface Waiting {
+  call: WriterCall
+  frees: boolean
+  resolve(value: WriterValue): void
+  reject(error: unknown): void
+}
+
+/**
+ * Writes to a database file, one call after another. Batches that arrive while one is committed share the next commit, since the disk is
+ * what a commit waits for: each batch has a savepoint, so that it is written whole or not at all whatever becomes of
+ * the others.
+ */
 export class FileSession implements WriterSession {
-  readonly #client: Client
+  readonly #file: string
   readonly #ballast: BallastFile
-  #hasPragmas = false
-  /** Calls run one at a time: this one ends with the last. */
-  #last: Promise<unknown> = Promise.resolve()
-  #lastId = 0
-  /** Calls up to this id waited behind one that gave up waiting for a lock. */
-  #refusedUpTo = 0
+  /** Calls that free space go first: a deletion does not wait behind an import. */
+  readonly #urgent: Waiting[] = []
+  readonly #others: Waiting[] = []
+  #opened: WriteConnection | null = null
+  #isWorking = false
 
   /** @param url `file:…` */
   constructor(url: string) {
-    this.#client = createClient({ url, concurrency: 1, intMode: 'number', timeout: busyTimeoutMs })
-    this.#ballast = new BallastFile(decodeURIComponent(url.replace(/^file:/, '')))
+    this.#file = decodeURIComponent(url.replace(/^file:/, ''))
+    this.#ballast = new BallastFile(this.#file)
   }
 
   run(call: WriterCall, frees: boolean): Promise<WriterValue> {
-    const id = ++this.#lastId
-    const done = this.#last.then(() => this.#runAlone(id, call, frees))
-    this.#last = done.catch(() => undefined)
-    return done
+    return new Promise((resolve, reject) => {
+      const queue = frees ? this.#urgent : this.#others
+      queue.push({ call, frees, resolve, reject })
+      if (!this.#isWorking) void this.#work()
+    })
   }
 
+  /** Leaves no log behind when nobody else has the database open. */
   async close(): Promise<void> {
-    this.#client.close()
+    try {
+      // SQLite does it when the last connection is closed, but a statement that is not garbage yet keeps this one.
+      if (this.#opened) checkpoint(this.#opened, { mode: 'TRUNCATE', holdUpMs: 0 })
+    } catch {
+      // The next start reads the log.
+    }
+    this.#disconnect()
   }
 
-  async #runAlone(id: number, call: WriterCall, frees: boolean): Promise<WriterValue> {
-    try {
-      if (id <= this.#refusedUpTo) throw new LibsqlError('The database was locked', 'SQLITE_BUSY')
-      if (!frees && !this.#ballast.hasRoom())
-        throw new LibsqlError('Only writes that free space run', 'SQLITE_FULL')
-      return await this.#runWithRoom(call, frees)
-    } catch (error) {
-      if (meansLock(codeOf(error)) && id > this.#refusedUpTo) {
-        // A BEGIN that met a lock stays open in its connection, where every later one would fail, too.
-        await this.#client.reconnect()
-        // Refuse the queued calls as well, once they have arrived: waiting one by one could take hours.
-        await setImmediate()
-        this.#refusedUpTo = this.#lastId
-      }
-      throw error
+  async #work(): Promise<void> {
+    this.#isWorking = true
+    // Before each, what has arrived meanwhile is let in.
+    await setImmediate()
+    for (let next = this.#take(); next; next = this.#take()) {
+      if (batchOf(next.call)) await this.#runGroup(next)
+      else await this.#runAlone(next)
+      await setImmediate()
     }
+    this.#isWorking = false
+  }
+
+  #take(): Waiting | undefined {
+    return this.#urgent.shift() ?? this.#others.shift()
+  }
+
+  #takeBatch(): Waiting | undefined {
+    const next = this.#urgent[0] ?? this.#others[0]
+    return next && batchOf(next.call) ? this.#take() : undefined
+  }
+
+  async #runGroup(first: Waiting): Promise<void> {
+    const group = [first]
+    const answers: (() => void)[] = []
+    try {
+      const connection = this.#connect()
+      connection.execute('begin immediate')
+      const endsAt = performance.now() + groupMsMax
+      for (const waiting of group) {
+        answers.push(this.#runInSavepoint(connection, waiting))
+        const next = performance.now() < endsAt && this.#takeBatch()
+        if (next) group.push(next)
+      }
+      connection.execute('commit')
+    } catch (error) {
+      this.#disconnect()
+      if (meansLock(codeOf(error))) return await this.#refuseAll(first, error)
+      if (group.length === 1 && !first.frees) return first.reject(error)
+      // What failed was not one batch but the transaction: each is run by itself and gets its own answer.
+      for (const waiting of group) await this.#runAlone(waiting)
+      return
+    }
+    for (const answer of answers) answer()
+  }
+
+  /** @throws what ended the whole transaction */
+  #runInSavepoint(connection: WriteConnection, { call, frees, resolve, reject }: Waiting): () => void {
+    connection.execute('savepoint batch')
+    try {
+      this.#checkRoom(frees)
+      const results = (batchOf(call) ?? []).map((statement) => connection.execute(statement))
+      connection.execute('release batch')
+      return () => resolve(call.method === 'execute' ? (results[0] ?? null) : results)
+    } catch (error) {
+      if (!connection.inTransaction || meansFullDisk(error) || meansRefusal(codeOf(error))) throw error
+      connection.execute('rollback to batch')
+      connection.execute('release batch')
+      return () => reject(error)
+    }
+  }
+
+  async #runAlone(waiting: Waiting): Promise<void> {
+    const { call, frees, resolve, reject } = waiting
+    try {
+      this.#checkRoom(frees)
+      resolve(await this.#runWithRoom(call, frees))
+    } catch (error) {
+      this.#disconnect()
+      if (meansLock(codeOf(error))) await this.#refuseAll(waiting, error)
+      else reject(error)
+    }
+  }
+
+  /** Refuses also those that wait: each would wait for the lock as long, which could take hours together. */
+  async #refuseAll(first: Waiting, error: unknown): Promise<void> {
+    await setImmediate()
+    const refused = [first, ...this.#urgent.splice(0), ...this.#others.splice(0)]
+    for (const { reject } of refused) reject(error)
+  }
+
+  /** @throws LibsqlError when only writes that free space may run */
+  #checkRoom(frees: boolean): void {
+    if (!frees && !this.#ballast.hasRoom())
+      throw new LibsqlError('Only writes that free space run', 'SQLITE_FULL')
   }
 
   /** On a full disk, a write that frees space is retried with the space of the ballast file. */
   async #runWithRoom(call: WriterCall, frees: boolean): Promise<WriterValue> {
     try {
-      return await this.#runWithPragmas(call)
+      return this.#run(call)
     } catch (error) {
-      if (codeOf(error) !== 'SQLITE_FULL' || !frees) throw error
+      if (!frees || !meansFullDisk(error)) throw error
+      this.#disconnect()
       this.#ballast.release()
       // The log may be what fills the disk, even when the ballast file is gone already.
-      await this.#runWithPragmas({ method: 'execute', statement: 'PRAGMA wal_checkpoint(TRUNCATE)' })
-      return await this.#runWithPragmas(call)
+      const emptyLog = { mode: 'TRUNCATE', holdUpMs: busyTimeoutMs } as const
+      for (let tries = 0; tries < emptyTriesMax && !checkpoint(this.#connect(), emptyLog); tries++) {
+        // Another connection moves pages just now, which SQLite does not wait for.
+        await setTimeout(emptyRetryMs)
+      }
+      return this.#run(call)
     }
   }
 
-  async #runWithPragmas(call: WriterCall): Promise<WriterValue> {
-    try {
-      if (!this.#hasPragmas) for (const pragma of pragmas) await this.#client.execute(pragma)
-      this.#hasPragmas = true
-      return await this.#run(call)
-    } catch (error) {
-      // The client drops a connection that cannot be rolled back and opens another, without our PRAGMAs.
-      this.#hasPragmas = false
-      throw error
-    }
-  }
-
-  async #run(call: WriterCall): Promise<WriterValue> {
+  #run(call: WriterCall): WriterValue {
+    const connection = this.#connect()
     switch (call.method) {
-      case 'clearStalePages':
-        await clearStalePages(this.#client, call.pages)
+      case 'execute':
+        return connection.execute(call.statement)
+      case 'batch':
+        return connection.batch(call.statements)
+      case 'migrate':
+        return this.#migrate(connection, call.statements)
+      case 'executeMultiple':
+        connection.executeMultiple(call.sql)
         return null
-      case 'emptyLog':
-        return await this.#emptyLog(call.holdUpMs)
+      case 'clearStalePages':
+        clearStalePages(connection, call.pages)
+        return null
+      case 'checkpoint':
+        return checkpoint(connection, call)
       case 'keepBallast':
         this.#ballast.keep()
         return null
-      default:
-        return await runOn(this.#client, call)
     }
   }
 
-  /** If one of these fails, the next call resets the timeout with the other PRAGMAs. */
-  async #emptyLog(holdUpMs: number): Promise<boolean> {
-    await this.#client.execute(`PRAGMA busy_timeout = ${Math.trunc(holdUpMs)}`)
-    const { rows } = await this.#client.execute('PRAGMA wal_checkpoint(TRUNCATE)')
-    await this.#client.execute(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-    return rows[0]?.busy === 0
+  /** Foreign keys are off meanwhile, since a migration may make a table anew that others refer to. */
+  #migrate(connection: WriteConnection, statements: WriteStatement[]): WriterValue {
+    connection.execute('PRAGMA foreign_keys = OFF')
+    const results = connection.batch(statements)
+    connection.execute('PRAGMA foreign_keys = ON')
+    return results
   }
+
+  #connect(): WriteConnection {
+    this.#opened ??= new WriteConnection(this.#file, { timeoutMs: busyTimeoutMs, pragmas })
+    return this.#opened
+  }
+
+  /** After an error nothing is known of a connection's state: the next call opens another, with its PRAGMAs. */
+  #disconnect(): void {
+    this.#opened?.close()
+    this.#opened = null
+  }
+}
+
+/** @returns whether everything was moved to the database file and nobody reads the log any more */
+function checkpoint(connection: WriteConnection, { mode, holdUpMs }: Checkpoint): boolean {
+  connection.execute(`PRAGMA busy_timeout = ${Math.trunc(holdUpMs)}`)
+  const { rows } = connection.execute(`PRAGMA wal_checkpoint(${mode})`)
+  connection.execute(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  return rows[0]?.[0] === 0
+}
+
+/** The statements of a call that can share a transaction with others. */
+function batchOf(call: WriterCall): WriteStatement[] | null {
+  if (call.method === 'batch') return call.statements
+  if (call.method !== 'execute') return null
+  const { statement } = call
+  const text = typeof statement === 'string' ? statement : statement.sql
+  return changesRows.test(text) ? [statement] : null
+}
+
+function meansFullDisk(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_FULL'
 }
 
 function codeOf(error: unknown): string {

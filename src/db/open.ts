@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { Checkpoints } from './checkpoints.ts'
 import {
   type DatabaseLocation,
   type FileLocation,
@@ -78,10 +79,16 @@ async function openFile(location: FileLocation, log: DatabaseLog): Promise<OpenD
       `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
     )
   }
-  const writer = new Writer({ kind: 'file', url: fileUrl(file) }, { log })
+  const side = new SideReader(file)
+  const restartLog = (holdUpMs: number) => writer.restartLog(holdUpMs)
+  const checkpoints = new Checkpoints({ file, side, restartLog, log })
+  const writer = new Writer(
+    { kind: 'file', url: fileUrl(file) },
+    { log, afterWrite: () => checkpoints.soon() },
+  )
   try {
     await migrate(writer.db, dirname(file))
-    return toDatabase(location, openReader(file), writer, null)
+    return toDatabase(location, { reader: openReader(file), writer, side, checkpoints })
   } catch (error) {
     await writer.close()
     throw error
@@ -94,7 +101,7 @@ async function openRemote(location: RemoteLocation, log: DatabaseLog): Promise<O
   try {
     await refuseWithoutForeignKeys(reader.db)
     if (!(await isMigrated(reader.db))) await migrateRemotely(writer.db)
-    return toDatabase(location, reader, writer, null)
+    return toDatabase(location, { reader, writer })
   } catch (error) {
     reader.close()
     await writer.close()
@@ -112,7 +119,7 @@ async function openReplica(
     const failure = await replica.trySync().catch((error: unknown) => error)
     const reader = await openReplicaReader(location, writer, failure)
     replica.start()
-    return toDatabase(location, reader, writer, replica)
+    return toDatabase(location, { reader, writer, replica, side: new SideReader(location.file) })
   } catch (error) {
     await writer.close()
     await replica.close()
@@ -150,13 +157,18 @@ async function refuseWithoutForeignKeys(db: ReadDatabase): Promise<void> {
   if (row?.foreign_keys === 0) throw new Error('The database server does not enforce foreign keys')
 }
 
+interface DatabaseParts {
+  reader: Reader
+  writer: Writer
+  replica?: Replica
+  side?: SideReader
+  checkpoints?: Checkpoints
+}
+
 function toDatabase(
   location: DatabaseLocation,
-  reader: Reader,
-  writer: Writer,
-  replica: Replica | null,
+  { reader, writer, replica, side, checkpoints }: DatabaseParts,
 ): OpenDatabase {
-  const side = location.kind === 'remote' ? null : new SideReader(location.file)
   const store = {
     read: reader.db,
     write: writer.db,
@@ -173,12 +185,17 @@ function toDatabase(
     takesWrites: () => writer.isUp,
     keepBallast: () => writer.keepBallast(),
     clearStalePages: (pages) => writer.clearStalePages(pages),
-    emptyLog: (holdUpMs) => writer.emptyLog(holdUpMs),
+    emptyLog: async (holdUpMs) => {
+      // This leaves the writer little to move. Where it fails, as on a full disk, the writer knows what to do.
+      await side?.checkpoint().catch(() => undefined)
+      return await writer.emptyLog(holdUpMs)
+    },
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
     isDamaged: () => replica?.isDamaged ?? false,
     own: () => replica?.own(),
     close: async () => {
+      await checkpoints?.close()
       reader.close()
       await writer.close()
       await replica?.close()

@@ -1,8 +1,14 @@
-import { LibsqlError } from '@libsql/client'
+import { type Client, LibsqlError } from '@libsql/client'
 import type { RemoteLocation } from './location.ts'
 import { openRemoteClient, unservedCode } from './remote-client.ts'
 import { retry } from './retry.ts'
-import { meansLock, runOn, type WriterSession } from './writer-messages.ts'
+import {
+  meansLock,
+  toPlainResult,
+  type WriterCall,
+  type WriterSession,
+  type WriterValue,
+} from './writer-messages.ts'
 
 const deadlineMs = 2_500
 /** Concurrent requests. The server runs one write at a time, and more would delay each other there. */
@@ -38,4 +44,21 @@ export function openRemoteSession(location: RemoteLocation): WriterSession {
 function whenFree<Result>(write: () => Promise<Result>): Promise<Result> {
   const isBusy = (error: unknown) => error instanceof LibsqlError && meansLock(error.code)
   return retry(write, { withinMs: retryWithinMs, delayMs: retryDelayMs, isWorthIt: isBusy })
+}
+
+/** Runs a call on a client. */
+async function runOn(client: Client, call: WriterCall): Promise<WriterValue> {
+  switch (call.method) {
+    case 'execute':
+      return toPlainResult(await client.execute(call.statement))
+    case 'batch':
+      return (await client.batch(call.statements, 'write')).map(toPlainResult)
+    case 'migrate':
+      return (await client.migrate(call.statements)).map(toPlainResult)
+    case 'executeMultiple':
+      await client.executeMultiple(call.sql)
+      return null
+    default:
+      throw new Error(`${call.method} is for a database file`)
+  }
 }

@@ -1,6 +1,6 @@
-import type { Client } from '@libsql/client'
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from './reader.ts'
+import type { WriteConnection } from './write-connection.ts'
 
 const headerBytesOfFile = 100
 /** Bytes of a b-tree page's header by its first byte: interior and leaf pages, of indexes and of tables. */
@@ -35,28 +35,29 @@ export async function findStalePages(db: ReadDatabase, first: number, last: numb
  * Zeroes those bytes. To be called where nothing else writes meanwhile; a page that another process changes
  * between being read and being written is read again.
  */
-export async function clearStalePages(client: Client, pages: readonly number[]): Promise<void> {
+export function clearStalePages(connection: WriteConnection, pages: readonly number[]): void {
   let open = [...pages]
   while (open.length > 0) {
-    const rewrites = await readRewrites(client, open)
+    const rewrites = readRewrites(connection, open)
     const statements = rewrites.map(({ page, before, after }) => ({
       sql: 'update sqlite_dbpage set data = ? where pgno = ? and data = ?',
       args: [after, page, before],
     }))
-    const results = await client.batch(statements, 'write')
+    const results = connection.batch(statements)
     open = rewrites.filter((_, position) => results[position]?.rowsAffected === 0).map(({ page }) => page)
   }
 }
 
-async function readRewrites(client: Client, pages: readonly number[]) {
+function readRewrites(connection: WriteConnection, pages: readonly number[]) {
   const rewrites: { page: number; before: Uint8Array; after: Uint8Array }[] = []
   for (const page of pages) {
-    const { rows } = await client.execute({
+    const { rows } = connection.execute({
       sql: 'select data from sqlite_dbpage where pgno = ?',
       args: [page],
     })
     const data = rows[0]?.[0]
-    if (!(data instanceof ArrayBuffer)) continue
+    if (!(data instanceof Uint8Array)) continue
+    // Not a Buffer, whose `slice` shares its memory.
     const before = new Uint8Array(data)
     const after = withoutStaleCells(page, before)
     if (after) rewrites.push({ page, before, after })

@@ -11,7 +11,7 @@ export type WriterCall =
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
-  | { method: 'emptyLog'; holdUpMs: number }
+  | { method: 'checkpoint'; mode: 'RESTART' | 'TRUNCATE'; holdUpMs: number }
   | { method: 'keepBallast' }
 
 export type WriterValue = PlainResult | PlainResult[] | boolean | null
@@ -21,23 +21,6 @@ export type WriterSession = {
   /** @param frees whether the call frees space, and so may use that of the ballast file */
   run(call: WriterCall, frees: boolean): Promise<WriterValue>
   close(): Promise<void>
-}
-
-/** Runs a call on a client. */
-export async function runOn(client: Client, call: WriterCall): Promise<WriterValue> {
-  switch (call.method) {
-    case 'execute':
-      return toPlainResult(await client.execute(call.statement))
-    case 'batch':
-      return (await client.batch(call.statements, 'write')).map(toPlainResult)
-    case 'migrate':
-      return (await client.migrate(call.statements)).map(toPlainResult)
-    case 'executeMultiple':
-      await client.executeMultiple(call.sql)
-      return null
-    default:
-      throw new Error(`${call.method} is for a database file`)
-  }
 }
 
 /** Whether the code says that another connection holds a lock. */
@@ -64,7 +47,7 @@ export interface PlainResult {
   lastInsertRowid: bigint | undefined
 }
 
-function toPlainResult(result: ResultSet): PlainResult {
+export function toPlainResult(result: ResultSet): PlainResult {
   return {
     columns: result.columns,
     columnTypes: result.columnTypes,

@@ -37,8 +37,8 @@ export type WriteDatabase = LibSQLDatabase
 
 interface WriterOptions {
   log?: DatabaseLog
-  /** Awaited before a write to a server is acknowledged: makes it visible to this process's readers. */
-  afterWrite?: () => Promise<void>
+  /** Awaited before a write is acknowledged. In replica mode it makes the write visible to this process's readers. */
+  afterWrite?: () => Promise<void> | void
 }
 
 /**
@@ -52,7 +52,7 @@ export class Writer {
   readonly freeing: WriteDatabase
   readonly #log: DatabaseLog
   readonly #isRemote: boolean
-  readonly #afterWrite: (() => Promise<void>) | undefined
+  readonly #afterWrite: (() => Promise<void> | void) | undefined
   readonly #thread: Thread<WriterSession, WriterTarget>
   #charsQueued = 0
   #keepsBallast = false
@@ -101,7 +101,12 @@ export class Writer {
    * @returns whether it is empty: a reader in the middle of a query prevents it
    */
   async emptyLog(holdUpMs: number): Promise<boolean> {
-    return (await this.#send({ method: 'emptyLog', holdUpMs }, true)) === true
+    return (await this.#send({ method: 'checkpoint', mode: 'TRUNCATE', holdUpMs }, true)) === true
+  }
+
+  /** Tries to let the next write begin the log anew, delaying other writes by at most `holdUpMs`. */
+  async restartLog(holdUpMs: number): Promise<void> {
+    await this.#send({ method: 'checkpoint', mode: 'RESTART', holdUpMs }, true)
   }
 
   /** Finishes the queued writes, closes the connection and ends the worker. */
@@ -183,7 +188,7 @@ export class Writer {
 }
 
 function changesRows(call: WriterCall): boolean {
-  if (call.method === 'emptyLog') return false
+  if (call.method === 'checkpoint') return false
   if (call.method !== 'execute') return true
   const { statement } = call
   return !readingPattern.test(typeof statement === 'string' ? statement : statement.sql)

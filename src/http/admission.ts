@@ -57,6 +57,7 @@ export class Admission {
 
   leave(request: Request): void {
     if (!this.#strangers.delete(request)) this.#requests--
+    if (this.#bodies.size === 0) return
     this.#bodyBytes -= this.#bodies.get(request) ?? 0
     this.#bodies.delete(request)
   }

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import Database from 'libsql'
 import { Writer } from '../../src/db/writer.ts'
 import { AppError } from '../../src/errors.ts'
@@ -102,6 +104,37 @@ describe('a batch', () => {
     ])
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(await count('notes')).toBe(2)
+  })
+
+  test('shares its commit with those that wait with it, in their order, and each is whole or absent', async () => {
+    const before = commitsIn(file)
+    const release = lock()
+    const batches = numbers(100).map((n) =>
+      writer.client.batch(n % 10 === 3 ? [note(`note ${n}`), note('note 0')] : [note(`note ${n}`)]),
+    )
+    const outcomes = Promise.allSettled(batches)
+    await Bun.sleep(50)
+    release()
+    const failed = (await outcomes).flatMap(({ status }, n) => (status === 'rejected' ? [n] : []))
+    expect(failed).toEqual(numbers(10).map((n) => n * 10 + 3))
+    const { rows } = await writer.client.execute('select note from notes order by id')
+    const written = numbers(100).filter((n) => n % 10 !== 3)
+    expect(rows.map(({ note }) => note)).toEqual(written.map((n) => `note ${n}`))
+    expect(commitsIn(file) - before).toBeLessThan(20)
+  })
+
+  test('that frees space goes before those that wait', async () => {
+    const release = lock()
+    const first = insert('first')
+    await Bun.sleep(50)
+    const waiting = numbers(100).map((n) => insert(`note ${n}`))
+    const urgent = writer.freeing.run(sql`insert into notes (note) values ('urgent')`)
+    await Bun.sleep(50)
+    release()
+    await Promise.all([first, ...waiting, urgent])
+    const { rows } = await writer.client.execute("select id from notes where note = 'urgent'")
+    // In the order of their arrival it would be 102.
+    expect(Number(rows[0]?.id)).toBeLessThan(102)
   })
 
   test("waits for another process's write to end", async () => {
@@ -212,6 +245,15 @@ describe('a full disk', () => {
         .catch((error) => error)
       expect(error.status).toBe(507)
       expect((await full.client.execute('select count(*) as n from notes')).rows[0]?.n).toBe(0)
+      const add = (text: string) =>
+        full.client.batch([{ sql: 'insert into notes values (?)', args: [text] }]).then(
+          () => 'written',
+          ({ status }) => status,
+        )
+      // These share a transaction until one of them ends it.
+      const answers = await Promise.all([add('before'), add('x'.repeat(2_000_000)), add('after')])
+      expect(answers).toEqual(['written', 507, 'written'])
+      expect((await full.client.execute('select count(*) as n from notes')).rows[0]?.n).toBe(2)
       await full.client.execute("insert into notes values ('fits')")
       await full.close()
     } finally {
@@ -270,6 +312,26 @@ function holdWriteLock(ms: number) {
     file,
     String(ms),
   )
+}
+
+/** Keeps the writer waiting until the returned function is called. */
+function lock(): () => void {
+  const other = new Database(file)
+  other.exec('begin immediate')
+  return () => {
+    other.exec('commit')
+    other.close()
+  }
+}
+
+/** Transactions in the write-ahead log (https://www.sqlite.org/fileformat2.html#the_write_ahead_log). */
+function commitsIn(databaseFile: string): number {
+  const log = readFileSync(`${databaseFile}-wal`)
+  const frameBytes = 24 + log.readUInt32BE(8)
+  let commits = 0
+  for (let at = 32; at + frameBytes <= log.length; at += frameBytes)
+    if (log.readUInt32BE(at + 4) > 0) commits++
+  return commits
 }
 
 function note(text: string) {

