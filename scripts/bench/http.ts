@@ -1,3 +1,4 @@
+import { benchAppend } from './append.ts'
 import { benchById } from './by-id.ts'
 import { benchConsole } from './console.ts'
 import { benchDeleting } from './deleting.ts'
@@ -21,6 +22,7 @@ await runSuite({
     { name: 'indexing', run: benchIndexing },
     { name: 'deleting', run: benchDeleting },
     { name: 'console', run: benchConsole },
+    { name: 'append', run: benchAppend },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
     { name: 'scale', run: benchScale, isLarge: true },

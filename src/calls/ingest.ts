@@ -6,11 +6,13 @@ import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { StoredCall } from './call-head.ts'
+import { CallWords } from './call-words.ts'
 import { CallWriter, type PendingWrite } from './call-writer.ts'
-import { type Admit, isLong } from './document.ts'
+import { type Admit, isLong, type JsonBytes } from './document.ts'
 import { checkChange, mergeCall } from './merge.ts'
 import { type CallChange, callIdPattern } from './schemas.ts'
 import { readDeletedCalls, readLongCalls, readStoredCalls } from './stored-calls.ts'
+import { TurnAppender } from './turn-appender.ts'
 
 /** Attempts to read, merge and write before the answer is 503: other processes keep changing the call. */
 const attemptsMax = 20
@@ -32,7 +34,7 @@ interface Input {
 }
 
 interface IngestedCall {
-  document: string
+  document: string | JsonBytes
   isNew: boolean
 }
 
@@ -44,12 +46,15 @@ type Outcome = Pick<IngestedCall, 'isNew'> | AppError
 export class Ingest {
   readonly #options: IngestOptions
   readonly #writer: CallWriter
+  readonly #appender: TurnAppender
   readonly #mutex = new KeyedMutex()
   readonly #longMutex = new KeyedMutex()
 
   constructor(options: IngestOptions) {
     this.#options = options
-    this.#writer = new CallWriter(options)
+    const words = new CallWords()
+    this.#writer = new CallWriter({ ...options, words })
+    this.#appender = new TurnAppender({ ...options, words })
   }
 
   /** Creates the call or merges the change into it; committed when it returns. */
@@ -63,9 +68,12 @@ export class Ingest {
     const chars = (await this.#readLong(projectId, inputs)).get(id) ?? 0
     // Before the mutex, so that the number of waiting requests is bounded.
     if (chars > 0) admit(chars)
-    const [result] = await this.#mutex.run(namesOf(projectId, inputs), () =>
-      this.#putSome(projectId, inputs, chars > 0, admit),
-    )
+    const putOne = async () => {
+      const document = await this.#appender.append(projectId, id, change)
+      if (document) return { document, isNew: false }
+      return (await this.#mergeAndWrite(projectId, inputs, admit))[0]
+    }
+    const result = await this.#mutex.run(namesOf(projectId, inputs), () => this.#inTurn(chars > 0, putOne))
     if (!result) throw new Error('Each input has its result')
     if (result instanceof AppError) throw result
     return result
@@ -82,7 +90,8 @@ export class Ingest {
       const results: Outcome[] = []
       for (const positions of inSlices(sizes, charsPerWriteMax)) {
         const some = positions.flatMap((position) => inputs[position] ?? [])
-        for (const result of await this.#putSome(projectId, some, long.size > 0, admitAll)) {
+        const putSome = () => this.#mergeAndWrite(projectId, some, admitAll)
+        for (const result of await this.#inTurn(long.size > 0, putSome)) {
           results.push(result instanceof AppError ? result : { isNew: result.isNew })
         }
       }
@@ -90,17 +99,12 @@ export class Ingest {
     })
   }
 
-  /** Merges long calls one at a time, so that other requests are answered in between. */
-  async #putSome(
-    projectId: number,
-    inputs: readonly Input[],
-    areLong: boolean,
-    admit: Admit,
-  ): Promise<Result[]> {
-    if (!areLong) return await this.#mergeAndWrite(projectId, inputs, admit)
+  /** Changes long calls one at a time, so that other requests are answered in between. */
+  async #inTurn<Value>(areLong: boolean, put: () => Promise<Value>): Promise<Value> {
+    if (!areLong) return await put()
     return await this.#longMutex.run(longCalls, async () => {
       await setImmediate()
-      return await this.#mergeAndWrite(projectId, inputs, admit)
+      return await put()
     })
   }
 
@@ -140,14 +144,14 @@ export class Ingest {
         const detail = 'A deleted call stays deleted; its id cannot be used again.'
         throw new AppError('call_was_deleted', 'Call was deleted', { detail })
       }
-      const { stored: first = null, changeSeq = null } = stored.get(id) ?? {}
+      const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
       const after = mergeCall(before, id, change, this.#options.now())
       if (!before || !isSame(before, after)) {
         this.#checkSize(after.document)
         // A call that was long before has been admitted already.
         if (isLong(after.document) && !(before && isLong(before.document))) admit(after.document.length)
-        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after })
+        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts })
       }
       return { document: after.document, isNew: !before }
     }
