@@ -5,7 +5,7 @@ import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import { DayCounts } from './day-counts.ts'
 import type { JsonBytes } from './document.ts'
-import { servedDocument } from './parts.ts'
+import { servedDocuments } from './parts.ts'
 
 /**
  * Documents are joined in the database up to about this many characters. A value of over 128 KiB is mapped and
@@ -62,19 +62,17 @@ const queries = preparedQueries((db: ReadDatabase) => {
         changeSeq: sql<number>`(select change_seq from ${projects} where id = ${projectId})`,
         total: sql<number>`(select call_count from ${projects} where id = ${projectId})`,
         /** The joined documents, when they are few characters. */
-        documents: sql<JsonBytes | null>`cast(group_concat(case when ${isLight} then ${servedDocument} end, ',') as blob)`,
+        documents: sql<JsonBytes | null>`cast(group_concat(case when ${isLight} then document end, ',') as blob)`,
         /** Else [seq, characters] of each, joined by commas. */
         heads: sql<
           string | null
         >`group_concat(case when not ${isLight} then json_array(page.seq, chars) end, ',')`,
       })
-      .from(sql`weight cross join page cross join call_documents on call_documents.seq = page.seq`)
+      .from(sql`weight cross join page cross join ${servedDocuments} on documents.seq = page.seq`)
       .prepare(),
     slice: db
-      .select({ documents: sql<JsonBytes | null>`cast(group_concat(${servedDocument}, ',') as blob)` })
-      .from(
-        sql`json_each(${sql.placeholder('seqs')}) cross join call_documents on call_documents.seq = value`,
-      )
+      .select({ documents: sql<JsonBytes | null>`cast(group_concat(document, ',') as blob)` })
+      .from(sql`json_each(${sql.placeholder('seqs')}) cross join ${servedDocuments} on documents.seq = value`)
       .prepare(),
     dayCounts: new DayCounts(db),
   }

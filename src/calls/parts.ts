@@ -23,3 +23,6 @@ export const servedDocument: SQL<string> = sql`case when not has_parts then call
 /** Bytes of that document. SQLite knows those of a stored text without reading it. */
 export const servedBytes: SQL<number> = sql`octet_length(call_documents.document) + case when not has_parts then 0 else
   (select sum(octet_length(turns)) ${parts}) end`
+
+/** For queries that join many: with the expression inside `group_concat`, SQLite would copy the joined text once more. */
+export const servedDocuments: SQL = sql`(select seq, ${servedDocument} as document from call_documents) as documents`
