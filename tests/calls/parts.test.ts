@@ -203,6 +203,29 @@ describe('the words of appended turns', () => {
     expect(row?.match).toMatchObject({ where: 'assistant', text: 'Cherries, then buses' })
   })
 
+  test('are found as those of whole calls are', async () => {
+    const words = fc.constantFrom('apple', 'apples', 'bus', 'but', 'büro', 'Büros', '予約', 'a', '42')
+    const text = fc.array(words, { minLength: 1, maxLength: 4 }).map((said) => said.join(' '))
+    const calls = fc.array(fc.array(text, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(calls, fc.array(text, { minLength: 5, maxLength: 5 }), async (calls, queries) => {
+        const [inParts, whole] = [await service.mintProject(), await service.mintProject()]
+        const ingest = (project: TestProject, id: string, change: CallChange) =>
+          service.services.ingest.put(project.projectId, id, {
+            createdAt: new Date(time).toISOString(),
+            ...change,
+          })
+        for (const [n, texts] of calls.entries()) {
+          await ingest(whole, `${n}`, said(...texts))
+          for (const [at, text] of texts.entries()) await ingest(inParts, `${n}`, append(at, text))
+        }
+        for (const query of queries)
+          expect([query, await find(inParts, query)]).toEqual([query, await find(whole, query)])
+      }),
+      { numRuns: 15 },
+    )
+  })
+
   test('are found all the time, whether they are still in parts, indexed, or in the whole document', async () => {
     const project = await service.mintProject()
     await put(project, 'a', said('apples'))
