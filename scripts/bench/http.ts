@@ -1,3 +1,4 @@
+import { benchAppend } from './append.ts'
 import { benchById } from './by-id.ts'
 import { benchConsole } from './console.ts'
 import { benchDeleting } from './deleting.ts'
@@ -23,6 +24,7 @@ await runSuite({
     { name: 'deleting', run: benchDeleting },
     { name: 'console', run: benchConsole },
     { name: 'writing', run: benchWriting },
+    { name: 'append', run: benchAppend },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
     { name: 'scale', run: benchScale, isLarge: true },

@@ -22,7 +22,24 @@ const ticksPerSecond = 100
 
 /** Seconds of processor time that a process's main thread has used. */
 export function processorSecondsOf(pid: number): number {
+  return secondsIn(`/proc/${pid}/task/${pid}/stat`)
+}
+
+function secondsIn(file: string): number {
   // Fields 14 and 15, counted from the name's closing bracket: the name may hold spaces.
-  const fields = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  const fields = readFileSync(file, 'utf8').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+}
+
+/** What a process has used since its start. */
+export interface ProcessUse {
+  /** Of all its threads. */
+  processorSeconds: number
+  /** To files. */
+  bytesWritten: number
+}
+
+export function processOf(pid: number): ProcessUse {
+  const written = /^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]
+  return { processorSeconds: secondsIn(`/proc/${pid}/stat`), bytesWritten: Number(written) }
 }

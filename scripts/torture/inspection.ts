@@ -139,6 +139,9 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
     const checks: Record<string, number> = {
       'calls without a document': count('calls where seq not in (select seq from call_documents)'),
       'documents without a call': count('call_documents where seq not in (select seq from calls)'),
+      'documents that do not know of their parts': count(
+        'call_documents where has_parts <> (seq in (select seq from call_parts))',
+      ),
       'metadata without a call': count('call_metadata where seq not in (select seq from calls)'),
       'projects with another count of calls': count(
         'projects p where call_count <> (select count(*) from calls where project_id = p.id)',

@@ -3,6 +3,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { callDocuments, calls } from '../db/schema.ts'
 import { listedColumns } from './call-head.ts'
 import { readSummary } from './document.ts'
+import { servedDocument } from './parts.ts'
 import { findMatch, type TextMatch } from './text-match.ts'
 import type { WordQuery } from './word-query.ts'
 
@@ -30,7 +31,7 @@ interface HeadRow extends Listed {
   document: string
 }
 
-const wholeDocument = sql<string>`${callDocuments.document}`
+/** Its start is the same, whatever was appended since. */
 const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`
 
 /**
@@ -47,7 +48,7 @@ export async function readRows(
   const heads = await readHeads(db, projectId, seqs, documentStart)
   if (!query) return { rows: heads.map((head) => toRow(head, null)), end: seqs.length }
   const end = endOfPage(seqs, heads)
-  const shown = await readHeads(db, projectId, seqs.slice(0, end), wholeDocument)
+  const shown = await readHeads(db, projectId, seqs.slice(0, end), servedDocument)
   return { rows: shown.map((head) => toRow(head, findMatch(query, JSON.parse(head.document)))), end }
 }
 

@@ -4,7 +4,7 @@ import { calls, erasures, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { type StoredCall, toHead, writtenColumns } from './call-head.ts'
-import { CallWords } from './call-words.ts'
+import type { CallWords } from './call-words.ts'
 import { isLong } from './document.ts'
 import type { Call, Turn } from './schemas.ts'
 
@@ -18,17 +18,20 @@ export interface PendingWrite {
   seenChangeSeq: number | null
   before: StoredCall | null
   after: StoredCall
+  /** Whether the call was in parts, which its whole document replaces. */
+  hadParts: boolean
 }
 
 /** Writes calls with their documents, metadata and words, many in one transaction. */
 export class CallWriter {
   readonly #store: StoreOf
   readonly #recordHash: RecordHash
-  readonly #words = new CallWords()
+  readonly #words: CallWords
 
-  constructor({ store, recordHash }: { store: StoreOf; recordHash: RecordHash }) {
+  constructor({ store, recordHash, words }: { store: StoreOf; recordHash: RecordHash; words: CallWords }) {
     this.#store = store
     this.#recordHash = recordHash
+    this.#words = words
   }
 
   /** @returns the ids that were written; the others have changed since they were read, or were deleted */
@@ -37,6 +40,7 @@ export class CallWriter {
     const { write } = this.#store(projectId)
     const rest = [
       ...writeDocuments(projectId, writes),
+      ...deleteParts(projectId, writes),
       ...writeMetadata(projectId, writes),
       ...this.#writeWords(projectId, writes),
     ]
@@ -78,7 +82,7 @@ export class CallWriter {
       // In rowid order: otherwise FTS5 would write a segment for each row.
       sql`insert or replace into ${callWords(projectId)} (rowid, words)
         select calls.seq, value ->> 1 from ${written(projectId, words)} order by calls.seq`,
-      sql`insert or ignore into calls_without_words (seq) select calls.seq from ${written(projectId, backlog)}`,
+      sql`insert or replace into calls_without_words (seq) select calls.seq from ${written(projectId, backlog)}`,
     ]
   }
 }
@@ -108,13 +112,24 @@ function writeDocuments(projectId: number, writes: readonly PendingWrite[]): SQL
   return [
     sql`insert into call_documents (seq, document)
       select calls.seq, value ->> 1 from ${written(projectId, documents)}
-      where true on conflict (seq) do update set document = excluded.document`,
+      where true on conflict (seq) do update set has_parts = false, document = excluded.document`,
     // A long document has its own statement: inside the JSON array SQLite would parse it again and again.
     ...long.map(
       ({ id, after }) => sql`insert into call_documents (seq, document)
         select calls.seq, ${after.document} from ${written(projectId, [[id]])}
-        where true on conflict (seq) do update set document = excluded.document`,
+        where true on conflict (seq) do update set has_parts = false, document = excluded.document`,
     ),
+  ]
+}
+
+/** With the entries for indexing the words of parts. */
+function deleteParts(projectId: number, writes: readonly PendingWrite[]): SQL[] {
+  const rows = writes.filter(({ hadParts }) => hadParts).map(({ id }) => [id])
+  if (rows.length === 0) return []
+  const seqs = sql`(select calls.seq from ${written(projectId, rows)})`
+  return [
+    sql`delete from call_parts where seq in ${seqs}`,
+    sql`delete from calls_without_words where seq in ${seqs}`,
   ]
 }
 
@@ -143,8 +158,9 @@ function written(projectId: number, rows: readonly (readonly (string | null)[])[
     and calls.id = value ->> 0 and calls.change_seq = ${newChangeSeq(projectId)}`
 }
 
-/** Whether the texts that are indexed have changed. */
-function hasOtherWords({ before, after }: PendingWrite): boolean {
+/** Whether the texts that are indexed have changed. Those of parts are not indexed with the rest. */
+function hasOtherWords({ before, after, hadParts }: PendingWrite): boolean {
+  if (hadParts) return true
   const [was, is] = [before?.call ?? silent, after.call]
   return was.summary !== is.summary || !isSameTranscript(was.transcript, is.transcript)
 }

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { callDocuments, calls, erasures, projects } from '../db/schema.ts'
+import { calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
@@ -11,6 +11,7 @@ import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { exportCalls } from './export.ts'
 import { type CallFacets, type CallRows, findCalls, readFacets } from './find-calls.ts'
 import { type CallPage, type PageRequest, readPage } from './page.ts'
+import { servedBytes, servedDocument } from './parts.ts'
 
 interface CallsOptions {
   store: StoreOf
@@ -27,15 +28,14 @@ const queries = preparedQueries((db) => {
     eq(calls.id, sql.placeholder('id')),
   )
   return {
-    /** The document is null when it has more than `bytesMax`. SQLite knows its bytes without reading it. */
+    /** The document is null when it has more than `bytesMax`. */
     byId: db
       .select({
-        bytes: sql<number>`octet_length(${callDocuments.document})`,
-        document: sql<JsonBytes | null>`case when octet_length(${callDocuments.document}) <=
-          ${sql.placeholder('bytesMax')} then cast(${callDocuments.document} as blob) end`,
+        bytes: servedBytes,
+        document: sql<JsonBytes | null>`case when ${servedBytes} <= ${sql.placeholder('bytesMax')}
+          then cast(${servedDocument} as blob) end`,
       })
-      .from(calls)
-      .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
+      .from(sql`calls join call_documents on call_documents.seq = calls.seq`)
       .where(isThisCall)
       .prepare(),
   }

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
+import { servedDocument } from './parts.ts'
 
 /** Heads read at once; their documents follow in slices. */
 const headsMax = 1_000
@@ -32,12 +33,13 @@ const queries = preparedQueries((db) => ({
   lines: db
     .select({ lines: sql<string | null>`group_concat(line || char(10), '')` })
     .from(sql`(
-      select case when occurred_at is null and metadata is null then document
-        else substr(document, 1, length(document) - 1) || ${occurredAtField} || ${metadataField} || '}' end as line
-      from json_each(${sql.placeholder('seqs')})
-      cross join calls on calls.seq = value
-      cross join call_documents on call_documents.seq = calls.seq
-      left join call_metadata on call_metadata.seq = calls.seq)`)
+      select case when occurred_at is null and metadata is null then served
+        else substr(served, 1, length(served) - 1) || ${occurredAtField} || ${metadataField} || '}' end as line
+      from (select calls.seq, occurred_at, ${servedDocument} as served
+        from json_each(${sql.placeholder('seqs')})
+        cross join calls on calls.seq = value
+        cross join call_documents on call_documents.seq = calls.seq) as documents
+      left join call_metadata on call_metadata.seq = documents.seq)`)
     .prepare(),
 }))
 

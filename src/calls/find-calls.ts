@@ -1,10 +1,10 @@
 import { eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { calls, projects } from '../db/schema.ts'
-import { callWords } from '../db/word-tables.ts'
 import { type CallSearch, writePageEnd } from './call-query.ts'
 import { type CallRow, readRows } from './call-rows.ts'
 import { callFilters, type ValueFilter } from './filters.ts'
+import { isAmong, readWaiting, seqsMatching } from './word-match.ts'
 import type { WordQuery } from './word-query.ts'
 
 /** Matching calls are counted up to here. */
@@ -78,10 +78,12 @@ async function findByWords(
   search: CallSearch,
   words: WordQuery,
 ): Promise<Found> {
-  const { looked, ...found } = await readWindow(db, projectId, search, words)
+  const waiting = await readWaiting(db, projectId, words)
+  const seqsAmong = (indexed?: SQL) => seqsMatching(projectId, words, waiting, indexed)
+  const { looked, ...found } = await readWindow(db, projectId, search, seqsAmong(isAmong('newest')))
   const isAll = looked < windowCalls
   if (isAll || found.counted > totalMax) return found
-  const matching = allMatching(projectId, search, words)
+  const matching = allMatching(projectId, search, seqsAmong())
   if (found.counted <= search.limit) return await read(db, matching, search)
   if (search.after) return found
   const some = sql`${matching} limit ${placesCounted(search)}`
@@ -104,11 +106,10 @@ function newest(projectId: number, search: CallSearch, limit: number): SQL {
     where ${conditionOf(projectId, search)} order by calls.created_at desc, calls.id desc limit ${limit}`
 }
 
-/** All calls that have the words and match the filters. */
-function allMatching(projectId: number, search: CallSearch, { match }: WordQuery): SQL {
-  const table = callWords(projectId)
-  return sql`select ${places} from ${table} cross join calls on calls.seq = ${table}.rowid
-    where ${table} match ${match} and ${conditionOf(projectId, search)}`
+/** All calls that have the words and match the filters. @param seqs a query for the calls that have the words */
+function allMatching(projectId: number, search: CallSearch, seqs: SQL): SQL {
+  return sql`select ${places} from (${seqs}) as found cross join calls on calls.seq = found.seq
+    where ${conditionOf(projectId, search)}`
 }
 
 /** Counts the rows of a query, and reads a page of them. */
@@ -126,18 +127,14 @@ async function readWindow(
   db: ReadDatabase,
   projectId: number,
   search: CallSearch,
-  { match }: WordQuery,
+  seqs: SQL,
 ): Promise<Found & { looked: number }> {
-  const table = callWords(projectId)
-  // The plus keeps SQLite from asking the keyword index for each call on its own.
   const rows = await db
     .select({ ...placeColumns, counted: sql<number>`count(seq) over ()`, looked: sql<number>`looked` })
     .from(sql`(
       with newest as materialized (${newest(projectId, search, windowCalls)})
       select * from (select count(*) as looked from newest) left join (
-        select * from newest where seq in (
-          select rowid from ${table} where ${table} match ${match} and +rowid in (select seq from newest)
-            and rowid between (select min(seq) from newest) and (select max(seq) from newest))) on true)`)
+        select * from newest where seq in (${seqs})) on true)`)
     .orderBy(byPlace)
     .limit(search.limit + 1)
   const { counted = 0, looked = 0 } = rows[0] ?? {}

@@ -7,11 +7,13 @@ import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { Batches } from './batches.ts'
 import type { StoredCall } from './call-head.ts'
+import { CallWords } from './call-words.ts'
 import { CallWriter, type PendingWrite } from './call-writer.ts'
-import { type Admit, isLong } from './document.ts'
+import { type Admit, isLong, type JsonBytes } from './document.ts'
 import { checkChange, mergeCall } from './merge.ts'
 import { type CallChange, callIdPattern } from './schemas.ts'
 import { readDeletedCalls, readLongCalls, readStoredCalls } from './stored-calls.ts'
+import { TurnAppender } from './turn-appender.ts'
 
 /** Attempts to read, merge and write before the answer is 503: other processes keep changing the call. */
 const attemptsMax = 20
@@ -39,7 +41,7 @@ interface Input {
 }
 
 interface IngestedCall {
-  document: string
+  document: string | JsonBytes
   isNew: boolean
 }
 
@@ -51,19 +53,28 @@ type Outcome = Pick<IngestedCall, 'isNew'> | AppError
 export class Ingest {
   readonly #options: IngestOptions
   readonly #writer: CallWriter
+  readonly #appender: TurnAppender
   readonly #mutex = new KeyedMutex()
   readonly #longMutex = new KeyedMutex()
-  readonly #batches = new Map<number, Batches<Input, Result | null>>()
+  /** By project. */
+  readonly #batches = new Map<number, Batches<Input, Result>>()
 
   constructor(options: IngestOptions) {
     this.#options = options
-    this.#writer = new CallWriter(options)
+    const words = new CallWords()
+    this.#writer = new CallWriter({ ...options, words })
+    this.#appender = new TurnAppender({ ...options, words })
   }
 
   /** Creates the call or merges the change into it; committed when it returns. */
   async put(projectId: number, id: string, change: CallChange, admit?: Admit): Promise<IngestedCall> {
     const input = { id, change, admit }
-    const result = (await this.#batchesOf(projectId).add(input)) ?? (await this.#putLong(projectId, input))
+    const chars = (await this.#readLong(projectId, [input])).get(id) ?? 0
+    // Before the mutex, so that the number of waiting requests is bounded.
+    if (chars > 0) admit?.(chars)
+    const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
+      this.#putOne(projectId, input, chars > 0),
+    )
     if (result instanceof AppError) throw result
     return result
   }
@@ -79,7 +90,8 @@ export class Ingest {
       const results: Outcome[] = []
       for (const positions of inSlices(sizes, charsPerWriteMax)) {
         const some = positions.flatMap((position) => inputs[position] ?? [])
-        for (const result of await this.#putSome(projectId, some, long.size > 0)) {
+        const putSome = () => this.#mergeAndWrite(projectId, some)
+        for (const result of await (long.size > 0 ? this.#inTurn(putSome) : putSome())) {
           results.push(result instanceof AppError ? result : { isNew: result.isNew })
         }
       }
@@ -87,43 +99,31 @@ export class Ingest {
     })
   }
 
-  #batchesOf(projectId: number): Batches<Input, Result | null> {
+  async #putOne(projectId: number, input: Input, isLong: boolean): Promise<Result> {
+    const append = () => this.#appender.append(projectId, input.id, input.change)
+    const document = await (isLong ? this.#inTurn(append) : append())
+    if (document) return { document, isNew: false }
+    if (!isLong) return await this.#batchesOf(projectId).add(input)
+    const [result] = await this.#inTurn(() => this.#mergeAndWrite(projectId, [input]))
+    if (!result) throw new Error('Each input has its result')
+    return result
+  }
+
+  #batchesOf(projectId: number): Batches<Input, Result> {
     let batches = this.#batches.get(projectId)
     if (!batches) {
-      const run = (inputs: Input[]) => this.#putShort(projectId, inputs)
+      const run = (inputs: Input[]) => this.#mergeAndWrite(projectId, inputs)
       batches = new Batches({ run, sizeOf: charsOf, sizeMax: batchCharsMax })
       this.#batches.set(projectId, batches)
     }
     return batches
   }
 
-  /** @returns null for each long call, which `putLong` takes */
-  #putShort(projectId: number, inputs: readonly Input[]): Promise<(Result | null)[]> {
-    return this.#mutex.run(namesOf(projectId, inputs), async () => {
-      const long = await this.#readLong(projectId, inputs)
-      const short = inputs.filter(({ id }) => !long.has(id))
-      const results = (await this.#mergeAndWrite(projectId, short)).values()
-      return inputs.map(({ id }) => (long.has(id) ? null : (results.next().value ?? null)))
-    })
-  }
-
-  async #putLong(projectId: number, input: Input): Promise<Result> {
-    const chars = (await this.#readLong(projectId, [input])).get(input.id) ?? 0
-    // Before the mutex, so that the number of waiting requests is bounded.
-    if (chars > 0) input.admit?.(chars)
-    const [result] = await this.#mutex.run(namesOf(projectId, [input]), () =>
-      this.#putSome(projectId, [input], true),
-    )
-    if (!result) throw new Error('Each input has its result')
-    return result
-  }
-
-  /** Merges long calls one at a time, so that other requests are answered in between. */
-  async #putSome(projectId: number, inputs: readonly Input[], areLong: boolean): Promise<Result[]> {
-    if (!areLong) return await this.#mergeAndWrite(projectId, inputs)
+  /** Changes long calls one at a time, so that other requests are answered in between. */
+  async #inTurn<Value>(put: () => Promise<Value>): Promise<Value> {
     return await this.#longMutex.run(longCalls, async () => {
       await setImmediate()
-      return await this.#mergeAndWrite(projectId, inputs)
+      return await put()
     })
   }
 
@@ -166,14 +166,14 @@ export class Ingest {
         const detail = 'A deleted call stays deleted; its id cannot be used again.'
         throw new AppError('call_was_deleted', 'Call was deleted', { detail })
       }
-      const { stored: first = null, changeSeq = null } = stored.get(id) ?? {}
+      const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
       const after = mergeCall(before, id, change, this.#options.now())
       if (!before || !isSame(before, after)) {
         this.#checkSize(after.document)
         // A call that was long before has been admitted already.
         if (isLong(after.document) && !(before && isLong(before.document))) admit?.(after.document.length)
-        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after })
+        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts })
       }
       return { document: after.document, isNew: !before }
     }

@@ -32,8 +32,7 @@ export function mergeCall(
 ): StoredCall {
   const times = checkChange(id, change)
   const before = stored ?? newCall(id, times.createdAt ?? now)
-  const isLate =
-    times.occurredAt !== null && before.occurredAt !== null && times.occurredAt < before.occurredAt
+  const { isLate, occurredAt, updatedAt } = eventTimes(times, before.occurredAt)
   const call = { ...before.call }
 
   for (const field of mergedFields) {
@@ -48,14 +47,24 @@ export function mergeCall(
   if (change.appendTranscript) call.transcript = continueTranscript(call.transcript, change.appendTranscript)
 
   const metadata = mergeMetadata(before.metadata, change.metadata, isLate)
-  const occurredAt = isLate ? before.occurredAt : (times.occurredAt ?? before.occurredAt)
   // Once only: the document of a long call takes tens of milliseconds.
   const document = toDocument(call)
   const isChanged = !stored || metadata !== before.metadata || document !== stored.document
-  // A given time is kept, so that importing an export loses nothing; a change without one happened now.
-  const updatedAt = isLate ? null : times.updatedAt
   if (updatedAt !== null || isChanged) call.updatedAt = new Date(updatedAt ?? now).toISOString()
   return { call, document: withUpdatedAt(document, call.updatedAt), occurredAt, metadata }
+}
+
+/**
+ * What the times of a change mean for a call whose newest event was at `newestAt`. A given `updatedAt` is kept, so that
+ * importing an export loses nothing; a change without one happened now.
+ */
+export function eventTimes(times: ReturnType<typeof checkChange>, newestAt: number | null) {
+  const isLate = times.occurredAt !== null && newestAt !== null && times.occurredAt < newestAt
+  return {
+    isLate,
+    occurredAt: isLate ? newestAt : (times.occurredAt ?? newestAt),
+    updatedAt: isLate ? null : times.updatedAt,
+  }
 }
 
 function newCall(id: string, createdAt: number): Omit<StoredCall, 'document'> {
@@ -129,7 +138,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-function onlyTurn({ role, content }: Turn): Turn {
+export function onlyTurn({ role, content }: Turn): Turn {
   return { role, content }
 }
 

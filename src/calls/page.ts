@@ -5,6 +5,7 @@ import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import { DayCounts } from './day-counts.ts'
 import type { JsonBytes } from './document.ts'
+import { servedDocuments } from './parts.ts'
 
 /**
  * Documents are joined in the database up to about this many characters. A value of over 128 KiB is mapped and
@@ -67,11 +68,11 @@ const queries = preparedQueries((db: ReadDatabase) => {
           string | null
         >`group_concat(case when not ${isLight} then json_array(page.seq, chars) end, ',')`,
       })
-      .from(sql`weight cross join page cross join call_documents on call_documents.seq = page.seq`)
+      .from(sql`weight cross join page cross join ${servedDocuments} on documents.seq = page.seq`)
       .prepare(),
     slice: db
       .select({ documents: sql<JsonBytes | null>`cast(group_concat(document, ',') as blob)` })
-      .from(sql`json_each(${sql.placeholder('seqs')}) cross join call_documents on seq = value`)
+      .from(sql`json_each(${sql.placeholder('seqs')}) cross join ${servedDocuments} on documents.seq = value`)
       .prepare(),
     dayCounts: new DayCounts(db),
   }

@@ -5,6 +5,7 @@ import { callDocuments, callMetadata, calls } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import { type StoredCall, unservedColumns } from './call-head.ts'
 import { readAtOnceCharsMax } from './document.ts'
+import { servedDocument } from './parts.ts'
 
 const queries = preparedQueries((db) => ({
   longByIds: db
@@ -18,7 +19,8 @@ const queries = preparedQueries((db) => ({
       ...unservedColumns,
       id: calls.id,
       changeSeq: calls.changeSeq,
-      document: callDocuments.document,
+      hasParts: callDocuments.hasParts,
+      document: servedDocument,
       metadata: callMetadata.metadata,
     })
     .from(sql`json_each(${sql.placeholder('ids')}) wanted`)
@@ -45,17 +47,17 @@ export async function readLongCalls(
   return new Map(rows.map(({ id, chars }) => [id, chars]))
 }
 
-/** The calls as stored, each with the number of its last change. */
+/** The calls as stored, each with the number of its last change and whether it is in parts. */
 export async function readStoredCalls(
   db: ReadDatabase,
   projectId: number,
   ids: Iterable<string>,
-): Promise<Map<string, { stored: StoredCall; changeSeq: number }>> {
+): Promise<Map<string, { stored: StoredCall; changeSeq: number; hasParts: boolean }>> {
   const rows = await queries(db).byIds.all({ projectId, ids: toJson(ids) })
   return new Map(
-    rows.map(({ id, changeSeq, ...row }) => [
+    rows.map(({ id, changeSeq, hasParts, ...row }) => [
       id,
-      { changeSeq, stored: { ...row, call: JSON.parse(row.document) } },
+      { changeSeq, hasParts, stored: { ...row, call: JSON.parse(row.document) } },
     ]),
   )
 }

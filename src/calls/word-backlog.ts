@@ -9,6 +9,7 @@ import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 import { Thread } from '../threads/thread.ts'
 import type { CallWordsApi } from './call-words-worker.ts'
+import { servedDocument } from './parts.ts'
 
 /** How often to look for calls whose words are not indexed. A long live call is indexed no more often than this. */
 const pollMs = 2_000
@@ -23,6 +24,7 @@ interface WordBacklogOptions {
   read: ReadDatabase
   write: WriteDatabase
   log: Pick<Log, 'error'>
+  now: () => number
 }
 
 interface CallRow {
@@ -38,7 +40,9 @@ const queries = preparedQueries((db) => ({
     // The calls of a deleted project are deleted with it.
     .from(sql`calls_without_words as behind cross join calls on calls.seq = behind.seq
       cross join projects on projects.id = calls.project_id and projects.deleted_at is null`)
-    .where(sql`behind.seq not in (select value from json_each(${sql.placeholder('tried')}))`)
+    .where(
+      sql`due_at <= ${sql.placeholder('now')} and behind.seq not in (select value from json_each(${sql.placeholder('tried')}))`,
+    )
     .orderBy(sql`behind.seq desc`)
     .limit(callsPerSliceMax)
     .prepare(),
@@ -47,7 +51,7 @@ const queries = preparedQueries((db) => ({
       seq: sql<number>`calls.seq`,
       projectId: sql<number>`project_id`,
       changeSeq: sql<number>`change_seq`,
-      document: sql<string>`document`,
+      document: servedDocument,
     })
     .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
       cross join call_documents on call_documents.seq = calls.seq`)
@@ -56,7 +60,7 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * Indexes the words of long calls in the background, newest first. A thread finds the words, since those of the largest
+ * Indexes the words of long calls, and those of calls in parts, in the background, newest first. A thread finds the words, since those of the largest
  * call take a second. The calls to index are listed in a table, so a restart loses none.
  */
 export class WordBacklog {
@@ -87,7 +91,7 @@ export class WordBacklog {
     this.#background.soon()
   }
 
-  /** Resolves when every call is indexed, except those that changed in the meantime. */
+  /** Resolves when every call that is due is indexed, except those that changed in the meantime. */
   finish(): Promise<void> {
     return this.#background.now()
   }
@@ -108,8 +112,8 @@ export class WordBacklog {
 
   /** Skips the calls in `tried` and adds the ones that it indexes. Returns false when there was nothing to do. */
   async #indexSlice(tried: Set<number>): Promise<boolean> {
-    const { read } = this.#options
-    const behind = await queries(read).behind.all({ tried: JSON.stringify([...tried]) })
+    const { read, now } = this.#options
+    const behind = await queries(read).behind.all({ now: now(), tried: JSON.stringify([...tried]) })
     const sizes = behind.map(({ seq, chars }) => [seq, chars] as const)
     const [seqs] = inSlices(sizes, charsPerSliceMax)
     if (!seqs) return false

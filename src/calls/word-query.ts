@@ -8,6 +8,8 @@ const beginningCharsMin = 2
 export interface WordQuery {
   /** As FTS5 takes it; every word is quoted, so that its own syntax is text like any other. */
   match: string
+  /** The same for each word, with what text of CallWords to look for instead: any of `texts`, spaces included. */
+  words: { match: string; texts: string[] }[]
   /** How many different words there are. */
   terms: number
   /** Which of the query's words matches this word of a text, counted from 0; -1 for none. */
@@ -28,17 +30,20 @@ export function readWordQuery(text: string): WordQuery | null {
     const stem = stemOf(folded)
     if (!stems.has(stem)) stems.set(stem, stems.size)
   }
-  const whole = [...stems.keys()].map((stem) => `"${stem}"`)
+  const queried = [...stems.keys()].map((stem) => ({ match: `"${stem}"`, texts: [` ${stem} `] }))
   const lastStem = stemOf(last.folded)
   const lastTerm = stems.get(lastStem) ?? stems.size
   stems.set(lastStem, lastTerm)
-  const matchOfLast = beginning === null ? `"${lastStem}"` : `("${beginning}"* OR "${lastStem}")`
+  const texts = [` ${lastStem} `]
+  if (beginning === null) queried.push({ match: `"${lastStem}"`, texts })
+  else queried.push({ match: `("${beginning}"* OR "${lastStem}")`, texts: [...texts, ` ${beginning}`] })
   const terms = new Map<string, number>()
   const termOfForm = (form: string) =>
     stems.get(form) ?? (beginning !== null && form.startsWith(beginning) ? lastTerm : null)
   const termOf = (word: string) => termOfForm(stemOf(word)) ?? termOfForm(word) ?? -1
   return {
-    match: [...whole, matchOfLast].join(' AND '),
+    match: queried.map(({ match }) => match).join(' AND '),
+    words: queried,
     terms: stems.size,
     termOf: (folded) => {
       const known = terms.get(folded) ?? termOf(clip(folded))

@@ -123,13 +123,39 @@ export const calls = sqliteTable(
 /** Calls whose words are not in the word table yet, or not as they are now: see src/calls/word-backlog.ts. */
 export const callsWithoutWords = sqliteTable('calls_without_words', {
   seq: callSeq(),
+  /** When to index them. */
+  dueAt: integer('due_at').notNull().default(0),
 })
 
 /** A call exactly as it is served: its thirteen fields as one JSON text, written once at ingest. */
 export const callDocuments = sqliteTable('call_documents', {
   seq: callSeq(),
+  /** Whether turns in call_parts follow. Stands before the document, so that SQLite need not read through that. */
+  hasParts: integer('has_parts', { mode: 'boolean' }).notNull().default(false),
   document: text().notNull(),
 })
+
+/**
+ * Turns appended to a live call since its document was written: see src/calls/parts.ts. WITHOUT ROWID, so that those of
+ * one call lie together.
+ */
+export const callParts = sqliteTable(
+  'call_parts',
+  {
+    seq: integer()
+      .notNull()
+      .references(() => calls.seq, { onDelete: 'cascade' }),
+    /** Turns of the call up to the end of this part. */
+    turnCount: integer('turn_count').notNull(),
+    /** JSON, with a comma before each turn. */
+    turns: text().notNull(),
+    /** What the turns are found by, with a space before and after each word: see src/calls/call-words.ts. */
+    words: text().notNull(),
+    /** As it is served. */
+    updatedAt: text('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.seq, table.turnCount] })],
+)
 
 export const callMetadata = sqliteTable('call_metadata', {
   seq: callSeq(),

@@ -368,7 +368,8 @@ describe('a page that weighs more than is answered at once', () => {
     const documents: string[] = []
     for (let i = 0; i < count; i++) {
       const change = { summary: `${i} ${filler}`, createdAt: new Date(firstDay + i * msPerDay).toISOString() }
-      documents.unshift((await service.services.ingest.put(project.projectId, `call-${i}`, change)).document)
+      const { document } = await service.services.ingest.put(project.projectId, `call-${i}`, change)
+      documents.unshift(document.toString())
     }
     return { project, documents }
   }

@@ -137,7 +137,7 @@ describe("a call's words", () => {
         },
       },
     })
-    const backlog = new WordBacklog({ read: database.read, write, log: noFailures })
+    const backlog = new WordBacklog({ read: database.read, write, log: noFailures, now: Date.now })
     await goOn()
     for (let run = 1; run <= 3; run++) {
       await backlog.finish()
@@ -164,7 +164,7 @@ describe("a call's words", () => {
         },
       },
     })
-    const backlog = new WordBacklog({ read: database.read, write, log: noFailures })
+    const backlog = new WordBacklog({ read: database.read, write, log: noFailures, now: Date.now })
     await backlog.finish()
     expect(batches).toBe(1)
     expect(await callsBehind(own)).toBe(1)
@@ -198,7 +198,7 @@ describe("a call's words", () => {
         },
       },
     })
-    const backlog = new WordBacklog({ read: database.read, write, log: noFailures })
+    const backlog = new WordBacklog({ read: database.read, write, log: noFailures, now: Date.now })
     await backlog.finish()
     isOver = true
     await others

@@ -31,6 +31,7 @@ CREATE INDEX `audit_events_by_project` ON `audit_events` (`project_id`,`seq`);--
 CREATE INDEX `audit_events_by_actor` ON `audit_events` (`actor_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `call_documents` (
 	`seq` integer PRIMARY KEY NOT NULL,
+	`has_parts` integer DEFAULT false NOT NULL,
 	`document` text NOT NULL,
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
@@ -40,6 +41,17 @@ CREATE TABLE `call_metadata` (
 	`metadata` text NOT NULL,
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
+--> statement-breakpoint
+-- WITHOUT ROWID was added by hand: drizzle-kit does not know it.
+CREATE TABLE `call_parts` (
+	`seq` integer NOT NULL,
+	`turn_count` integer NOT NULL,
+	`turns` text NOT NULL,
+	`words` text NOT NULL,
+	`updated_at` text NOT NULL,
+	PRIMARY KEY(`seq`, `turn_count`),
+	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `calls` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -77,6 +89,7 @@ CREATE TABLE `calls_by_day` (
 --> statement-breakpoint
 CREATE TABLE `calls_without_words` (
 	`seq` integer PRIMARY KEY NOT NULL,
+	`due_at` integer DEFAULT 0 NOT NULL,
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint

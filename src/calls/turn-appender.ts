@@ -1,0 +1,145 @@
+import { sql } from 'drizzle-orm'
+import { projects } from '../db/schema.ts'
+import { preparedQueries, type StoreOf } from '../db/store.ts'
+import type { CallWords } from './call-words.ts'
+import { type JsonBytes, readAtOnceCharsMax } from './document.ts'
+import { checkChange, eventTimes, onlyTurn } from './merge.ts'
+import { endChars, servedDocument, upToUpdatedAtChars } from './parts.ts'
+import { type CallChange, transcriptTurnsMax } from './schemas.ts'
+
+/** A call with as many parts is written as a whole again: a share of that is what its growth adds to each append. */
+const partsMax = 64
+/** Longer turns are written with the whole document. */
+const partCharsMax = 4_096
+/** Words of parts are found by reading them all, so they are indexed when they have waited for this long. */
+const indexedAfterMs = 60_000
+
+interface TurnAppenderOptions {
+  store: StoreOf
+  /** The most bytes that a call's document may have. */
+  config: { readonly callBytesMax: number }
+  words: CallWords
+  now: () => number
+}
+
+const queries = preparedQueries((db) => ({
+  live: db
+    .select({
+      seq: sql<number>`calls.seq`,
+      changeSeq: sql<number>`change_seq`,
+      occurredAt: sql<number | null>`occurred_at`,
+      documentChars: sql<number>`document_chars`,
+      hasParts: sql<number>`has_parts`,
+      parts: sql<number>`(select count(*) from call_parts where call_parts.seq = calls.seq)`,
+      turnCount: sql<number>`case when has_parts then
+        (select max(turn_count) from call_parts where call_parts.seq = calls.seq)
+        else json_array_length(document, '$.transcript') end`,
+      document: sql<JsonBytes>`cast(${servedDocument} as blob)`,
+    })
+    .from(sql`calls cross join call_documents on call_documents.seq = calls.seq`)
+    .where(
+      sql`project_id = ${sql.placeholder('projectId')} and id = ${sql.placeholder('id')} and status = 'live'`,
+    )
+    .prepare(),
+}))
+
+/** Appends turns to a live call without parsing or rewriting what it has. */
+export class TurnAppender {
+  readonly #options: TurnAppenderOptions
+
+  constructor(options: TurnAppenderOptions) {
+    this.#options = options
+  }
+
+  /**
+   * @returns the call as it is then; null when the change has to be merged, because it is more than turns that follow
+   * those of a live call, or because it is time to write the document as a whole
+   * @throws invalid_request
+   */
+  async append(projectId: number, id: string, change: CallChange): Promise<JsonBytes | null> {
+    const { appendTranscript } = change
+    if (!appendTranscript || !onlyAppends(change)) return null
+    const { store, config, words, now } = this.#options
+    const call = await queries(store(projectId).read).live.get({ projectId, id })
+    if (!call || call.parts >= partsMax || call.turnCount === 0 || appendTranscript.at !== call.turnCount)
+      return null
+    const turns = appendTranscript.turns.map((turn) => `,${JSON.stringify(onlyTurn(turn))}`).join('')
+    const turnCount = call.turnCount + appendTranscript.turns.length
+    const chars = call.documentChars + turns.length
+    const isTooMuch = turns.length > partCharsMax || turnCount > transcriptTurnsMax
+    // Room for a long document is asked for before it is read.
+    const growsLong = call.documentChars <= readAtOnceCharsMax && chars > readAtOnceCharsMax
+    if (turns === '' || isTooMuch || growsLong) return null
+    const time = now()
+    const { occurredAt, updatedAt } = eventTimes(checkChange(id, change), call.occurredAt)
+    const servedUpdatedAt = new Date(updatedAt ?? time).toISOString()
+    const document = appended(call.document, turns, servedUpdatedAt)
+    if (document.length > config.callBytesMax) return null
+    const isWritten = await this.#write(projectId, {
+      ...{ seq: call.seq, seenChangeSeq: call.changeSeq, isFirst: !call.hasParts, occurredAt, chars },
+      ...{ turnCount, turns, updatedAt: servedUpdatedAt, dueAt: time + indexedAfterMs },
+      words: ` ${words.of({ summary: null, transcript: appendTranscript.turns })}`,
+    })
+    return isWritten ? document : null
+  }
+
+  /** Returns false when the call has changed since it was read, or was deleted. */
+  async #write(projectId: number, part: Part): Promise<boolean> {
+    const { write } = this.#options.store(projectId)
+    const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
+    // Only if this batch has written the head.
+    const written = sql`calls where seq = ${part.seq} and change_seq = ${changeSeq}`
+    const [, changed] = await write.batch([
+      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
+      write.all<{ seq: number }>(sql`
+        update calls set change_seq = ${changeSeq}, updated_at = ${Date.parse(part.updatedAt)},
+          occurred_at = ${part.occurredAt}, document_chars = ${part.chars}
+        where seq = ${part.seq} and change_seq = ${part.seenChangeSeq} returning seq`),
+      write.run(sql`
+        insert into call_parts (seq, turn_count, turns, words, updated_at)
+        select seq, ${part.turnCount}, ${part.turns}, ${part.words}, ${part.updatedAt} from ${written}`),
+      write.run(sql`
+        insert or ignore into calls_without_words (seq, due_at) select seq, ${part.dueAt} from ${written}`),
+      ...(part.isFirst
+        ? [
+            write.run(
+              sql`update call_documents set has_parts = true where seq = (select seq from ${written})`,
+            ),
+          ]
+        : []),
+    ])
+    return changed.length > 0
+  }
+}
+
+interface Part {
+  seq: number
+  seenChangeSeq: number
+  isFirst: boolean
+  occurredAt: number | null
+  /** Of the document as it is served then. */
+  chars: number
+  turnCount: number
+  turns: string
+  words: string
+  updatedAt: string
+  dueAt: number
+}
+
+const appendFields = new Set(['appendTranscript', 'id', 'createdAt', 'updatedAt', 'occurredAt'])
+
+/** Whether a change of a live call changes no more than its transcript and its times. */
+function onlyAppends(change: CallChange): boolean {
+  const fields = Object.keys(change).filter((field) => field !== 'status' || change.status === 'completed')
+  return fields.every((field) => appendFields.has(field))
+}
+
+function appended(document: JsonBytes, turns: string, updatedAt: string): JsonBytes {
+  const end = document.length - endChars
+  return Buffer.concat([
+    document.subarray(0, end),
+    Buffer.from(turns),
+    document.subarray(end, end + upToUpdatedAtChars),
+    Buffer.from(`${updatedAt}"}`),
+  ])
+}

@@ -1,0 +1,68 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import { preparedQueries } from '../db/store.ts'
+import { callWords } from '../db/word-tables.ts'
+import type { WordQuery } from './word-query.ts'
+
+/** Calls whose latest words are in their parts alone, so that the word table does not decide whether they match. */
+export interface WaitingCalls {
+  seqs: number[]
+  /** Those that have the query's words. */
+  matching: number[]
+}
+
+const queries = preparedQueries((db) => ({
+  isAnyWaiting: db
+    .select({ seq: sql<number>`behind.seq` })
+    .from(sql`calls_without_words as behind
+      cross join calls on calls.seq = behind.seq and calls.project_id = ${sql.placeholder('projectId')}
+      cross join call_parts on call_parts.seq = behind.seq`)
+    .limit(1)
+    .prepare(),
+}))
+
+/** Each word may be in the parts or in what is indexed of the call. So it is found as soon as its turn is committed. */
+export async function readWaiting(
+  db: ReadDatabase,
+  projectId: number,
+  { words }: WordQuery,
+): Promise<WaitingCalls> {
+  if (!(await queries(db).isAnyWaiting.get({ projectId }))) return { seqs: [], matching: [] }
+  const table = callWords(projectId)
+  const has = words.map(({ match, texts }) => {
+    const isSaid = texts.map((text) => sql`instr(words, ${text})`)
+    return sql`(${sql.join(isSaid, sql` or `)} or seq in (
+      select rowid from ${table} where ${table} match ${match} and ${isAmong('waiting')}))`
+  })
+  const rows = await db.select({ seq: sql<number>`seq`, matches: sql<number>`matches` }).from(sql`(
+    with waiting as materialized (
+      select behind.seq, group_concat(words, '') as words
+      from calls_without_words as behind
+      cross join calls on calls.seq = behind.seq and calls.project_id = ${projectId}
+      cross join call_parts on call_parts.seq = behind.seq group by behind.seq)
+    select seq, ${sql.join(has, sql` and `)} as matches from waiting)`)
+  const matching = rows.filter(({ matches }) => matches === 1)
+  return { seqs: rows.map(({ seq }) => seq), matching: matching.map(({ seq }) => seq) }
+}
+
+/** The calls that have the words. @param indexed a further condition on rows of the word table */
+export function seqsMatching(
+  projectId: number,
+  { match }: WordQuery,
+  waiting: WaitingCalls,
+  indexed: SQL = sql`true`,
+): SQL {
+  const table = callWords(projectId)
+  const found = sql`select rowid as seq from ${table} where ${table} match ${match} and ${indexed}`
+  if (waiting.seqs.length === 0) return found
+  return sql`${found} and rowid not in (select value from json_each(${JSON.stringify(waiting.seqs)}))
+    union all select value from json_each(${JSON.stringify(waiting.matching)})`
+}
+
+/** Whether a row of the word table is that of one of these calls. */
+export function isAmong(few: 'newest' | 'waiting'): SQL {
+  const seqs = sql.raw(few)
+  // The plus keeps SQLite from asking the keyword index for each call on its own.
+  return sql`+rowid in (select seq from ${seqs})
+    and rowid between (select min(seq) from ${seqs}) and (select max(seq) from ${seqs})`
+}
