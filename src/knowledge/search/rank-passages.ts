@@ -1,5 +1,5 @@
 import { scripts, spaced } from '../../text/words.ts'
-import { withoutLinks } from '../chunking/links.ts'
+import type { PassageWords } from './passage-words.ts'
 import type { Passage } from './passages.ts'
 import type { Term } from './query.ts'
 import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'
@@ -19,7 +19,6 @@ const weights = {
 }
 /** Exponent of a term's rarity: rare words tell more than BM25 assumes. */
 const rarityEmphasis = 1.5
-const likenessMin = 0.45
 /** Terms below this rarity, which more than a third of the chunks have, are not looked for in other forms. */
 const commonRarity = 1
 const windowWords = 12
@@ -29,6 +28,7 @@ const assumedChunks = 100
 const sharesByLength = [0, 0.9, 0.6, 0.3, 0.1, 0.04]
 const shareOfLongWords = 0.01
 const nearWordsMax = 8
+const noWords = new Uint32Array()
 
 /** How many chunks the project has, and how many of them have a term. */
 export interface TermCounts {
@@ -45,6 +45,7 @@ export function rankPassages(
   queryTerms: readonly Term[],
   passages: readonly Passage[],
   counts: TermCounts,
+  passageWords: PassageWords,
 ): Passage[] {
   const rarest = queryTerms
     .map((term) => ({ term, weight: rarityOf(term, counts) ** rarityEmphasis }))
@@ -52,23 +53,21 @@ export function rankPassages(
     .slice(0, matchedTermsMax)
   const terms = rarest.map(({ term }) => term)
   const rarities = rarest.map(({ weight }) => weight)
-  const matcher = new TermMatcher(terms, (index) => (rarities[index] ?? 0) < commonRarity)
-  const readings = passages.map((passage) => ({
+  const { forms, read } = passageWords.read(passages)
+  const matcher = new TermMatcher(terms, (index) => (rarities[index] ?? 0) < commonRarity, forms)
+  const readings = passages.map((passage, at) => ({
     passage,
-    mentions: matcher.read(withoutLinks(passage.text)),
+    mentions: matcher.read(read[at]?.words ?? noWords),
+    heading: matcher.read(read[at]?.title ?? noWords),
   }))
   const items = gatherItems(readings)
   const wordsMean = meanWords(readings.map(({ mentions }) => mentions))
   const itemWordsMean = meanWords([...items.values()])
   const neighbours = neighboursIn(terms)
-  const headings = new Map<string, WordCounts>()
 
   return readings
-    .map(({ passage, mentions }) => {
+    .map(({ passage, mentions, heading }) => {
       const item = items.get(passage.itemSeq) ?? mentions
-      const title = `${passage.name} ${passage.heading ?? ''}`
-      const heading = headings.get(title) ?? matcher.read(title)
-      headings.set(title, heading)
       let score = bm25(mentions, wordsMean, rarities)
       score += weights.proximity * proximityOf(mentions, neighbours, rarities)
       score += weights.window * densestWindow(mentions, rarities)
@@ -88,8 +87,7 @@ type WordCounts = Pick<Mentions, 'words' | 'counts'>
 function formOf(index: number, mentions: Mentions, heading: WordCounts): number {
   if ((mentions.counts[index] ?? 0) > 0) return (mentions.cased & (1 << index)) !== 0 ? weights.cased : 0
   if ((heading.counts[index] ?? 0) > 0) return weights.heading
-  const likeness = mentions.likeness[index] ?? 0
-  return likeness >= likenessMin ? weights.likeness * likeness : 0
+  return weights.likeness * (mentions.likeness[index] ?? 0)
 }
 
 /** BM25's inverse document frequency, in the variant that is never negative, with the assumed chunks. */
