@@ -1,5 +1,6 @@
+import type { ReadDatabase } from '../../db/reader.ts'
 import { withoutLinks } from '../chunking/links.ts'
-import type { Passage } from './passages.ts'
+import { type Passage, readPassages } from './passages.ts'
 import { WordForms } from './word-forms.ts'
 
 const keptBytesMax = 33_554_432
@@ -7,45 +8,62 @@ const bytesPerWord = 4
 const bytesPerPassage = 200
 const bytesPerForm = 300
 
-/** The words of a passage, and those of its item's name and its heading, as numbers of word forms. */
-export interface ReadPassage {
+/** A passage's words, and those of its item's name and its heading, as numbers of word forms. */
+export interface WordedPassage {
+  label: number
+  itemSeq: number
   words: Uint32Array
   title: Uint32Array
 }
 
-/**
- * The words of the passages that searches have read: to split a text into words takes much longer than to look through
- * them. A label is never reused, and its texts never change. When they become too many, all are forgotten.
- */
+/** The words of passages, and the forms that their numbers stand for. */
 export class PassageWords {
-  #forms = new WordForms()
-  #read = new Map<number, ReadPassage>()
+  readonly forms = new WordForms()
+  readonly #byLabel = new Map<number, WordedPassage>()
   #words = 0
 
-  /** The passages in the same order, with the forms that their numbers stand for. */
-  read(passages: readonly Passage[]): { forms: WordForms; read: ReadPassage[] } {
-    // Only here, so that all numbers of one answer are of the same forms.
-    if (this.#bytes > keptBytesMax) this.#forget()
-    return { forms: this.#forms, read: passages.map((passage) => this.#of(passage)) }
+  /** About how much memory they take. */
+  get bytes(): number {
+    return this.#words * bytesPerWord + this.#byLabel.size * bytesPerPassage + this.forms.size * bytesPerForm
   }
 
-  get #bytes(): number {
-    return this.#words * bytesPerWord + this.#read.size * bytesPerPassage + this.#forms.size * bytesPerForm
+  has(label: number): boolean {
+    return this.#byLabel.has(label)
   }
 
-  #of({ label, name, heading, text }: Passage): ReadPassage {
-    const known = this.#read.get(label)
-    if (known) return known
-    const words = this.#forms.read(withoutLinks(text))
-    const read = { words, title: this.#forms.read(`${name} ${heading ?? ''}`) }
-    this.#read.set(label, read)
-    this.#words += words.length + read.title.length
-    return read
+  add({ label, itemSeq, name, heading, text }: Passage): void {
+    if (this.has(label)) return
+    const words = this.forms.read(withoutLinks(text))
+    const title = this.forms.read(`${name} ${heading ?? ''}`)
+    this.#byLabel.set(label, { label, itemSeq, words, title })
+    this.#words += words.length + title.length
   }
 
-  #forget(): void {
-    this.#forms = new WordForms()
-    this.#read = new Map()
-    this.#words = 0
+  /** The passages that are there, in the order of the labels. */
+  of(labels: readonly number[]): WordedPassage[] {
+    return labels.flatMap((label) => this.#byLabel.get(label) ?? [])
+  }
+}
+
+/**
+ * Keeps the words of the passages that searches rank: to read a text and split it into words takes much longer than to
+ * look through them. A label is never reused, and its texts never change. When it is too much, all is forgotten.
+ */
+export class KeptPassageWords {
+  #kept = new PassageWords()
+
+  /** The words of these passages at least, and the passages that had to be read for it. */
+  async with(
+    read: ReadDatabase,
+    projectId: number,
+    labels: readonly number[],
+  ): Promise<{ words: PassageWords; passages: Passage[] }> {
+    if (this.#kept.bytes > keptBytesMax) this.#kept = new PassageWords()
+    // Another search may replace it meanwhile, but the numbers and the forms of one search must belong together.
+    const words = this.#kept
+    const missing = labels.filter((label) => !words.has(label))
+    const passages = await readPassages(read, projectId, missing)
+    for (const passage of passages) words.add(passage)
+    return { words, passages }
   }
 }

@@ -1,8 +1,8 @@
 import { scripts, spaced } from '../../text/words.ts'
-import type { PassageWords } from './passage-words.ts'
-import type { Passage } from './passages.ts'
+import type { WordedPassage } from './passage-words.ts'
 import type { Term } from './query.ts'
 import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'
+import type { WordForms } from './word-forms.ts'
 
 // BM25's own constants (Robertson and Zaragoza, 2009).
 const saturation = 1.5
@@ -28,7 +28,6 @@ const assumedChunks = 100
 const sharesByLength = [0, 0.9, 0.6, 0.3, 0.1, 0.04]
 const shareOfLongWords = 0.01
 const nearWordsMax = 8
-const noWords = new Uint32Array()
 
 /** How many chunks the project has, and how many of them have a term. */
 export interface TermCounts {
@@ -39,26 +38,23 @@ export interface TermCounts {
 /**
  * Orders passages by all that their words say: BM25 over all terms of the query, the same form and capitals, similar
  * words where a term is missing, terms near each other, the heading, and the other passages of the item. Passages with
- * equal scores keep their order.
+ * equal scores keep their order. Returns their labels.
  */
 export function rankPassages(
   queryTerms: readonly Term[],
-  passages: readonly Passage[],
+  passages: readonly WordedPassage[],
+  forms: WordForms,
   counts: TermCounts,
-  passageWords: PassageWords,
-): Passage[] {
+): number[] {
   const rarest = queryTerms
     .map((term) => ({ term, weight: rarityOf(term, counts) ** rarityEmphasis }))
     .toSorted((a, b) => b.weight - a.weight)
     .slice(0, matchedTermsMax)
   const terms = rarest.map(({ term }) => term)
   const rarities = rarest.map(({ weight }) => weight)
-  const { forms, read } = passageWords.read(passages)
   const matcher = new TermMatcher(terms, (index) => (rarities[index] ?? 0) < commonRarity, forms)
-  const readings = passages.map((passage, at) => ({
-    passage,
-    mentions: matcher.read(read[at]?.words ?? noWords),
-    heading: matcher.read(read[at]?.title ?? noWords),
+  const readings = passages.map(({ label, itemSeq, words, title }) => ({
+    ...{ label, itemSeq, mentions: matcher.read(words), heading: matcher.read(title) },
   }))
   const items = gatherItems(readings)
   const wordsMean = meanWords(readings.map(({ mentions }) => mentions))
@@ -66,18 +62,18 @@ export function rankPassages(
   const neighbours = neighboursIn(terms)
 
   return readings
-    .map(({ passage, mentions, heading }) => {
-      const item = items.get(passage.itemSeq) ?? mentions
+    .map(({ label, itemSeq, mentions, heading }) => {
+      const item = items.get(itemSeq) ?? mentions
       let score = bm25(mentions, wordsMean, rarities)
       score += weights.proximity * proximityOf(mentions, neighbours, rarities)
       score += weights.window * densestWindow(mentions, rarities)
       score += weights.item * bm25(item, itemWordsMean, rarities)
       const addForm = (total: number, rarity: number, index: number) =>
         total + rarity * formOf(index, mentions, heading)
-      return { passage, score: rarities.reduce(addForm, score) }
+      return { label, score: rarities.reduce(addForm, score) }
     })
     .sort((a, b) => b.score - a.score)
-    .map(({ passage }) => passage)
+    .map(({ label }) => label)
 }
 
 /** How many words a text has, and how often each term is among them. */
@@ -111,11 +107,11 @@ function bm25({ words, counts }: WordCounts, wordsMean: number, rarities: readon
 }
 
 /** The counts of all given passages of each item, by the item's seq. */
-function gatherItems(readings: readonly { passage: Passage; mentions: Mentions }[]): Map<number, WordCounts> {
+function gatherItems(readings: readonly { itemSeq: number; mentions: Mentions }[]): Map<number, WordCounts> {
   const items = new Map<number, WordCounts>()
-  for (const { passage, mentions } of readings) {
-    const { words, counts } = items.get(passage.itemSeq) ?? { words: 0, counts: [] }
-    items.set(passage.itemSeq, {
+  for (const { itemSeq, mentions } of readings) {
+    const { words, counts } = items.get(itemSeq) ?? { words: 0, counts: [] }
+    items.set(itemSeq, {
       words: words + mentions.words,
       counts: mentions.counts.map((count, index) => count + (counts[index] ?? 0)),
     })

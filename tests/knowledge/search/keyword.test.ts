@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { ReadDatabase } from '../../../src/db/reader.ts'
 import { chunkWords } from '../../../src/db/word-tables.ts'
 import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
+import { readPassages } from '../../../src/knowledge/search/passages.ts'
 import { RankedTerms } from '../../../src/knowledge/search/ranked-terms.ts'
 import { prepareWordQueries } from '../../../src/knowledge/search/word-queries.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
@@ -34,7 +35,8 @@ function searching(project: TestProject) {
     asked.length = 0
     const { labels, inHurry = false, atLeast } = more
     const options = { labels, inHurry, ...(atLeast ? { atLeast } : {}) }
-    return await keyword.search(project.projectId, query, options)
+    const found = await keyword.search(project.projectId, query, options)
+    return await readPassages(store.read, project.projectId, found.labels)
   }
   /** The words that were counted by the last search. */
   const counted = () => countings().flatMap(({ values }) => JSON.parse(String(values.matches)))

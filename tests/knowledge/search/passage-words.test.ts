@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'bun:test'
-import { PassageWords } from '../../../src/knowledge/search/passage-words.ts'
-import type { Passage } from '../../../src/knowledge/search/passages.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { KeptPassageWords, PassageWords } from '../../../src/knowledge/search/passage-words.ts'
+import { labelsOfItems, type Passage } from '../../../src/knowledge/search/passages.ts'
 import { WordForms } from '../../../src/knowledge/search/word-forms.ts'
+import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
 function passage(label: number, text: string): Passage {
   const place = { itemId: `kn_${label}`, itemSeq: label, position: 0, overlapChars: 0 }
@@ -10,29 +11,62 @@ function passage(label: number, text: string): Passage {
 
 describe('the words of passages', () => {
   test('are those of the text, without where links lead, and of the title', () => {
-    const { forms, read } = new PassageWords().read([passage(1, 'We [pay](https://x.example) Café 退款。')])
-    const textsOf = (words: Uint32Array = new Uint32Array()) => [...words].map((word) => forms.textOf(word))
-    expect(textsOf(read[0]?.words)).toEqual(['We', 'pay', 'Café', '退款', '款'])
-    expect(textsOf(read[0]?.title)).toEqual(['Shop', 'On', 'refunds'])
+    const kept = new PassageWords()
+    kept.add(passage(1, 'We [pay](https://x.example) Café 退款。'))
+    const [read] = kept.of([1])
+    const textsOf = (words: Uint32Array = new Uint32Array()) =>
+      [...words].map((word) => kept.forms.textOf(word))
+    expect(textsOf(read?.words)).toEqual(['We', 'pay', 'Café', '退款', '款'])
+    expect(textsOf(read?.title)).toEqual(['Shop', 'On', 'refunds'])
   })
 
-  test('are split once for a label', () => {
-    const passages = new PassageWords()
-    const [once] = passages.read([passage(1, 'a refund')]).read
-    const [again, other] = passages.read([passage(1, 'a refund'), passage(2, 'a refund')]).read
-    expect(again).toBe(once)
-    expect(other).toEqual(once)
+  test('come in the order of the labels, without those that are missing', () => {
+    const kept = new PassageWords()
+    for (const label of [1, 2, 3]) kept.add(passage(label, `number ${label}`))
+    expect(kept.of([3, 9, 1]).map(({ label }) => label)).toEqual([3, 1])
+  })
+})
+
+describe('kept words', () => {
+  let project: TestProject
+  let service: TestService
+  const labelsOf = (itemId: string) =>
+    labelsOfItems(service.services.database.read, project.projectId, [itemId])
+
+  beforeAll(async () => {
+    service = await startService()
+    project = await service.mintProject()
   })
 
-  test('take bounded memory: too many are forgotten', () => {
-    const passages = new PassageWords()
-    const { forms, read } = passages.read([passage(0, 'a refund')])
-    const many = 'refund '.repeat(1_000_000)
-    for (let label = 1; label <= 9; label++) passages.read([passage(label, many)])
-    const later = passages.read([passage(0, 'a refund')])
-    expect(later.forms).not.toBe(forms)
-    expect(later.read).toEqual(read)
-    expect(later.read[0]).not.toBe(read[0])
+  afterAll(() => service.stop())
+
+  async function add(text: string): Promise<number[]> {
+    const { item } = await service.services.knowledge.store(project.projectId, { name: 'Shop', text })
+    return await labelsOf(item.id)
+  }
+
+  test('are read once, and not for another project', async () => {
+    const { read } = service.services.database
+    const [one, two] = [await add('A refund.'), await add('An order.')]
+    const kept = new KeptPassageWords()
+    const readFor = async (projectId: number, labels: number[]) =>
+      (await kept.with(read, projectId, labels)).passages.map(({ label }) => label)
+    expect(await readFor(project.projectId + 1, one)).toEqual([])
+    expect(await readFor(project.projectId, one)).toEqual(one)
+    expect(await readFor(project.projectId, [...one, ...two])).toEqual(two)
+    expect(await readFor(project.projectId, [...one, ...two])).toEqual([])
+  })
+
+  test('take bounded memory: too many are forgotten', async () => {
+    const { read } = service.services.database
+    const labels = await add('A refund.')
+    const kept = new KeptPassageWords()
+    const { words } = await kept.with(read, project.projectId, labels)
+    expect((await kept.with(read, project.projectId, labels)).words).toBe(words)
+    words.add(passage(-1, 'refund '.repeat(9_000_000)))
+    const later = await kept.with(read, project.projectId, labels)
+    expect(later.words).not.toBe(words)
+    expect(later.words.of(labels)).toHaveLength(1)
   })
 })
 

@@ -11,8 +11,9 @@ const evenly: TermCounts = { chunks: 10_000, chunksWith: () => 20 }
 
 /** Where each passage stands afterwards, by its place before. */
 function order(query: string, parts: Part[], counts: TermCounts = evenly): number[] {
-  const passages = parts.map((part, label) => toPassage(part, label))
-  return rankPassages(readTerms(query), passages, counts, new PassageWords()).map(({ label }) => label)
+  const words = new PassageWords()
+  for (const [label, part] of parts.entries()) words.add(toPassage(part, label))
+  return rankPassages(readTerms(query), words.of([...parts.keys()]), words.forms, counts)
 }
 
 function toPassage(part: Part, label: number): Passage {
