@@ -3,12 +3,14 @@ import { cachedDataset, type Dataset } from './dataset.ts'
 import { loadCalls } from './load-calls.ts'
 import { madeCalls } from './made-calls.ts'
 import { madeItems } from './made-items.ts'
-import type { Texts } from './texts.ts'
+import type { QuestionSet } from './retrieval/sets.ts'
+import type { Document, Texts } from './texts.ts'
 
 export const callsCount = 100_000
 export const turnsEach = 20
 export const itemsCount = 5_000
 export const chunksEach = 10
+export const searchedItemsCount = 3_000
 
 export const manyCallsCount = 1_000_000
 export const fewCallsCount = 10_000
@@ -27,8 +29,20 @@ export async function chunksDataset(texts: Texts): Promise<Dataset> {
   const name = `calls-${callsCount}-chunks-${itemsCount * chunksEach}-${texts.kind}`
   return cachedDataset(
     name,
-    (services, projectId) => storeItems(services, projectId, texts),
+    (services, projectId) =>
+      storeItems(services, projectId, madeItems(texts, { count: itemsCount, chunksEach })),
     await callsDataset(texts),
+  )
+}
+
+/** 3,000 items: real documents and passages where there are enough, and made ones. */
+export function searchDataset(texts: Texts, sets: QuestionSet[]): Promise<Dataset> {
+  const passages = sets.flatMap((set) => set.passages)
+  const real = passages.map(({ title, text }, index) => ({ name: title || `Passage ${index}`, text }))
+  const made = madeItems(texts, { count: searchedItemsCount, chunksEach: 1 })
+  const items = [...texts.documents, ...real, ...made].slice(0, searchedItemsCount)
+  return cachedDataset(`items-${searchedItemsCount}-${texts.kind}`, (services, projectId) =>
+    storeItems(services, projectId, items),
   )
 }
 
@@ -57,9 +71,12 @@ export async function putCalls(
   if (batch.length > 0) await put()
 }
 
-async function storeItems({ knowledge, indexer }: Services, projectId: number, texts: Texts): Promise<void> {
-  for (const item of madeItems(texts, { count: itemsCount, chunksEach }))
-    await knowledge.store(projectId, item)
+async function storeItems(
+  { knowledge, indexer }: Services,
+  projectId: number,
+  items: Iterable<Document>,
+): Promise<void> {
+  for (const item of items) await knowledge.store(projectId, item)
   indexer.wake(projectId)
   await indexer.idle()
 }

@@ -7,6 +7,7 @@ import { benchIndexing } from './indexing.ts'
 import { benchPage } from './pages.ts'
 import { runSuite } from './runner.ts'
 import { benchScale } from './scale.ts'
+import { benchSearch } from './search.ts'
 import { benchStart } from './starting.ts'
 import { benchWriting } from './writing.ts'
 
@@ -20,6 +21,7 @@ await runSuite({
     { name: 'by-id', run: benchById },
     { name: 'list-100', run: (texts, options) => benchPage(texts, 100, options) },
     { name: 'list-1000', run: (texts, options) => benchPage(texts, 1_000, options) },
+    { name: 'search', run: benchSearch },
     { name: 'indexing', run: benchIndexing },
     { name: 'deleting', run: benchDeleting },
     { name: 'console', run: benchConsole },

@@ -230,8 +230,8 @@ async function startJoined(
 }
 
 async function readLoad({ service, key }: Node): Promise<number> {
-  const paths = Array.from({ length: 200 }, (_, n) => `/v1/calls/call-${n}`)
-  return (await applyLoad({ url: service.url, paths, key, seconds })).requestsPerSecond
+  const requests = Array.from({ length: 200 }, (_, n) => ({ path: `/v1/calls/call-${n}` }))
+  return (await applyLoad({ url: service.url, requests, key, seconds })).requestsPerSecond
 }
 
 /** Returns how many calls it wrote: fewer than `count` when the machine is too slow. */

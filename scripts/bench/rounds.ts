@@ -63,7 +63,10 @@ export async function measureInTurn(targets: Target[], rounds: number): Promise<
 
 async function measure({ server: { url, pid }, paths, key }: Target, seconds: number): Promise<Round> {
   const before = processorSecondsOf(pid)
-  const { requests, requestsPerSecond } = await applyLoad({ url, paths, key, seconds })
+  const { requests, requestsPerSecond } = await applyLoad({
+    ...{ url, key, seconds },
+    requests: paths.map((path) => ({ path })),
+  })
   const processorUsPerRequest = ((processorSecondsOf(pid) - before) * 1e6) / requests
   return { requestsPerSecond, processorUsPerRequest }
 }

@@ -6,6 +6,8 @@ import { type SQL, sql } from 'drizzle-orm'
 // Marks count as parts of words: without them Thai and Hindi words would be cut into single letters.
 const tokenizer = "porter unicode61 remove_diacritics 2 categories ''L* M* N* Co''"
 
+const structureId = sql.raw('10')
+
 /** Words of a project's chunks; rowid is the chunk's label. */
 export function chunkWords(projectId: number): SQL {
   return sql.raw(`chunk_words_${Math.trunc(projectId)}`)
@@ -14,6 +16,11 @@ export function chunkWords(projectId: number): SQL {
 /** Words of a project's calls; rowid is the call's seq. */
 export function callWords(projectId: number): SQL {
   return sql.raw(`call_words_${Math.trunc(projectId)}`)
+}
+
+/** FTS5's own record of an index's parts, which every change of the index changes: see SQLite's `fts5_index.c`. */
+export function selectStructure(table: SQL): SQL {
+  return sql`select block from ${table}_data where id = ${structureId}`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { OpenDatabase } from '../db/open.ts'
 import { erasures, projects } from '../db/schema.ts'
-import { callWords, chunkWords } from '../db/word-tables.ts'
+import { callWords, chunkWords, selectStructure } from '../db/word-tables.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 import type { Sweeper } from './sweeper.ts'
@@ -12,8 +12,6 @@ import { emptyWriteAheadLog } from './write-ahead-log.ts'
 const mergePages = 64
 /** FTS5's default: it merges the segments of a level when there are this many. */
 const automergeDefault = 4
-/** Row of FTS5's data table that lists an index's segments. */
-const structureId = 10
 const mergeStepsMax = 100_000
 const retryDelayMs = 1_000
 
@@ -193,10 +191,6 @@ export class Erasure {
 
 interface StructureRow {
   block: ArrayBuffer
-}
-
-function selectStructure(table: SQL): SQL {
-  return sql`select block from ${table}_data where id = ${structureId}`
 }
 
 function namesIn(structure: StructureRow[]): string[] {

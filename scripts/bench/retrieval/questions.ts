@@ -4,9 +4,9 @@ import { readQuestionSets } from './sets.ts'
 const wordsEach = 9
 
 /** Distinct questions about the corpus: real ones, or words of the generated texts. */
-export function readQuestions(data: string | null, { passages }: Texts): string[] {
-  const asked = readQuestionSets(data)[0]?.questions.map(({ query }) => query)
-  return [...new Set(asked ?? passages.flatMap(({ text }) => generateQuestions(text)))]
+export function readQuestions(data: string | null, { passages }: Texts, sets = ['squad']): string[] {
+  const asked = readQuestionSets(data, sets).flatMap(({ questions }) => questions.map(({ query }) => query))
+  return [...new Set(asked.length > 0 ? asked : passages.flatMap(({ text }) => generateQuestions(text)))]
 }
 
 function generateQuestions(text: string): string[] {

@@ -24,9 +24,9 @@ export interface QuestionSet {
 }
 
 /** The question sets in the data folder. */
-export function readQuestionSets(data: string | null): QuestionSet[] {
+export function readQuestionSets(data: string | null, names = ['squad', 'help']): QuestionSet[] {
   if (data === null) return []
-  return ['squad', 'help'].flatMap((name) => {
+  return names.flatMap((name) => {
     const fileOf = (kind: string) => join(data, 'retrieval', `${name}-${kind}.jsonl`)
     if (!existsSync(fileOf('passages'))) return []
     return [{ name, passages: readLines(fileOf('passages')), questions: readLines(fileOf('queries')) }]

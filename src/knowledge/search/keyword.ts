@@ -1,12 +1,11 @@
-import { type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { ReadDatabase } from '../../db/reader.ts'
-import { chunks } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
-import { chunkWords } from '../../db/word-tables.ts'
-import { type Passage, readPassages } from './passages.ts'
+import { KeptPassageWords } from './passage-words.ts'
+import type { Passage } from './passages.ts'
 import { readTerms, type Term } from './query.ts'
 import { rankPassages, type TermCounts } from './rank-passages.ts'
+import { RankedTerms } from './ranked-terms.ts'
+import { countedRowsMax, prepareWordQueries, type WordQueries } from './word-queries.ts'
 
 /** Limits of one search. */
 const wholeEffort = {
@@ -33,8 +32,6 @@ const hurriedEffort: Effort = {
   filledPassagesMax: 9,
   supplements: false,
 }
-/** A term's rows are counted up to this number. Above it, their number is estimated from their density. */
-const countedRowsMax = wholeEffort.rankedRowsMax + 1
 const cachedCountsMax = 20_000
 const cachedForMs = 300_000
 const cachedProjectsMax = 200
@@ -48,6 +45,13 @@ interface Limits {
   atLeast?: number
 }
 
+interface KeywordHits {
+  /** Best first. */
+  labels: number[]
+  /** Those of them that had to be read for it. */
+  passages: Passage[]
+}
+
 /**
  * Finds passages by their words. A query's rarest terms choose the passages, as many terms as can be looked up in a
  * bounded time; then all its terms order them. So neither common words nor a large project make a search slow. Which
@@ -58,6 +62,8 @@ export class KeywordSearch {
   readonly #queries: LRUCache<number, WordQueries>
   readonly #spans: LRUCache<number, Span>
   readonly #counts: LRUCache<string, number>
+  readonly #ranked = new RankedTerms()
+  readonly #words = new KeptPassageWords()
 
   /** @param options.now milliseconds of a monotonic clock */
   constructor({ store, now }: { store: StoreOf; now: () => number }) {
@@ -76,21 +82,47 @@ export class KeywordSearch {
     this.#counts = new LRUCache({ max: cachedCountsMax, ...fresh })
   }
 
-  /** Passages, best first. */
   async search(
     projectId: number,
     query: string,
     { labels, inHurry, atLeast = 0 }: Limits,
-  ): Promise<Passage[]> {
+  ): Promise<KeywordHits> {
     const { read } = this.#store(projectId)
     const terms = readTerms(query)
-    if (terms.length === 0 || labels?.length === 0) return []
+    if (terms.length === 0 || labels?.length === 0) return { labels: [], passages: [] }
     const queries = this.#queries.memo(projectId)
     const counts = await this.#count(projectId, terms, queries)
-    const within = labels ? JSON.stringify(labels) : null
     const effort = inHurry ? hurriedEffort : wholeEffort
-    const found = await findLabels(queries, terms, { counts, within, effort, atLeast })
-    return rankPassages(terms, await readPassages(read, projectId, found), counts)
+    const found = await this.#find(projectId, terms, queries, { counts, labels, effort, atLeast })
+    const { words, passages } = await this.#words.with(read, projectId, found)
+    return { labels: rankPassages(terms, words.of(found), words.forms, counts), passages }
+  }
+
+  /** Labels of the passages to read, those of rare terms first. */
+  async #find(
+    projectId: number,
+    terms: readonly Term[],
+    queries: WordQueries,
+    { counts: { chunksWith }, labels, effort, atLeast }: Choice,
+  ): Promise<number[]> {
+    const limit = Math.max(effort.passagesMax, atLeast)
+    const byRarity = terms
+      .filter((term) => chunksWith(term) > 0)
+      .sort((a, b) => chunksWith(a) - chunksWith(b))
+    const rare = rarestOf(byRarity, chunksWith, effort)
+    const matches = rare.map(({ match }) => match)
+    const found = new Set(
+      rare.length > 0 ? await this.#ranked.best(projectId, matches, queries, { labels, limit }) : [],
+    )
+    if (found.size > 0 && !effort.supplements) return [...found]
+    const filledMax = Math.max(effort.filledPassagesMax, atLeast)
+    for (const match of fillingMatches(byRarity.slice(rare.length), found.size > 0 && !labels)) {
+      if (found.size >= limit) break
+      const within = labels ? JSON.stringify(labels) : null
+      const rows = await queries.unranked.all({ match, within, limit: filledMax })
+      for (const { label } of rows) found.add(label)
+    }
+    return [...found]
   }
 
   /** Counts may be old. That changes only what a query costs and how much each term weighs. */
@@ -129,36 +161,11 @@ function estimate({ rows, last }: { rows: number; last: number | null }, span: S
 
 interface Choice {
   counts: TermCounts
-  /** The labels to search, as a JSON array; null for all. */
-  within: string | null
+  /** The only labels to search; undefined for all. */
+  labels: readonly number[] | undefined
   effort: Effort
   /** How many passages to read even if the effort allows fewer. */
   atLeast: number
-}
-
-/** Labels of the passages to read, those of rare terms first. */
-async function findLabels(
-  queries: WordQueries,
-  terms: readonly Term[],
-  { counts: { chunksWith }, within, effort, atLeast }: Choice,
-): Promise<number[]> {
-  const passagesMax = Math.max(effort.passagesMax, atLeast)
-  const filledPassagesMax = Math.max(effort.filledPassagesMax, atLeast)
-  const byRarity = terms.filter((term) => chunksWith(term) > 0).sort((a, b) => chunksWith(a) - chunksWith(b))
-  const rare = rarestOf(byRarity, chunksWith, effort)
-  const common = byRarity.slice(rare.length)
-  const found = new Set<number>()
-  if (rare.length > 0) {
-    const rows = await queries.ranked.all({ match: anyOf(rare), within, limit: passagesMax })
-    for (const { label } of rows) found.add(label)
-  }
-  if (found.size > 0 && !effort.supplements) return [...found]
-  for (const match of fillingMatches(common, found.size > 0 && within === null)) {
-    if (found.size >= passagesMax) break
-    const rows = await queries.unranked.all({ match, within, limit: filledPassagesMax })
-    for (const { label } of rows) found.add(label)
-  }
-  return [...found]
 }
 
 /** As many of the rarest terms as a ranked query may have. */
@@ -186,42 +193,4 @@ function fillingMatches(common: readonly Term[], isSupplement: boolean): string[
 
 function anyOf(terms: readonly Term[]): string {
   return terms.map(({ match }) => match).join(' OR ')
-}
-
-type WordQueries = ReturnType<typeof prepareWordQueries>
-
-/** Drizzle has no FTS5, and each project has a table of its own. */
-function prepareWordQueries(db: ReadDatabase, projectId: number) {
-  const table = chunkWords(projectId)
-  const within = sql.placeholder('within')
-  // Thanks to the `or`, SQLite does not ask the keyword index for each label on its own.
-  const isWithin = sql`(${within} is null or rowid in (select value from json_each(${within})))`
-  const labels = (order: SQL) =>
-    db
-      .select({ label: sql<number>`label` })
-      .from(sql`(
-        select rowid as label from ${table} where ${table} match ${sql.placeholder('match')} and ${isWithin}
-        ${order} limit ${sql.placeholder('limit')})`)
-      .prepare()
-  return {
-    ranked: labels(sql`order by rank`),
-    unranked: labels(sql``),
-    counts: db
-      .select({
-        match: sql<string>`terms.value`,
-        counted: sql<string>`(select json_object('rows', count(*), 'last', max(label))
-          from (select rowid as label from ${table} where ${table} match terms.value limit ${countedRowsMax}))`,
-      })
-      .from(sql`json_each(${sql.placeholder('matches')}) as terms`)
-      .prepare(),
-    span: db
-      .select({
-        chunks: sql<number>`count(*)`,
-        first: sql<number>`coalesce(min(label), 0)`,
-        last: sql<number>`coalesce(max(label), 0)`,
-      })
-      .from(sql`${chunks}`)
-      .where(sql`project_id = ${sql.placeholder('projectId')}`)
-      .prepare(),
-  }
 }

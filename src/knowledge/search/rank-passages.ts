@@ -1,8 +1,8 @@
 import { scripts, spaced } from '../../text/words.ts'
-import { withoutLinks } from '../chunking/links.ts'
-import type { Passage } from './passages.ts'
+import type { WordedPassage } from './passage-words.ts'
 import type { Term } from './query.ts'
 import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'
+import type { WordForms } from './word-forms.ts'
 
 // BM25's own constants (Robertson and Zaragoza, 2009).
 const saturation = 1.5
@@ -19,7 +19,6 @@ const weights = {
 }
 /** Exponent of a term's rarity: rare words tell more than BM25 assumes. */
 const rarityEmphasis = 1.5
-const likenessMin = 0.45
 /** Terms below this rarity, which more than a third of the chunks have, are not looked for in other forms. */
 const commonRarity = 1
 const windowWords = 12
@@ -39,46 +38,42 @@ export interface TermCounts {
 /**
  * Orders passages by all that their words say: BM25 over all terms of the query, the same form and capitals, similar
  * words where a term is missing, terms near each other, the heading, and the other passages of the item. Passages with
- * equal scores keep their order.
+ * equal scores keep their order. Returns their labels.
  */
 export function rankPassages(
   queryTerms: readonly Term[],
-  passages: readonly Passage[],
+  passages: readonly WordedPassage[],
+  forms: WordForms,
   counts: TermCounts,
-): Passage[] {
+): number[] {
   const rarest = queryTerms
     .map((term) => ({ term, weight: rarityOf(term, counts) ** rarityEmphasis }))
     .toSorted((a, b) => b.weight - a.weight)
     .slice(0, matchedTermsMax)
   const terms = rarest.map(({ term }) => term)
   const rarities = rarest.map(({ weight }) => weight)
-  const matcher = new TermMatcher(terms, (index) => (rarities[index] ?? 0) < commonRarity)
-  const readings = passages.map((passage) => ({
-    passage,
-    mentions: matcher.read(withoutLinks(passage.text)),
+  const matcher = new TermMatcher(terms, (index) => (rarities[index] ?? 0) < commonRarity, forms)
+  const readings = passages.map(({ label, itemSeq, words, title }) => ({
+    ...{ label, itemSeq, mentions: matcher.read(words), heading: matcher.read(title) },
   }))
   const items = gatherItems(readings)
   const wordsMean = meanWords(readings.map(({ mentions }) => mentions))
   const itemWordsMean = meanWords([...items.values()])
   const neighbours = neighboursIn(terms)
-  const headings = new Map<string, WordCounts>()
 
   return readings
-    .map(({ passage, mentions }) => {
-      const item = items.get(passage.itemSeq) ?? mentions
-      const title = `${passage.name} ${passage.heading ?? ''}`
-      const heading = headings.get(title) ?? matcher.read(title)
-      headings.set(title, heading)
+    .map(({ label, itemSeq, mentions, heading }) => {
+      const item = items.get(itemSeq) ?? mentions
       let score = bm25(mentions, wordsMean, rarities)
       score += weights.proximity * proximityOf(mentions, neighbours, rarities)
       score += weights.window * densestWindow(mentions, rarities)
       score += weights.item * bm25(item, itemWordsMean, rarities)
       const addForm = (total: number, rarity: number, index: number) =>
         total + rarity * formOf(index, mentions, heading)
-      return { passage, score: rarities.reduce(addForm, score) }
+      return { label, score: rarities.reduce(addForm, score) }
     })
     .sort((a, b) => b.score - a.score)
-    .map(({ passage }) => passage)
+    .map(({ label }) => label)
 }
 
 /** How many words a text has, and how often each term is among them. */
@@ -88,8 +83,7 @@ type WordCounts = Pick<Mentions, 'words' | 'counts'>
 function formOf(index: number, mentions: Mentions, heading: WordCounts): number {
   if ((mentions.counts[index] ?? 0) > 0) return (mentions.cased & (1 << index)) !== 0 ? weights.cased : 0
   if ((heading.counts[index] ?? 0) > 0) return weights.heading
-  const likeness = mentions.likeness[index] ?? 0
-  return likeness >= likenessMin ? weights.likeness * likeness : 0
+  return weights.likeness * (mentions.likeness[index] ?? 0)
 }
 
 /** BM25's inverse document frequency, in the variant that is never negative, with the assumed chunks. */
@@ -113,11 +107,11 @@ function bm25({ words, counts }: WordCounts, wordsMean: number, rarities: readon
 }
 
 /** The counts of all given passages of each item, by the item's seq. */
-function gatherItems(readings: readonly { passage: Passage; mentions: Mentions }[]): Map<number, WordCounts> {
+function gatherItems(readings: readonly { itemSeq: number; mentions: Mentions }[]): Map<number, WordCounts> {
   const items = new Map<number, WordCounts>()
-  for (const { passage, mentions } of readings) {
-    const { words, counts } = items.get(passage.itemSeq) ?? { words: 0, counts: [] }
-    items.set(passage.itemSeq, {
+  for (const { itemSeq, mentions } of readings) {
+    const { words, counts } = items.get(itemSeq) ?? { words: 0, counts: [] }
+    items.set(itemSeq, {
       words: words + mentions.words,
       counts: mentions.counts.map((count, index) => count + (counts[index] ?? 0)),
     })

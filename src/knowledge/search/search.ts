@@ -80,9 +80,9 @@ export class Search {
       const from = now()
       const inHurry = from - startedAt > hurriedShare * timeoutMs
       const atLeast = inHurry ? limit : candidates
-      const passages = await this.#keyword.search(projectId, query, { labels, inHurry, atLeast })
+      const hits = await this.#keyword.search(projectId, query, { labels, inHurry, atLeast })
       shares.keyword = now() - from
-      return passages
+      return hits
     }
     // Requests that arrived together all start their deadlines and embeddings before the first of them goes on.
     await setImmediate()
@@ -94,14 +94,13 @@ export class Search {
     const nearest = byVector && (await Promise.race([byVector, late()]))
     shares.embedding = nearest?.embeddingMs ?? 0
     shares.vector = nearest?.tookMs ?? 0
-    const passages = early ?? (nearest ? [] : await byKeyword())
+    const found = early ?? (nearest ? { labels: [], passages: [] } : await byKeyword())
 
     const fusingFrom = now()
-    const keywordLabels = passages.map(({ label }) => label)
     const lists: RankedList[] = []
     if (nearest) lists.push({ labels: nearest.labels, weight: embedder.rankWeight })
-    if (passages.length > 0) lists.push({ labels: keywordLabels, weight: 1 })
-    const merged = await this.#merge(projectId, lists, passages, limit)
+    if (found.labels.length > 0) lists.push({ labels: found.labels, weight: 1 })
+    const merged = await this.#merge(projectId, lists, found.passages, limit)
     shares.fusion = now() - fusingFrom
     shares.total = now() - startedAt
     const mode = nearest ? wanted : 'keyword'
@@ -109,7 +108,7 @@ export class Search {
     return {
       answer: { data: merged.map(toHit), mode, tookMs: Math.round(shares.total * 100) / 100 },
       shares,
-      keywordLabels: mode === 'vector' ? null : keywordLabels,
+      keywordLabels: mode === 'vector' ? null : found.labels,
       vectorLabels: nearest?.labels ?? null,
       passageLabels: merged.map(({ labels }) => labels),
     }

@@ -1,16 +1,5 @@
-import { nextHash } from '../../text/hash.ts'
-import {
-  firstOf,
-  foldText,
-  lastOf,
-  pairsOf,
-  scripts,
-  separator,
-  spaced,
-  stemOf,
-  unspaced,
-} from '../../text/words.ts'
 import type { Term } from './query.ts'
+import { isUnspaced, type WordForms } from './word-forms.ts'
 
 /** Where a text mentions a query's terms. */
 export interface Mentions {
@@ -29,171 +18,82 @@ export interface Mentions {
 
 /** One bit of an integer for each term. */
 export const matchedTermsMax = 31
-const trigramSlotBits = 13
-const wordSlotBits = 10
-const likeCharsMin = 4
-const stemCharsMin = 3
-const UNDERSCORE = 0x5f
 
-/**
- * Finds a query's terms in passages, in one pass over the characters. Words are compared by their trigrams (Dice's
- * coefficient). A table lists the terms of each trigram, so a word that shares none costs nothing more.
- */
+/** What a word is to a query. */
+interface Meaning {
+  /** The index of the term that it mentions; -1 for none. */
+  term: number
+  /** Whether it is written as in the query, capitals included. */
+  isCased: boolean
+  /** The terms that it is similar to. */
+  like: { index: number; likeness: number }[]
+}
+
+/** Finds a query's terms among the words of texts. */
 export class TermMatcher {
-  readonly #terms: readonly Term[]
-  readonly #byFolded = new Map<string, number>()
-  /** 1 at the hash of each term's folded form. A word with a 0 at its hash is no term and is not looked up. */
-  readonly #mayBeTerm = new Uint8Array(1 << wordSlotBits)
-  /** Bits of the terms that have a trigram, by the trigram's hash. */
-  readonly #termsOfTrigram = new Int32Array(1 << trigramSlotBits)
-  /** How many trigrams of the current word each term has. */
-  readonly #shared: Int32Array
-  readonly #stems = new Map<string, string>()
+  readonly #termsCount: number
+  readonly #meanings: Meaning[] = []
+  /** For each word form: 0, or the place of its meaning, from 1. */
+  readonly #meaningOf: Uint16Array
 
   /**
    * @param terms at most `matchedTermsMax`
    * @param isCommon whether a term counts only in the form that the query has
+   * @param forms those of all texts that will be read
    */
-  constructor(terms: readonly Term[], isCommon: (index: number) => boolean) {
-    this.#terms = terms
-    this.#shared = new Int32Array(terms.length)
-    for (const [index, { folded }] of terms.entries()) {
-      this.#byFolded.set(folded, index)
-      this.#mayBeTerm[wordSlotOf(folded)] = 1
-      const slots = isCommon(index) ? [] : trigramSlotsOf(folded)
-      for (const slot of slots) this.#termsOfTrigram[slot] = (this.#termsOfTrigram[slot] ?? 0) | (1 << index)
+  constructor(terms: readonly Term[], isCommon: (index: number) => boolean, forms: WordForms) {
+    this.#termsCount = terms.length
+    this.#meaningOf = new Uint16Array(forms.size)
+    for (const [index, term] of terms.entries()) {
+      const isCased = (form: number) => !isUnspaced(term.folded) && forms.textOf(form).startsWith(term.text)
+      for (const form of forms.variantsOf(term.folded))
+        this.#mean(form, { term: index, isCased: isCased(form), like: [] })
+    }
+    const exactCount = this.#meanings.length
+    for (const [index, term] of terms.entries()) {
+      if (isCommon(index) && !isUnspaced(term.folded)) continue
+      const { related, like } = forms.othersOf(term)
+      // A word of the query itself is no other form of another one.
+      const isOther = (form: number) =>
+        (this.#meaningOf[form] ?? 0) === 0 || (this.#meaningOf[form] ?? 0) > exactCount
+      for (const form of related) if (isOther(form)) this.#meaning(form).term = index
+      for (const { form, likeness } of like)
+        if (isOther(form)) this.#meaning(form).like.push({ index, likeness })
     }
   }
 
-  read(text: string): Mentions {
-    const folded = foldText(text)
-    // If folding changes the length, the offsets no longer match the original, and capitals are ignored.
-    const original = folded.length === text.length ? text : folded
-    const zeros = () => new Array<number>(this.#terms.length).fill(0)
-    const mentions = { words: 0, places: [], terms: [], counts: zeros(), cased: 0, likeness: zeros() }
-    for (let at = 0; at < folded.length; ) {
-      const script = scripts[folded.charCodeAt(at)]
-      if (script === separator) at++
-      else if (script === unspaced) at = this.#readPairs(folded, at, mentions)
-      else at = this.#readWord(folded, at, original, mentions)
+  read(words: Uint32Array): Mentions {
+    const zeros = () => new Array<number>(this.#termsCount).fill(0)
+    const mentions: Mentions = {
+      ...{ words: words.length, places: [], terms: [], counts: zeros(), cased: 0, likeness: zeros() },
+    }
+    const meaningOf = this.#meaningOf
+    for (let place = 0; place < words.length; place++) {
+      const at = meaningOf[words[place] ?? 0] ?? 0
+      const meaning = at === 0 ? undefined : this.#meanings[at - 1]
+      if (meaning) note(meaning, place, mentions)
     }
     return mentions
   }
 
-  /** Returns where the word ends. */
-  #readWord(folded: string, start: number, original: string, mentions: Mentions): number {
-    const termsOfTrigram = this.#termsOfTrigram
-    const first = folded.charCodeAt(start)
-    let hash = nextHash(wordSeed, first)
-    let trigram = nextTrigram(UNDERSCORE, first)
-    let touched = 0
-    let at = start + 1
-    for (; at < folded.length; at++) {
-      const code = folded.charCodeAt(at)
-      if (scripts[code] !== spaced) break
-      hash = nextHash(hash, code)
-      trigram = nextTrigram(trigram, code)
-      const terms = termsOfTrigram[slotOf(trigram)] ?? 0
-      if (terms !== 0) touched |= this.#share(terms)
-    }
-    const last = termsOfTrigram[slotOf(nextTrigram(trigram, UNDERSCORE))] ?? 0
-    if (last !== 0) touched |= this.#share(last)
-    const exact =
-      this.#mayBeTerm[wordSlot(hash)] === 1 ? this.#byFolded.get(folded.slice(start, at)) : undefined
-    if (exact !== undefined) {
-      this.#mention(exact, mentions)
-      if (original.startsWith(this.#terms[exact]?.text ?? '', start)) mentions.cased |= 1 << exact
-    } else if (touched !== 0) this.#compare(touched, folded.slice(start, at), mentions)
-    if (touched !== 0) this.#shared.fill(0)
-    mentions.words++
-    return at
+  #meaning(form: number): Meaning {
+    const known = this.#meanings[(this.#meaningOf[form] ?? 0) - 1]
+    return known ?? this.#mean(form, { term: -1, isCased: false, like: [] })
   }
 
-  /** Counts a trigram for each term that has it. */
-  #share(terms: number): number {
-    for (let rest = terms; rest !== 0; rest &= rest - 1) {
-      const index = 31 - Math.clz32(rest & -rest)
-      this.#shared[index] = (this.#shared[index] ?? 0) + 1
-    }
-    return terms
-  }
-
-  /** @param touched bits of the terms that share a trigram with the word */
-  #compare(touched: number, word: string, mentions: Mentions): void {
-    for (let rest = touched; rest !== 0; rest &= rest - 1) {
-      const index = 31 - Math.clz32(rest & -rest)
-      const term = this.#terms[index]
-      if (!term) continue
-      if (this.#hasStem(word, term)) this.#mention(index, mentions)
-      else if (word.length >= likeCharsMin && term.folded.length >= likeCharsMin) {
-        // `_word_` has as many trigrams as the word has characters.
-        const likeness = (2 * (this.#shared[index] ?? 0)) / (term.folded.length + word.length)
-        mentions.likeness[index] = Math.max(mentions.likeness[index] ?? 0, Math.min(likeness, 1))
-      }
-    }
-  }
-
-  #hasStem(word: string, term: Term): boolean {
-    // A stem is the beginning of its word, so words that begin differently have different stems.
-    if (!word.startsWith(term.folded.slice(0, Math.min(stemCharsMin, word.length)))) return false
-    const stem = this.#stems.get(word) ?? stemOf(word)
-    this.#stems.set(word, stem)
-    return stem === term.stem
-  }
-
-  /** Returns where the run of a script without spaces ends. */
-  #readPairs(folded: string, start: number, mentions: Mentions): number {
-    let end = start
-    while (end < folded.length && scripts[folded.charCodeAt(end)] === unspaced) end++
-    const run = folded.slice(start, end)
-    const pairs = pairsOf(run)
-    const last = lastOf(run)
-    // The keyword index also holds the last character alone.
-    if (pairs[0] !== last) pairs.push(last)
-    for (const pair of pairs) {
-      // A query of a single character matches any pair that begins with it.
-      const index = this.#byFolded.get(pair) ?? this.#byFolded.get(firstOf(pair))
-      if (index !== undefined) this.#mention(index, mentions)
-      mentions.words++
-    }
-    return end
-  }
-
-  #mention(index: number, mentions: Mentions): void {
-    mentions.places.push(mentions.words)
-    mentions.terms.push(index)
-    mentions.counts[index] = (mentions.counts[index] ?? 0) + 1
+  #mean(form: number, meaning: Meaning): Meaning {
+    this.#meaningOf[form] = this.#meanings.push(meaning)
+    return meaning
   }
 }
 
-/** Table slots of the trigrams of `_word_`: one for each character of the word. */
-function trigramSlotsOf(word: string): Set<number> {
-  const slots = new Set<number>()
-  let trigram = nextTrigram(UNDERSCORE, word.charCodeAt(0))
-  for (let at = 1; at <= word.length; at++) {
-    trigram = nextTrigram(trigram, at < word.length ? word.charCodeAt(at) : UNDERSCORE)
-    slots.add(slotOf(trigram))
+function note({ term, isCased, like }: Meaning, place: number, mentions: Mentions): void {
+  if (term >= 0) {
+    mentions.places.push(place)
+    mentions.terms.push(term)
+    mentions.counts[term] = (mentions.counts[term] ?? 0) + 1
+    if (isCased) mentions.cased |= 1 << term
   }
-  return slots
-}
-
-/** Ten bits for each of the last three code units. Larger codes overlap and are mixed. */
-function nextTrigram(trigram: number, code: number): number {
-  return ((trigram << 10) ^ code) & 0x3fffffff
-}
-
-function slotOf(trigram: number): number {
-  return Math.imul(trigram, 0x9e3779b1) >>> (32 - trigramSlotBits)
-}
-
-const wordSeed = 0x811c9dc5 | 0
-
-function wordSlot(hash: number): number {
-  return (hash ^ (hash >>> 15)) & ((1 << wordSlotBits) - 1)
-}
-
-function wordSlotOf(word: string): number {
-  let hash = wordSeed
-  for (let at = 0; at < word.length; at++) hash = nextHash(hash, word.charCodeAt(at))
-  return wordSlot(hash)
+  for (const { index, likeness } of like)
+    mentions.likeness[index] = Math.max(mentions.likeness[index] ?? 0, likeness)
 }

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import fc from 'fast-check'
 import type { ReadDatabase } from '../../../src/db/reader.ts'
+import { chunkWords } from '../../../src/db/word-tables.ts'
 import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
+import { readPassages } from '../../../src/knowledge/search/passages.ts'
+import { RankedTerms } from '../../../src/knowledge/search/ranked-terms.ts'
+import { prepareWordQueries } from '../../../src/knowledge/search/word-queries.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
 interface Asked {
@@ -29,18 +35,19 @@ function searching(project: TestProject) {
     asked.length = 0
     const { labels, inHurry = false, atLeast } = more
     const options = { labels, inHurry, ...(atLeast ? { atLeast } : {}) }
-    return await keyword.search(project.projectId, query, options)
+    const found = await keyword.search(project.projectId, query, options)
+    return await readPassages(store.read, project.projectId, found.labels)
   }
   /** The words that were counted by the last search. */
   const counted = () => countings().flatMap(({ values }) => JSON.parse(String(values.matches)))
   const countings = () => asked.filter(({ sql }) => sql.includes('max(label)') && sql.includes('match'))
-  const ranked = () => asked.filter(({ sql }) => sql.includes('order by rank')).map(matchOf)
+  /** The words whose ranks were read by the last search. */
+  const ranked = () =>
+    asked
+      .filter(({ sql }) => sql.includes('.rank'))
+      .flatMap(({ values }) => JSON.parse(String(values.matches)))
   const spans = () => asked.filter(({ sql }) => sql.includes('min(label)')).length
   return { find, counted, countings, ranked, spans, clock }
-}
-
-function matchOf({ values }: Asked): unknown {
-  return values.match
 }
 
 type Prepared = Record<'get' | 'all', (values: Asked['values']) => unknown>
@@ -137,6 +144,48 @@ describe('how many chunks have a word', () => {
     await find('refund')
     for (let n = 0; n < 30; n++) await add(project, `More ${n}`, 'Another refund.')
     expect((await find('refund')).length).toBe(31)
+  })
+})
+
+describe('how well chunks rank for a word', () => {
+  test('is read once, and again when the knowledge has changed', async () => {
+    const project = await service.mintProject()
+    await add(project, 'Refunds', 'We refund orders.')
+    const { find, ranked } = searching(project)
+    const names = async (query: string) => (await find(query)).map(({ name }) => name)
+    expect([await names('refund orders'), ranked()]).toEqual([['Refunds'], ['"refund"', '"orders"']])
+    expect([await names('orders refund'), ranked()]).toEqual([['Refunds'], []])
+    const added = await add(project, 'More', 'Another refund.')
+    expect([await names('refund'), ranked()]).toEqual([['More', 'Refunds'], ['"refund"']])
+    expect([await names('refund orders'), ranked()]).toEqual([['Refunds', 'More'], ['"orders"']])
+    await service.services.knowledge.delete(project.projectId, added)
+    expect([await names('refund'), ranked()]).toEqual([['Refunds'], ['"refund"']])
+  })
+
+  test('for several words is what FTS5 itself says', async () => {
+    const project = await service.mintProject()
+    const random = fc.sample(fc.array(fc.nat({ max: 40 }), { minLength: 3, maxLength: 40 }), 150)
+    for (const [n, words] of random.entries())
+      await add(project, `Item ${n}`, words.map((word) => `w${word}`).join(' '))
+    const { projectId } = project
+    const { database } = service.services
+    const ranked = new RankedTerms()
+    const queries = prepareWordQueries(database.read, projectId)
+    for (const words of fc.sample(
+      fc.uniqueArray(fc.nat({ max: 45 }), { minLength: 1, maxLength: 12 }),
+      100,
+    )) {
+      const matches = words.map((word) => `"w${word}"`)
+      const rows = await database.read.all<{ label: number }>(sql`
+        select rowid as label from ${chunkWords(projectId)}
+        where ${chunkWords(projectId)} match ${matches.join(' OR ')} order by rank`)
+      const labels = rows.map(({ label }) => label)
+      const best = (limit: number, within?: number[]) =>
+        ranked.best(projectId, matches, queries, { labels: within, limit })
+      expect(await best(40)).toEqual(labels.slice(0, 40))
+      const some = labels.filter((label) => label % 3 === 0)
+      expect(await best(5, [...some, 0])).toEqual(some.slice(0, 5))
+    }
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, spyOn, test } from 'bun:test'
+import { PassageWords } from '../../../src/knowledge/search/passage-words.ts'
 import type { Passage } from '../../../src/knowledge/search/passages.ts'
 import { readTerms } from '../../../src/knowledge/search/query.ts'
 import { rankPassages, type TermCounts } from '../../../src/knowledge/search/rank-passages.ts'
@@ -10,8 +11,9 @@ const evenly: TermCounts = { chunks: 10_000, chunksWith: () => 20 }
 
 /** Where each passage stands afterwards, by its place before. */
 function order(query: string, parts: Part[], counts: TermCounts = evenly): number[] {
-  const passages = parts.map((part, label) => toPassage(part, label))
-  return rankPassages(readTerms(query), passages, counts).map(({ label }) => label)
+  const words = new PassageWords()
+  for (const [label, part] of parts.entries()) words.add(toPassage(part, label))
+  return rankPassages(readTerms(query), words.of([...parts.keys()]), words.forms, counts)
 }
 
 function toPassage(part: Part, label: number): Passage {

@@ -2,11 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readTerms } from '../../../src/knowledge/search/query.ts'
 import { type Mentions, matchedTermsMax, TermMatcher } from '../../../src/knowledge/search/term-matcher.ts'
+import { WordForms } from '../../../src/knowledge/search/word-forms.ts'
 
 const none = () => false
-
 function read(query: string, text: string, isCommon: (index: number) => boolean = none): Mentions {
-  return new TermMatcher(readTerms(query), isCommon).read(text)
+  const forms = new WordForms()
+  const words = forms.read(text)
+  return new TermMatcher(readTerms(query), isCommon, forms).read(words)
 }
 
 /** A letter or two of each script, and what may stand between words. */
@@ -89,9 +91,11 @@ describe('a matcher', () => {
         fc.nat(),
         (names, common) => {
           const terms = readTerms(names.join(' '))
-          const matcher = new TermMatcher(terms, (index) => index === common % terms.length)
-          expect(matcher.read(names.join(', ')).counts.every((count) => count > 0)).toBe(true)
-          expect(matcher.read('nothing of it').places).toEqual([])
+          const forms = new WordForms()
+          const [all, others] = [forms.read(names.join(', ')), forms.read('nothing of it')]
+          const matcher = new TermMatcher(terms, (index) => index === common % terms.length, forms)
+          expect(matcher.read(all).counts.every((count) => count > 0)).toBe(true)
+          expect(matcher.read(others).places).toEqual([])
         },
       ),
     )
@@ -134,9 +138,11 @@ describe('a matcher', () => {
   test('does not remember one text when it reads the next', () => {
     fc.assert(
       fc.property(word, sentence, sentence, (query, first, second) => {
-        const matcher = new TermMatcher(readTerms(`${query} refund delivery`), none)
-        matcher.read(`${first} refunf deliveri`)
-        expect(matcher.read(second)).toEqual(read(`${query} refund delivery`, second))
+        const forms = new WordForms()
+        const texts = [forms.read(`${first} refunf deliveri`), forms.read(second)] as const
+        const matcher = new TermMatcher(readTerms(`${query} refund delivery`), none, forms)
+        matcher.read(texts[0])
+        expect(matcher.read(texts[1])).toEqual(read(`${query} refund delivery`, second))
       }),
     )
   })

@@ -1,0 +1,69 @@
+import type { ReadDatabase } from '../../db/reader.ts'
+import { withoutLinks } from '../chunking/links.ts'
+import { type Passage, readPassages } from './passages.ts'
+import { WordForms } from './word-forms.ts'
+
+const keptBytesMax = 33_554_432
+const bytesPerWord = 4
+const bytesPerPassage = 200
+const bytesPerForm = 300
+
+/** A passage's words, and those of its item's name and its heading, as numbers of word forms. */
+export interface WordedPassage {
+  label: number
+  itemSeq: number
+  words: Uint32Array
+  title: Uint32Array
+}
+
+/** The words of passages, and the forms that their numbers stand for. */
+export class PassageWords {
+  readonly forms = new WordForms()
+  readonly #byLabel = new Map<number, WordedPassage>()
+  #words = 0
+
+  /** About how much memory they take. */
+  get bytes(): number {
+    return this.#words * bytesPerWord + this.#byLabel.size * bytesPerPassage + this.forms.size * bytesPerForm
+  }
+
+  has(label: number): boolean {
+    return this.#byLabel.has(label)
+  }
+
+  add({ label, itemSeq, name, heading, text }: Passage): void {
+    if (this.has(label)) return
+    const words = this.forms.read(withoutLinks(text))
+    const title = this.forms.read(`${name} ${heading ?? ''}`)
+    this.#byLabel.set(label, { label, itemSeq, words, title })
+    this.#words += words.length + title.length
+  }
+
+  /** The passages that are there, in the order of the labels. */
+  of(labels: readonly number[]): WordedPassage[] {
+    return labels.flatMap((label) => this.#byLabel.get(label) ?? [])
+  }
+}
+
+/**
+ * Keeps the words of the passages that searches rank: to read a text and split it into words takes much longer than to
+ * look through them. A label is never reused, and its texts never change. When it is too much, all is forgotten.
+ */
+export class KeptPassageWords {
+  #kept = new PassageWords()
+
+  /** The words of these passages at least, and the passages that had to be read for it. */
+  async with(
+    read: ReadDatabase,
+    projectId: number,
+    labels: readonly number[],
+  ): Promise<{ words: PassageWords; passages: Passage[] }> {
+    if (this.#kept.bytes > keptBytesMax) this.#kept = new PassageWords()
+    // Another search may replace it meanwhile, but the numbers and the forms of one search must belong together.
+    const words = this.#kept
+    const missing = labels.filter((label) => !words.has(label))
+    const passages = await readPassages(read, projectId, missing)
+    for (const passage of passages) words.add(passage)
+    return { words, passages }
+  }
+}
