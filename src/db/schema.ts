@@ -136,15 +136,26 @@ export const callMetadata = sqliteTable('call_metadata', {
   metadata: text().notNull(),
 })
 
-/** Calls of each project and UTC day (days since 1970), kept by triggers on `calls`. */
-export const callsByDay = sqliteTable(
-  'calls_by_day',
+/**
+ * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its
+ * own key down to the key of the next older range of its level; the newest range of a level is keyed above all calls.
+ * Ranges of level 1 are split above 256 calls, those of level 2 above 16,384. They begin where one of level 1 does.
+ * A key is that of a call, and is deleted with it: the range then becomes part of the next newer one.
+ */
+export const callRanges = sqliteTable(
+  'call_ranges',
   {
     projectId: projectId(),
-    day: integer().notNull(),
-    calls: integer().notNull(),
+    level: integer().notNull(),
+    createdAt: integer('created_at').notNull(),
+    id: text().notNull(),
+    calls: integer().notNull().default(0),
+    /** Calls by their evaluation, at level 1 only. */
+    success: integer().notNull().default(0),
+    fail: integer().notNull().default(0),
+    unevaluated: integer().notNull().default(0),
   },
-  (table) => [primaryKey({ columns: [table.projectId, table.day] })],
+  (table) => [primaryKey({ columns: [table.projectId, table.level, table.createdAt, table.id] })],
 )
 
 export const knowledgeItems = sqliteTable(
