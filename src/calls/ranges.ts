@@ -17,8 +17,9 @@ export function pageStart(projectId: SQL, offset: SQL): SQL {
     where through > (select skip from ${from}) limit 1`
   return sql`with
     newest as (select ${sql.raw(`${Number.MAX_SAFE_INTEGER}`)} as created_at, '' as id, ${offset} as skip),
-    range as (${descend(2, sql`newest`)})
-    ${descend(1, sql`range`)}`
+    wide as (${descend(3, sql`newest`)}),
+    narrow as (${descend(2, sql`wide`)})
+    ${descend(1, sql`narrow`)}`
 }
 
 /**

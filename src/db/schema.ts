@@ -139,7 +139,8 @@ export const callMetadata = sqliteTable('call_metadata', {
 /**
  * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its
  * own key down to the key of the next older range of its level; the newest range of a level is keyed above all calls.
- * Ranges of level 1 are split above 256 calls, those of level 2 above 16,384. They begin where one of level 1 does.
+ * Ranges of level 1 are split above 256 calls, those of level 2 above 4,096 and those of level 3 above 65,536. Each
+ * begins where one of the level below does.
  * A key is that of a call, and is deleted with it: the range then becomes part of the next newer one.
  */
 export const callRanges = sqliteTable(

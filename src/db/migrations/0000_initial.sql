@@ -265,7 +265,7 @@ CREATE INDEX `verifications_by_identifier` ON `verifications` (`identifier`);-->
 -- A plus before a column takes its affinity away: only then does SQLite seek by both columns of a pair.
 CREATE TRIGGER `projects_insert` AFTER INSERT ON `projects` BEGIN
 	INSERT INTO `call_ranges` (`project_id`, `level`, `created_at`, `id`)
-	VALUES (new.`id`, 1, 9007199254740991, ''), (new.`id`, 2, 9007199254740991, '');
+	VALUES (new.`id`, 1, 9007199254740991, ''), (new.`id`, 2, 9007199254740991, ''), (new.`id`, 3, 9007199254740991, '');
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_insert` AFTER INSERT ON `calls` BEGIN
 	UPDATE `projects` SET `call_count` = `call_count` + 1 WHERE `id` = new.`project_id`;
@@ -275,6 +275,9 @@ CREATE TRIGGER `calls_insert` AFTER INSERT ON `calls` BEGIN
 		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
 	UPDATE `call_ranges` SET `calls` = `calls` + 1
 	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 2
+		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+	UPDATE `call_ranges` SET `calls` = `calls` + 1
+	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 3
 		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_update` AFTER UPDATE OF `evaluation` ON `calls` WHEN old.`evaluation` IS NOT new.`evaluation` BEGIN
@@ -294,32 +297,37 @@ CREATE TRIGGER `calls_delete` AFTER DELETE ON `calls` BEGIN
 	UPDATE `call_ranges` SET `calls` = `calls` - 1
 	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 2
 		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	-- Level 1 first: a range of level 2 begins where one of level 1 does.
+	UPDATE `call_ranges` SET `calls` = `calls` - 1
+	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
+		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+	-- The lowest level first, because a range begins where one of the level below does.
 	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1
 		AND `created_at` = old.`created_at` AND `id` = old.`id`;
 	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 2
 		AND `created_at` = old.`created_at` AND `id` = old.`id`;
+	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
+		AND `created_at` = old.`created_at` AND `id` = old.`id`;
 END;--> statement-breakpoint
--- A full range keeps its newest part, and the rest becomes a range of its own: most calls come in by time.
+-- A full range keeps its newest quarter, and the rest becomes a range of its own: most calls come in by time.
 CREATE TRIGGER `call_ranges_update` AFTER UPDATE OF `calls` ON `call_ranges`
-WHEN new.`calls` > CASE new.`level` WHEN 1 THEN 256 ELSE 16384 END BEGIN
+WHEN new.`calls` > 16 << (4 * new.`level`) BEGIN
 	INSERT INTO `call_ranges`
 	SELECT new.`project_id`, 1, `first`.`created_at`, `first`.`id`, new.`calls` - count(*),
 		new.`success` - sum(`evaluation` IS 'success'), new.`fail` - sum(`evaluation` IS 'fail'),
 		new.`unevaluated` - sum(`evaluation` IS NULL)
 	FROM (SELECT `created_at`, `id` FROM `calls` WHERE `project_id` = new.`project_id`
-		AND (`created_at`, `id`) <= (+new.`created_at`, +new.`id`) ORDER BY `created_at` DESC, `id` DESC LIMIT 1 OFFSET 64) AS `first`
+		AND (`created_at`, `id`) <= (+new.`created_at`, +new.`id`) ORDER BY `created_at` DESC, `id` DESC LIMIT 1 OFFSET new.`calls` / 4) AS `first`
 	CROSS JOIN `calls` AS `part` INDEXED BY `calls_at_a_glance`
 	WHERE new.`level` = 1 AND `part`.`project_id` = new.`project_id`
 		AND (`part`.`created_at`, `part`.`id`) <= (+new.`created_at`, +new.`id`)
 		AND (`part`.`created_at`, `part`.`id`) > (+`first`.`created_at`, +`first`.`id`)
 	HAVING count(*) > 0;
 	INSERT INTO `call_ranges` (`project_id`, `level`, `created_at`, `id`, `calls`)
-	SELECT new.`project_id`, 2, `first`.`created_at`, `first`.`id`, new.`calls` - sum(`calls`)
-	FROM (SELECT `created_at`, `id` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 1
-		AND (`created_at`, `id`) <= (+new.`created_at`, +new.`id`) ORDER BY `created_at` DESC, `id` DESC LIMIT 1 OFFSET 16) AS `first`
+	SELECT new.`project_id`, new.`level`, `first`.`created_at`, `first`.`id`, new.`calls` - sum(`calls`)
+	FROM (SELECT `created_at`, `id` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = new.`level` - 1
+		AND (`created_at`, `id`) <= (+new.`created_at`, +new.`id`) ORDER BY `created_at` DESC, `id` DESC LIMIT 1 OFFSET new.`calls` >> (4 * new.`level` + 2)) AS `first`
 	CROSS JOIN `call_ranges` AS `part`
-	WHERE new.`level` = 2 AND `part`.`project_id` = new.`project_id` AND `part`.`level` = 1
+	WHERE new.`level` > 1 AND `part`.`project_id` = new.`project_id` AND `part`.`level` = new.`level` - 1
 		AND (`part`.`created_at`, `part`.`id`) <= (+new.`created_at`, +new.`id`)
 		AND (`part`.`created_at`, `part`.`id`) > (+`first`.`created_at`, +`first`.`id`)
 	HAVING count(*) > 0;
