@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { calls, projects } from '../db/schema.ts'
+import { calls } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { JsonBytes } from './document.ts'
-import { pageStart } from './ranges.ts'
+import { callCount, pageStart } from './ranges.ts'
 
 /**
  * Documents are joined in the database up to about this many characters. A value of over 128 KiB is mapped and
@@ -42,7 +42,7 @@ const queries = preparedQueries((db: ReadDatabase) => {
     return db
       .with(page, weight)
       .select({
-        total: sql<number>`(select call_count from ${projects} where id = ${projectId})`,
+        total: callCount(projectId),
         /** The joined documents, when they are few characters. */
         documents: sql<JsonBytes | null>`cast(group_concat(case when ${isLight} then document end, ',') as blob)`,
         /** Else [seq, characters] of each, joined by commas. */

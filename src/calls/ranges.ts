@@ -3,6 +3,11 @@ import { callRanges } from '../db/schema.ts'
 
 const msPerDay = sql.raw('86400000')
 
+/** How many calls a project has. The widest ranges are few. */
+export function callCount(projectId: SQL): SQL<number> {
+  return sql<number>`(select sum(calls) from ${callRanges} where project_id = ${projectId} and level = 3)`
+}
+
 /**
  * Selects where the page at an offset begins, as `created_at`, `id` and how many calls to `skip` from there. Selects
  * nothing past the last call. Each level of the tree brings the place closer:

@@ -43,8 +43,6 @@ export const projects = sqliteTable(
     changeSeq: integer('change_seq').notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
-    /** Calls of the project, kept by triggers on `calls`. */
-    callCount: integer('call_count').notNull().default(0),
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),

@@ -44,6 +44,12 @@ test('a page is found within one range, also of calls of one millisecond', async
   await insertMany(projectId, 20_000, '7')
   for (const offset of [0, 9_999, 19_999]) expect((await startAt(projectId, offset))?.skip).toBeLessThan(256)
   expect(await startAt(projectId, 20_000)).toBeUndefined()
+  const plan = await database.read.all<{ detail: string }>(
+    sql`explain query plan ${pageStart(sql`${projectId}`, sql`1`)}`,
+  )
+  const seeks = plan.filter(({ detail }) => detail.startsWith('SEARCH call_ranges'))
+  expect(seeks).toHaveLength(3)
+  for (const { detail } of seeks) expect(detail).toContain('(created_at,id)<(?,?)')
 })
 
 test('a key is deleted with its call, and its range becomes part of the next newer one', async () => {

@@ -222,7 +222,6 @@ CREATE TABLE `projects` (
 	`name` text NOT NULL,
 	`change_seq` integer DEFAULT 0 NOT NULL,
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
-	`call_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`deleted_at` integer
 );
@@ -268,7 +267,6 @@ CREATE TRIGGER `projects_insert` AFTER INSERT ON `projects` BEGIN
 	VALUES (new.`id`, 1, 9007199254740991, ''), (new.`id`, 2, 9007199254740991, ''), (new.`id`, 3, 9007199254740991, '');
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_insert` AFTER INSERT ON `calls` BEGIN
-	UPDATE `projects` SET `call_count` = `call_count` + 1 WHERE `id` = new.`project_id`;
 	UPDATE `call_ranges` SET `calls` = `calls` + 1, `success` = `success` + (new.`evaluation` IS 'success'),
 		`fail` = `fail` + (new.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` + (new.`evaluation` IS NULL)
 	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 1
@@ -289,7 +287,6 @@ CREATE TRIGGER `calls_update` AFTER UPDATE OF `evaluation` ON `calls` WHEN old.`
 		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_delete` AFTER DELETE ON `calls` BEGIN
-	UPDATE `projects` SET `call_count` = `call_count` - 1 WHERE `id` = old.`project_id`;
 	UPDATE `call_ranges` SET `calls` = `calls` - 1, `success` = `success` - (old.`evaluation` IS 'success'),
 		`fail` = `fail` - (old.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` - (old.`evaluation` IS NULL)
 	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1
