@@ -66,6 +66,7 @@ test('a key is deleted with its call, and its range becomes part of the next new
     expect(left.filter(({ level, calls }) => calls > 3 * (callsMax[level] ?? 0))).toEqual([])
   }
   await deleteCalls(projectId, 'seq % 10 > 0')
+  await insertMany(projectId, 6_000, 'value * 11')
   await expectRight(projectId)
   await deleteCalls(projectId, 'true')
   const none = { id: '', calls: 0, success: 0, fail: 0, unevaluated: 0 }

@@ -320,14 +320,12 @@ WHEN new.`calls` > 16 << (4 * new.`level`) BEGIN
 		AND (`part`.`created_at`, `part`.`id`) > (+`first`.`created_at`, +`first`.`id`)
 	HAVING count(*) > 0;
 	INSERT INTO `call_ranges` (`project_id`, `level`, `created_at`, `id`, `calls`)
-	SELECT new.`project_id`, new.`level`, `first`.`created_at`, `first`.`id`, new.`calls` - sum(`calls`)
-	FROM (SELECT `created_at`, `id` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = new.`level` - 1
-		AND (`created_at`, `id`) <= (+new.`created_at`, +new.`id`) ORDER BY `created_at` DESC, `id` DESC LIMIT 1 OFFSET new.`calls` >> (4 * new.`level` + 2)) AS `first`
-	CROSS JOIN `call_ranges` AS `part`
-	WHERE new.`level` > 1 AND `part`.`project_id` = new.`project_id` AND `part`.`level` = new.`level` - 1
-		AND (`part`.`created_at`, `part`.`id`) <= (+new.`created_at`, +new.`id`)
-		AND (`part`.`created_at`, `part`.`id`) > (+`first`.`created_at`, +`first`.`id`)
-	HAVING count(*) > 0;
+	SELECT new.`project_id`, new.`level`, `created_at`, `id`, new.`calls` - `newer` FROM (
+		SELECT `created_at`, `id`,
+			sum(`calls`) OVER (ORDER BY `created_at` DESC, `id` DESC ROWS UNBOUNDED PRECEDING) - `calls` AS `newer`
+		FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = new.`level` - 1
+			AND (`created_at`, `id`) <= (+new.`created_at`, +new.`id`))
+	WHERE `newer` >= new.`calls` / 4 LIMIT 1;
 END;--> statement-breakpoint
 CREATE TRIGGER `call_ranges_insert` AFTER INSERT ON `call_ranges` BEGIN
 	UPDATE `call_ranges` SET `calls` = `calls` - new.`calls`, `success` = `success` - new.`success`,
