@@ -1,7 +1,7 @@
 import type { Services } from '../../src/services/services.ts'
 import { cachedDataset, type Dataset } from './dataset.ts'
 import { loadCalls } from './load-calls.ts'
-import { madeCalls } from './made-calls.ts'
+import { madeCalls, msPerHour } from './made-calls.ts'
 import { madeItems } from './made-items.ts'
 import type { QuestionSet } from './retrieval/sets.ts'
 import type { Document, Texts } from './texts.ts'
@@ -46,11 +46,20 @@ export function searchDataset(texts: Texts, sets: QuestionSet[]): Promise<Datase
   )
 }
 
-/** Calls of one year with unchanged dialogues, inserted directly into the tables. */
+/** Calls of one year with unchanged dialogues. */
 export function yearDataset(texts: Texts, count: number): Promise<Dataset> {
-  return cachedDataset(`year-${count}-${texts.kind}`, async ({ database }, projectId) =>
-    loadCalls(database.file, projectId, madeCalls(texts, { count, turns: null })),
-  )
+  return loadedDataset(`year-${count}-${texts.kind}`, madeCalls(texts, { count, turns: null }))
+}
+
+/** Calls of one hour with unchanged dialogues. */
+export function hourDataset(texts: Texts, count: number): Promise<Dataset> {
+  const calls = madeCalls(texts, { count, turns: null, spanMs: msPerHour })
+  return loadedDataset(`hour-${count}-${texts.kind}`, calls)
+}
+
+/** Calls that are inserted directly into the tables. */
+function loadedDataset(name: string, calls: Parameters<typeof loadCalls>[2]): Promise<Dataset> {
+  return cachedDataset(name, async ({ database }, projectId) => loadCalls(database.file, projectId, calls))
 }
 
 /** Puts calls in batches, one after the other. */

@@ -6,7 +6,7 @@ import { benchImport } from './importing.ts'
 import { benchIndexing } from './indexing.ts'
 import { benchPage } from './pages.ts'
 import { runSuite } from './runner.ts'
-import { benchScale } from './scale.ts'
+import { benchHour, benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
 import { benchStart } from './starting.ts'
 import { benchWriting } from './writing.ts'
@@ -30,5 +30,6 @@ await runSuite({
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
     { name: 'scale', run: benchScale, isLarge: true },
+    { name: 'hour', run: benchHour, isLarge: true },
   ],
 })

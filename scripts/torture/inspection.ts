@@ -143,11 +143,9 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
         'call_documents where has_parts <> (seq in (select seq from call_parts))',
       ),
       'metadata without a call': count('call_metadata where seq not in (select seq from calls)'),
-      'projects with another count of calls': count(
-        'projects p where call_count <> (select count(*) from calls where project_id = p.id)',
-      ),
-      'days with another count of calls': count(
-        'calls_by_day d where calls <> (select count(*) from calls where project_id = d.project_id and created_at / 86400000 = d.day)',
+      'ranges with another count of calls': count(
+        `call_ranges r where (select count(*) from calls where project_id = r.project_id and (created_at, id) <= (r.created_at, r.id)) <>
+          (select sum(calls) from call_ranges where project_id = r.project_id and level = r.level and (created_at, id) <= (r.created_at, r.id))`,
       ),
       'chunks without an item': count('chunks where item_seq not in (select seq from knowledge_items)'),
       'items without a chunk': count('knowledge_items where seq not in (select item_seq from chunks)'),

@@ -1,9 +1,10 @@
-import { eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { calls, projects } from '../db/schema.ts'
+import { calls } from '../db/schema.ts'
 import { type CallSearch, writePageEnd } from './call-query.ts'
 import { type CallRow, readRows } from './call-rows.ts'
 import { callFilters, type ValueFilter } from './filters.ts'
+import { callCount } from './ranges.ts'
 import { isAmong, readWaiting, seqsMatching } from './word-match.ts'
 import type { WordQuery } from './word-query.ts'
 
@@ -143,9 +144,8 @@ async function readWindow(
 
 async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
   const [row] = await db
-    .select({ calls: projects.callCount })
-    .from(projects)
-    .where(eq(projects.id, projectId))
+    .select({ calls: sql<number>`${callCount(sql`${projectId}`)} as calls` })
+    .from(sql`(select 1)`)
   return row?.calls ?? 0
 }
 

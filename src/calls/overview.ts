@@ -3,6 +3,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
 import { readInstant } from './instant.ts'
+import { countsByDay } from './ranges.ts'
 
 const msPerDay = 86_400_000
 const periodDaysMax = 366
@@ -88,14 +89,13 @@ export class Overview {
     const period = readPeriod(texts)
     const rows = await this.#read(projectId)
       .select({
-        day: sql<number>`created_at / ${sql.raw(String(msPerDay))} as day`,
-        success: countIf(sql`evaluation = 'success'`),
-        fail: countIf(sql`evaluation = 'fail'`),
-        other: countIf(sql`evaluation not in ('success', 'fail')`),
-        unevaluated: countIf(sql`evaluation is null`),
+        day: sql<number>`day`,
+        success: sql<number>`sum(success)`,
+        fail: sql<number>`sum(fail)`,
+        other: sql<number>`sum(calls - success - fail - unevaluated)`,
+        unevaluated: sql<number>`sum(unevaluated)`,
       })
-      .from(glance)
-      .where(isIn(projectId, period))
+      .from(sql`(${countsByDay(projectId, period)})`)
       .groupBy(sql`day`)
     const byDay = new Map(rows.map(({ day, ...counts }) => [day, counts]))
     const data = daysOf(period).map((day) => ({

@@ -43,8 +43,6 @@ export const projects = sqliteTable(
     changeSeq: integer('change_seq').notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
-    /** Calls of the project, kept by triggers on `calls`. */
-    callCount: integer('call_count').notNull().default(0),
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),
@@ -162,15 +160,27 @@ export const callMetadata = sqliteTable('call_metadata', {
   metadata: text().notNull(),
 })
 
-/** Calls of each project and UTC day (days since 1970), kept by triggers on `calls`. */
-export const callsByDay = sqliteTable(
-  'calls_by_day',
+/**
+ * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its
+ * own key down to the key of the next older range of its level; the newest range of a level is keyed above all calls.
+ * Ranges of level 1 are split above 256 calls, those of level 2 above 4,096 and those of level 3 above 65,536. Each
+ * begins where one of the level below does.
+ * A key is that of a call, and is deleted with it: the range then becomes part of the next newer one.
+ */
+export const callRanges = sqliteTable(
+  'call_ranges',
   {
     projectId: projectId(),
-    day: integer().notNull(),
-    calls: integer().notNull(),
+    level: integer().notNull(),
+    createdAt: integer('created_at').notNull(),
+    id: text().notNull(),
+    calls: integer().notNull().default(0),
+    /** Calls by their evaluation, at level 1 only. */
+    success: integer().notNull().default(0),
+    fail: integer().notNull().default(0),
+    unevaluated: integer().notNull().default(0),
   },
-  (table) => [primaryKey({ columns: [table.projectId, table.day] })],
+  (table) => [primaryKey({ columns: [table.projectId, table.level, table.createdAt, table.id] })],
 )
 
 export const knowledgeItems = sqliteTable(

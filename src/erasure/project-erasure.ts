@@ -160,7 +160,6 @@ function contentsOf(projectId: number): Contents[] {
     rows('knowledge_items', 'seq', 'octet_length(text)'),
     rows('erasures', 'rowid', '100'),
     rows('idempotent_creates', 'rowid', '200'),
-    rows('calls_by_day', 'rowid', '0'),
     rows('audit_events', 'seq', '200'),
   ]
 }

@@ -1,0 +1,50 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { callRanges } from '../db/schema.ts'
+
+const msPerDay = sql.raw('86400000')
+
+/** How many calls a project has. The widest ranges are few. */
+export function callCount(projectId: SQL): SQL<number> {
+  return sql<number>`(select sum(calls) from ${callRanges} where project_id = ${projectId} and level = 3)`
+}
+
+/**
+ * Selects where the page at an offset begins, as `created_at`, `id` and how many calls to `skip` from there. Selects
+ * nothing past the last call. Each level of the tree brings the place closer:
+ * https://www.chiark.greenend.org.uk/~sgtatham/algorithms/cbtree.html
+ */
+export function pageStart(projectId: SQL, offset: SQL): SQL {
+  const descend = (level: number, from: SQL) => sql`
+    select created_at, id, (select skip from ${from}) - through + calls as skip from (
+      select created_at, id, calls, sum(calls) over (order by created_at desc, id desc rows unbounded preceding) as through
+      from ${callRanges} where project_id = ${projectId} and level = ${sql.raw(`${level}`)}
+        and (created_at, id) <= (select +created_at, +id from ${from}))
+    where through > (select skip from ${from}) limit 1`
+  return sql`with
+    newest as (select ${sql.raw(`${Number.MAX_SAFE_INTEGER}`)} as created_at, '' as id, ${offset} as skip),
+    wide as (${descend(3, sql`newest`)}),
+    narrow as (${descend(2, sql`wide`)})
+    ${descend(1, sql`narrow`)}`
+}
+
+/**
+ * Selects `day` (since 1970, UTC), `calls`, `success`, `fail` and `unevaluated` of ranges that lie within a day of the
+ * period, and of single calls where a range does not.
+ */
+export function countsByDay(projectId: number, { from, to }: { from: number; to: number }): SQL {
+  const isWhole = sql`older_created_at >= ${from} and created_at < ${to}
+    and older_created_at / ${msPerDay} = created_at / ${msPerDay}`
+  return sql`
+    with range as (
+      select *, lead(created_at, 1, -1) over newest_first as older_created_at, lead(id, 1, '') over newest_first as older_id
+      from ${callRanges} where project_id = ${projectId} and level = 1
+      window newest_first as (order by created_at desc, id desc))
+    select created_at / ${msPerDay} as day, calls, success, fail, unevaluated from range where ${isWhole}
+    union all
+    select call.created_at / ${msPerDay}, 1, evaluation is 'success', evaluation is 'fail', evaluation is null
+    from (select * from range where created_at >= ${from} and older_created_at < ${to} and not (${isWhole})) as range
+      cross join calls as call indexed by calls_at_a_glance on call.project_id = ${projectId}
+        and (call.created_at, call.id) <= (+range.created_at, +range.id)
+        and (call.created_at, call.id) > (+older_created_at, +older_id)
+    where +call.created_at >= ${from} and +call.created_at < ${to}`
+}
