@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
@@ -16,6 +17,8 @@ import type { Projects } from '../projects/projects.ts'
 import { Background } from '../threads/background.ts'
 
 const retryMs = 2_000
+/** The first sweep reads the whole database. Until then the indexes are loaded. */
+const sweepDelayMs = 2_000
 
 interface LifecycleOptions {
   config: { readonly replicaStalenessMsMax: number }
@@ -65,11 +68,12 @@ export class Lifecycle {
     this.#areErasuresOpen = owner.isOwner && database.isLocal
     const all = await projects.list()
     await follower.start()
-    for (const { projectId } of all) await index.reconcile(projectId)
     // Failures are retried in the background, since a node must start without its primary and on a full disk, too.
-    if (owner.isOwner) await this.#owning.now().catch(() => undefined)
-    for (const { projectId } of all) indexer.wake(projectId)
+    const owning = owner.isOwner ? this.#owning.now().catch(() => undefined) : null
+    for (const { projectId } of all) await index.reconcile(projectId)
     this.#isStarted = true
+    await owning
+    for (const { projectId } of all) indexer.wake(projectId)
     if (!takesFolder) return
     owner.takeLater(() => {
       log.info('This process owns the folder now')
@@ -130,7 +134,6 @@ export class Lifecycle {
     const { erasure, projectErasure, sweeper, log } = this.#options
     await runAll(signal, [
       () => database.own(),
-      () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
       () => projectErasure.schedule(),
@@ -143,10 +146,13 @@ export class Lifecycle {
         if (!database.isLocal) return
         for (const { projectId } of await projects.list()) await indexer.endLeases(projectId)
       },
+      () => (database.isLocal ? database.keepBallast() : null),
     ])
     // Writes leave copies of moved cells behind. The fewer an erasure finds, the sooner it is done.
-    if (database.isLocal)
-      sweeper.sweep(signal).catch((error) => log.debug({ error }, 'The database was not swept'))
+    if (!database.isLocal) return
+    sleep(sweepDelayMs, undefined, { signal, ref: false })
+      .then(() => sweeper.sweep(signal))
+      .catch((error) => log.debug({ error }, 'The database was not swept'))
   }
 }
 
