@@ -10,8 +10,8 @@ import { temporaryFolder } from './temporary.ts'
 import type { Texts } from './texts.ts'
 
 const runs = 3
-/** After this long without a request the threads of the start have ended. */
-const idleMs = 5_000
+/** By then the sweep that follows a start is done and its thread has ended. */
+const idleMs = 8_000
 const freshMbMax = 125
 const filledMbMax = 280
 const readyMsMax = 600

@@ -68,11 +68,10 @@ export class Lifecycle {
     this.#areErasuresOpen = owner.isOwner && database.isLocal
     const all = await projects.list()
     await follower.start()
-    // Failures are retried in the background, since a node must start without its primary and on a full disk, too.
-    const owning = owner.isOwner ? this.#owning.now().catch(() => undefined) : null
     for (const { projectId } of all) await index.reconcile(projectId)
     this.#isStarted = true
-    await owning
+    // Failures are retried in the background, since a node must start without its primary and on a full disk, too.
+    if (owner.isOwner) await this.#owning.now().catch(() => undefined)
     for (const { projectId } of all) indexer.wake(projectId)
     if (!takesFolder) return
     owner.takeLater(() => {
