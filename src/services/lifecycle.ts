@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
@@ -17,8 +16,6 @@ import type { Projects } from '../projects/projects.ts'
 import { Background } from '../threads/background.ts'
 
 const retryMs = 2_000
-/** The first sweep reads the whole database. Until then the indexes are loaded. */
-const sweepDelayMs = 2_000
 
 interface LifecycleOptions {
   config: { readonly replicaStalenessMsMax: number }
@@ -64,8 +61,8 @@ export class Lifecycle {
 
   /** Finishes what an earlier process left open, then follows the database. */
   async start(): Promise<void> {
-    const { owner, database, projects, indexer, follower, index, log, takesFolder } = this.#options
-    this.#areErasuresOpen = owner.isOwner && database.isLocal
+    const { owner, database, projects, indexer, follower, index, erasure, log, takesFolder } = this.#options
+    this.#areErasuresOpen = owner.isOwner && database.isLocal && (await erasure.isAnyOpen())
     const all = await projects.list()
     await follower.start()
     for (const { projectId } of all) await index.reconcile(projectId)
@@ -133,6 +130,7 @@ export class Lifecycle {
     const { erasure, projectErasure, sweeper, log } = this.#options
     await runAll(signal, [
       () => database.own(),
+      () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
       () => projectErasure.schedule(),
@@ -145,13 +143,10 @@ export class Lifecycle {
         if (!database.isLocal) return
         for (const { projectId } of await projects.list()) await indexer.endLeases(projectId)
       },
-      () => (database.isLocal ? database.keepBallast() : null),
     ])
     // Writes leave copies of moved cells behind. The fewer an erasure finds, the sooner it is done.
-    if (!database.isLocal) return
-    sleep(sweepDelayMs, undefined, { signal, ref: false })
-      .then(() => sweeper.sweep(signal))
-      .catch((error) => log.debug({ error }, 'The database was not swept'))
+    if (database.isLocal)
+      sweeper.sweep(signal).catch((error) => log.debug({ error }, 'The database was not swept'))
   }
 }
 
