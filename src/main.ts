@@ -21,7 +21,7 @@ try {
 /** Several processes that share the port and the folder. */
 async function supervise(workers: number): Promise<void> {
   const config = loadConfig(process.env, process.stdout.isTTY === true)
-  const { log, close: closeLog } = openLog({ level: config.logLevel, format: config.logFormat })
+  const { log, close: closeLog } = await openLog({ level: config.logLevel, format: config.logFormat })
   const supervisor = new Supervisor({ program: import.meta.path, workers, env: process.env, log })
   const stop = async () => {
     await supervisor.stop()

@@ -4,7 +4,6 @@ import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { callRoutes, ingestRoutes } from './calls/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
-import { readAssets } from './console/assets.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'
 import { guideRoutes } from './guide/routes.ts'
@@ -110,7 +109,7 @@ export function createServer(
     // With buffers of their own: clients that do not read keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(consoleApi({ ...services, buffers, publicUrl }))
-    .use(pagesRoutes(readAssets(consoleFolder)))
+    .use(pagesRoutes(consoleFolder))
   return app
 }
 

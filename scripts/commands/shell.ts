@@ -48,7 +48,7 @@ export class Shell {
     // Loaded only for a command that needs them, so that help and usage errors come at once.
     const { openLog } = await import('../../src/observability/log.ts')
     const { openServices } = await import('../../src/services/services.ts')
-    const { log, close: closeLog } = openLog({ level: 'warn', format: config.logFormat })
+    const { log, close: closeLog } = await openLog({ level: 'warn', format: config.logFormat })
     try {
       const services = await openServices({ config, log, role: 'command', ...options })
       try {

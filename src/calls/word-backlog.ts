@@ -19,6 +19,7 @@ const callsPerSliceMax = 200
 const charsPerSliceMax = 1_000_000
 /** A run skips the calls that it has tried; when there are more than this, it tries the earliest again. */
 const knownMax = 1_000
+const idleMs = 60_000
 
 interface WordBacklogOptions {
   read: ReadDatabase
@@ -74,6 +75,7 @@ export class WordBacklog {
       script: new URL('./call-words-worker.ts', import.meta.url),
       name: 'The cutting of words',
       data: () => undefined,
+      idleMs,
     })
     this.#background = new Background({
       work: async (signal) => {

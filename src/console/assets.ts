@@ -34,8 +34,8 @@ interface Asset {
 export type ConsoleAssets = NonNullable<ReturnType<typeof readAssets>>
 
 /**
- * Reads all files of the page into memory. A process keeps serving the version it started with while another is
- * built, and a request never reads from disk. Null when the page has not been built.
+ * Reads all files of the page into memory, so that a process keeps serving this version while another is built.
+ * Null when the page has not been built.
  */
 export function readAssets(folder: string) {
   const manifest = readManifest(folder)

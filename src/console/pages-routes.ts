@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { AppError } from '../errors.ts'
 import { answerFile, type StaticFile } from '../http/static-file.ts'
-import type { ConsoleAssets } from './assets.ts'
+import { type ConsoleAssets, readAssets } from './assets.ts'
 import { assetsPath, consolePage, notBuiltPage, pagePaths, pagePolicy } from './page.ts'
 
 const nonceBytes = 16
@@ -10,17 +10,22 @@ const forADay = 'public, max-age=86400'
 /** These files are named by a hash of their content. */
 const forEver = 'public, max-age=31536000, immutable'
 
-/** /console: the page, at each of its paths, and its files. */
-export function pagesRoutes(built: ConsoleAssets | null) {
+/** /console: the page, at each of its paths, and its files. They are read when one is first asked for. */
+export function pagesRoutes(folder: string) {
+  let built: ConsoleAssets | null = null
+  const read = () => {
+    built ??= readAssets(folder)
+    return built
+  }
   const routes = new Elysia({ name: 'console-pages' })
   const send = (name: string, { headers }: Request, cacheControl: string) =>
-    answerFile(assetOf(built, name), { name, asked: headers, cacheControl })
+    answerFile(assetOf(read(), name), { name, asked: headers, cacheControl })
   routes.get(`${assetsPath}:name`, ({ params: { name }, request }) => send(name, request, forEver))
   // Browsers request this by themselves for pages that name no icon, such as those of /docs.
-  routes.get('/favicon.ico', ({ request }) => send(built?.entries.icon ?? 'favicon.ico', request, forADay), {
+  routes.get('/favicon.ico', ({ request }) => send(read()?.entries.icon ?? 'favicon.ico', request, forADay), {
     detail: { hide: true },
   })
-  for (const path of pagePaths) routes.get(path, () => toPage(built))
+  for (const path of pagePaths) routes.get(path, () => toPage(read()))
   return routes
 }
 

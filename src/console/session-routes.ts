@@ -1,5 +1,5 @@
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import type { Client } from './people/auth.ts'
+import type { Client } from './people/client.ts'
 import type { Links } from './people/links.ts'
 import type { People } from './people/people.ts'
 import type { WithCookies } from './people/session-answer.ts'

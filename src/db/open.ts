@@ -17,7 +17,7 @@ import { openRemoteReader } from './remote-reader.ts'
 import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
 import { SideReader } from './side-reader.ts'
 import type { Store, StoreOf } from './store.ts'
-import { Writer } from './writer.ts'
+import { Writer, type WriterOptions } from './writer.ts'
 
 export interface OpenDatabase extends Store {
   readonly store: StoreOf
@@ -49,6 +49,8 @@ export interface OpenDatabase extends Store {
 interface OpenDatabaseOptions {
   /** Whether this process owns the folder, and so syncs the replica. */
   ownsFolder?: boolean
+  /** Writes to a file wait for it: see soundness.ts. */
+  untilSound?: Promise<unknown> | undefined
   /** Milliseconds since 1970. */
   now?: () => number
   log?: DatabaseLog
@@ -60,36 +62,38 @@ interface OpenDatabaseOptions {
  */
 export async function openDatabase(
   at: string | DatabaseLocation,
-  { ownsFolder = true, now = Date.now, log = silentLog }: OpenDatabaseOptions = {},
+  { ownsFolder = true, untilSound, now = Date.now, log = silentLog }: OpenDatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
   if (location.kind === 'remote') return await openRemote(location, log)
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (location.kind === 'file') return await openFile(location, log)
+  if (location.kind === 'file') return await openFile(location, { log, untilSound })
   const replica = new Replica({ location, folder, now, log })
   if (ownsFolder) replica.own()
   return await openReplica(location, replica, log)
 }
 
-async function openFile(location: FileLocation, log: DatabaseLog): Promise<OpenDatabase> {
+async function openFile(location: FileLocation, options: WriterOptions): Promise<OpenDatabase> {
   const { file } = location
   if (isReplica(file)) {
     throw new Error(
       `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
     )
   }
+  const { log = silentLog } = options
   const side = new SideReader(file)
   const restartLog = (holdUpMs: number) => writer.restartLog(holdUpMs)
   const checkpoints = new Checkpoints({ file, side, restartLog, log })
-  const writer = new Writer(
-    { kind: 'file', url: fileUrl(file) },
-    { log, afterWrite: () => checkpoints.soon() },
-  )
+  const afterWrite = () => checkpoints.soon()
+  const writer = new Writer({ kind: 'file', url: fileUrl(file) }, { ...options, afterWrite })
+  const reader = openReader(file)
   try {
-    await migrate(writer.db, dirname(file))
-    return toDatabase(location, { reader: openReader(file), writer, side, checkpoints })
+    // Through the reader, so that the start of a migrated database need not wait for the writer.
+    if (!(await isMigrated(reader.db))) await migrate(writer.db, dirname(file))
+    return toDatabase(location, { reader, writer, side, checkpoints })
   } catch (error) {
+    reader.close()
     await writer.close()
     throw error
   }

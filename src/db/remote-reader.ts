@@ -1,16 +1,11 @@
 import type { Client, InStatement } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql'
-import type { ReadLocation, RemoteLocation } from './location.ts'
-import { openReader, type ReadDatabase, type Reader } from './reader.ts'
+import type { RemoteLocation } from './location.ts'
+import type { ReadDatabase, Reader } from './reader.ts'
 import { openRemoteClient, primaryUnavailable, unservedDetail } from './remote-client.ts'
 
 const deadlineMs = 2_900
 const readsAtOnce = 32
-
-/** A reader of the database, wherever it is. */
-export function openReaderAt(location: ReadLocation): Reader {
-  return location.kind === 'file' ? openReader(location.file) : openRemoteReader(location)
-}
 
 /** Reads over the network: each query is a request. */
 export function openRemoteReader(location: RemoteLocation): Reader {

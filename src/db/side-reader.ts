@@ -3,6 +3,8 @@ import { Thread } from '../threads/thread.ts'
 import type { ReadDatabase } from './reader.ts'
 import type { LogState, SideReaderApi } from './side-reader-worker.ts'
 
+const idleMs = 60_000
+
 /**
  * A reader on its own thread, for queries that scan many rows: people wait for these, and they must not delay the
  * agents that the main thread answers. A message each way costs some 50 us.
@@ -16,6 +18,7 @@ export class SideReader {
       script: new URL('./side-reader-worker.ts', import.meta.url),
       name: 'The side reader',
       data: () => ({ file }),
+      idleMs,
     })
     this.db = drizzle(async (sql, params, method) => {
       const rows = await this.#thread.ask('rows', sql, params)

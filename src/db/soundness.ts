@@ -1,40 +1,47 @@
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Thread } from '../threads/thread.ts'
+import { findDamage } from './damage.ts'
 import type { SoundnessApi } from './soundness-worker.ts'
 
-/** How long a start waits for the check. A large file is checked further while the service runs. */
-const waitMs = 1_000
+/** A larger file is checked while the service runs: these tables first, since every request is judged by them. */
+const wholeBytesMax = 16_777_216
+const tablesFirst = ['meta', 'projects', 'keys', 'people', 'accounts', 'sessions', 'members']
+/** How long writes wait for the check, which takes one or two seconds for half a gigabyte. */
+const writesWaitMs = 5_000
 
 /**
  * Refuses a damaged database before anything is written to it, which would make the damage worse.
- * @param onLateDamage called when damage is found after this has resolved
+ * @param onLateDamage called when damage is found after this has returned
+ * @returns what writes must wait for: the check of the rest of a large file; rejects when that is damaged
  * @throws when the file is damaged
  */
-export async function refuseDamaged(file: string, onLateDamage: (error: Error) => void): Promise<void> {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return
+export function refuseDamaged(
+  file: string,
+  onLateDamage: (error: Error) => void,
+): Promise<unknown> | undefined {
+  const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (bytes === 0) return
+  const isLarge = bytes > wholeBytesMax
+  refuse(file, findDamage(file, isLarge ? tablesFirst : []))
+  if (!isLarge) return
   const thread = new Thread<SoundnessApi>({
     script: new URL('./soundness-worker.ts', import.meta.url),
     name: 'The check of the database',
     data: () => undefined,
-    keepsProcess: false,
   })
-  const check = async () => {
-    const damage = await thread.ask('findDamage', file)
-    void thread.close()
-    if (damage === null) return null
-    const reason = damage.replace(/\s+/g, ' ').slice(0, 200)
-    return new Error(
-      `The database ${file} is damaged (${reason}). Nothing was written to it. Keep a copy of it and of the files ` +
-        'beside it, and restore the newest backup: bun callbook restore FOLDER',
-    )
-  }
-  const checked = check()
-  const late = Symbol('late')
-  // The timer keeps the process alive meanwhile, which on Node nothing else does.
-  const waiting = new AbortController()
-  const found = await Promise.race([checked, sleep(waitMs, late, { signal: waiting.signal })])
-  waiting.abort()
-  if (found instanceof Error) throw found
-  if (found === late) checked.then((error) => error && onLateDamage(error)).catch(() => undefined)
+  const checked = thread.ask('findDamage', file).then((damage) => refuse(file, damage))
+  checked.catch(onLateDamage).finally(() => thread.close())
+  const untilSound = Promise.race([checked, sleep(writesWaitMs, undefined, { ref: false })])
+  untilSound.catch(() => undefined)
+  return untilSound
+}
+
+function refuse(file: string, damage: string | null): void {
+  if (damage === null) return
+  const reason = damage.replace(/\s+/g, ' ').slice(0, 200)
+  throw new Error(
+    `The database ${file} is damaged (${reason}). Nothing was written to it. Keep a copy of it and of the files ` +
+      'beside it, and restore the newest backup: bun callbook restore FOLDER',
+  )
 }

@@ -35,8 +35,10 @@ const writeUnanswered =
 /** Drizzle whose statements run in the writer's worker. Write with `batch`, which is one transaction. */
 export type WriteDatabase = LibSQLDatabase
 
-interface WriterOptions {
+export interface WriterOptions {
   log?: DatabaseLog
+  /** Every write waits for it: see soundness.ts. */
+  untilSound?: Promise<unknown> | undefined
   /** Awaited before a write is acknowledged. In replica mode it makes the write visible to this process's readers. */
   afterWrite?: () => Promise<void> | void
 }
@@ -54,14 +56,18 @@ export class Writer {
   readonly #isRemote: boolean
   readonly #afterWrite: (() => Promise<void> | void) | undefined
   readonly #thread: Thread<WriterSession, WriterTarget>
+  #untilSound: Promise<unknown> | undefined
+  /** Writes that wait for it. */
+  #held = 0
   #charsQueued = 0
   #keepsBallast = false
   #isRefused = false
 
-  constructor(target: WriterTarget, { log = silentLog, afterWrite }: WriterOptions = {}) {
+  constructor(target: WriterTarget, { log = silentLog, untilSound, afterWrite }: WriterOptions = {}) {
     this.#log = log
     this.#isRemote = target.kind === 'remote'
     this.#afterWrite = afterWrite
+    this.#untilSound = untilSound
     const onFailure = (error: unknown) => log.error({ error }, 'The writer failed and is started again')
     this.#thread = new Thread({
       script: new URL('./writer-worker.ts', import.meta.url),
@@ -159,6 +165,8 @@ export class Writer {
   }
 
   async #ask(call: WriterCall, frees: boolean): Promise<WriterValue> {
+    // The ballast file is no part of the database.
+    if (this.#untilSound && call.method !== 'keepBallast') await this.#hold(this.#untilSound)
     let value: WriterValue
     try {
       value = await this.#thread.ask('run', call, frees)
@@ -176,6 +184,14 @@ export class Writer {
       await this.#afterWrite?.()
     }
     return value
+  }
+
+  async #hold(untilSound: Promise<unknown>): Promise<void> {
+    if (this.#held >= writesQueuedMax)
+      throw unavailable('The database is being checked; nothing was written.')
+    this.#held++
+    await untilSound.finally(() => this.#held--)
+    this.#untilSound = undefined
   }
 
   /** Reports a change once, not at every write. */

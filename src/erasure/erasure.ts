@@ -55,7 +55,7 @@ export class Erasure {
     this.#background = new Background({
       work: async (signal) => {
         await this.#eraseOpen(signal)
-        return (await this.#isAnyOpen()) ? delayMs : null
+        return (await this.isAnyOpen()) ? delayMs : null
       },
       delayMs,
       retryMs: retryDelayMs,
@@ -108,7 +108,7 @@ export class Erasure {
   }
 
   /** Counts those that another node should finish, too. */
-  async #isAnyOpen(): Promise<boolean> {
+  async isAnyOpen(): Promise<boolean> {
     const rows = await this.#options.database.read.all(sql`
       select 1 from ${erasures} join ${projects} on ${projects.id} = ${erasures.projectId}
       where ${erasures.doneAt} is null and ${projects.deletedAt} is null limit 1`)

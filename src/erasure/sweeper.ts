@@ -4,6 +4,7 @@ import type { SweepApi, SweptPages } from './sweep-worker.ts'
 
 /** Pages that one write clears; other writes run in between. */
 const pagesPerWrite = 64
+const idleMs = 1_000
 
 type SweptDatabase = Pick<OpenDatabase, 'file' | 'clearStalePages'>
 
@@ -20,6 +21,7 @@ export class Sweeper {
       script: new URL('./sweep-worker.ts', import.meta.url),
       name: 'The sweeper',
       data: () => ({ file: database.file }),
+      idleMs,
     })
   }
 

@@ -121,9 +121,11 @@ export class Indexer {
   async adoptSpace(projectId: number): Promise<void> {
     const { read, write } = this.#store(projectId)
     const { space } = this.#options.embedder
+    const ofProject = sql`select 1 from ${chunks} where project_id = ${projectId}`
+    // Two questions, each of which the index answers at once. A single one would go through the project's chunks.
     const [foreign] = await read.all(sql`
-      select 1 from ${chunks} where project_id = ${projectId}
-        and (embedding_space < ${space} or embedding_space > ${space}) limit 1`)
+      select 1 where exists (${ofProject} and embedding_space < ${space})
+        or exists (${ofProject} and embedding_space > ${space})`)
     if (!foreign) return
     await write.run(sql`
       update ${chunks} set embedding = null, embedding_space = null, attempts = 0, refusals = 0,

@@ -9,6 +9,7 @@ const inlineCharsMax = 8_192
 /** Beyond this number, long texts are refused, so that memory stays bounded. */
 const textsWaitingMax = 64
 const embeddingNiceness = 5
+const idleMs = 60_000
 
 /**
  * Chunks and embeds long texts on two threads, so that the main thread goes on answering requests: 150 KB take 8 ms to
@@ -52,6 +53,7 @@ function openThread(name: string, niceness: number): Thread<TextApi, { niceness:
     script: new URL('./text-worker.ts', import.meta.url),
     name,
     data: () => ({ niceness }),
+    idleMs,
   })
 }
 

@@ -1,5 +1,4 @@
 import pino from 'pino'
-import pretty from 'pino-pretty'
 import { LineWriter } from './line-writer.ts'
 
 export type Log = pino.Logger
@@ -25,11 +24,16 @@ export interface OpenLog {
   close(): Promise<void>
 }
 
+interface LogOptions {
+  level: string
+  format: 'json' | 'pretty'
+}
+
 /**
  * Structured logs on stderr, which leaves stdout to people and scripts. Lines are buffered for a moment: a write for
  * each line would cost more than the request.
  */
-export function openLog({ level, format }: { level: string; format: 'json' | 'pretty' }): OpenLog {
+export async function openLog({ level, format }: LogOptions): Promise<OpenLog> {
   const options: pino.LoggerOptions = {
     level,
     base: undefined,
@@ -38,6 +42,7 @@ export function openLog({ level, format }: { level: string; format: 'json' | 'pr
     serializers: { error: describeError },
   }
   if (format === 'pretty') {
+    const { default: pretty } = await import('pino-pretty')
     const log = pino(options, pretty({ destination: stderr, sync: true }))
     return { log, recordRequest: (record) => log.info(record, 'request'), close: async () => undefined }
   }

@@ -2,7 +2,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import { networkOf } from '../auth/ip-rules.ts'
 import type { Config } from '../config.ts'
 import type { ConsoleParts } from '../console/api-routes.ts'
-import { createAuth } from '../console/people/auth.ts'
+import type { Auth } from '../console/people/auth.ts'
 import { Invitations } from '../console/people/invitations.ts'
 import { Links } from '../console/people/links.ts'
 import { Members } from '../console/people/members.ts'
@@ -26,12 +26,19 @@ export function createConsole(sources: ConsoleSources): ConsoleParts {
   const { config, log, database, audit, sessionSecret, now } = sources
   const common = { read: database.read, write: database.write, audit, now, log }
   const limits = new SignInLimits({ ...common, networkOf })
-  const auth = createAuth({
-    store: database,
-    secret: sessionSecret,
-    publicUrl: config.publicUrl,
-    onFailure: (error) => log.error({ error }, 'Signing in failed with an internal error'),
-  })
+  let loading: Promise<Auth> | undefined
+  // Loaded only when it is used: better-auth takes 17 MB of memory.
+  const auth = () => {
+    loading ??= import('../console/people/auth.ts').then(({ createAuth }) =>
+      createAuth({
+        store: database,
+        secret: sessionSecret,
+        publicUrl: config.publicUrl,
+        onFailure: (error) => log.error({ error }, 'Signing in failed with an internal error'),
+      }),
+    )
+    return loading
+  }
   const sessions = new Sessions({ ...common, auth, limits })
   const people = new People(common)
   return {

@@ -27,8 +27,9 @@ export async function openConfigured({
 }: OpeningOptions): Promise<OpenDatabase> {
   const location = locate(config, role)
   try {
-    if (owner.isOwner && location.kind === 'file') await refuseDamaged(location.file, onDamage)
-    return await openDatabase(location, { ownsFolder: owner.isOwner, now, log })
+    const isChecked = owner.isOwner && location.kind === 'file'
+    const untilSound = isChecked ? refuseDamaged(location.file, onDamage) : undefined
+    return await openDatabase(location, { ownsFolder: owner.isOwner, untilSound, now, log })
   } catch (error) {
     owner.release()
     throw error

@@ -61,15 +61,15 @@ export class Lifecycle {
 
   /** Finishes what an earlier process left open, then follows the database. */
   async start(): Promise<void> {
-    const { owner, database, projects, indexer, follower, index, log, takesFolder } = this.#options
-    this.#areErasuresOpen = owner.isOwner && database.isLocal
+    const { owner, database, projects, indexer, follower, index, erasure, log, takesFolder } = this.#options
+    this.#areErasuresOpen = owner.isOwner && database.isLocal && (await erasure.isAnyOpen())
     const all = await projects.list()
     await follower.start()
     for (const { projectId } of all) await index.reconcile(projectId)
+    this.#isStarted = true
     // Failures are retried in the background, since a node must start without its primary and on a full disk, too.
     if (owner.isOwner) await this.#owning.now().catch(() => undefined)
     for (const { projectId } of all) indexer.wake(projectId)
-    this.#isStarted = true
     if (!takesFolder) return
     owner.takeLater(() => {
       log.info('This process owns the folder now')

@@ -3,7 +3,6 @@ import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { PeerAddress } from '../http/client-address.ts'
 import { type OpenLog, openLog } from '../observability/log.ts'
-import { createServer } from '../server.ts'
 import { openServices } from '../services/services.ts'
 import { startBanner } from './banner.ts'
 import { bootstrap } from './bootstrap.ts'
@@ -50,7 +49,7 @@ export async function start(runtime: Runtime, worker: number | null = null): Pro
   try {
     process.umask(0o077)
     const config = loadConfig(process.env, process.stdout.isTTY === true)
-    const opened = openLog({ level: config.logLevel, format: config.logFormat })
+    const opened = await openLog({ level: config.logLevel, format: config.logFormat })
     await run(runtime, { config, worker, opened }).catch(async (error) => {
       await opened.close()
       throw error
@@ -99,14 +98,17 @@ async function run(
   }
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
-  const services = await openServices({
+  const opening = openServices({
     config,
     log,
     role: 'service',
     onDamage: die,
     ...(worker !== null && worker > 0 ? { ownerWaitMs: 0 } : {}),
   })
-
+  // The indexes are loaded while the server is made.
+  const started = opening.then((services) => services.start())
+  started.catch(() => undefined)
+  const [services, { createServer }] = await Promise.all([opening, import('../server.ts')])
   const app = createServer(services, peerAddress, recordRequest)
   const server = await listen({
     port: config.port,
@@ -142,7 +144,7 @@ async function run(
     process.stdout.write(startBanner(services, first, server.origin))
   }
   try {
-    await services.start()
+    await started
     log.info({ address: server.origin }, 'ready')
   } catch (error) {
     // A signal may have closed the parts while they were starting.

@@ -63,13 +63,20 @@ const markedCharacters = /\P{M}\p{M}*|\p{M}+/gu
 const variationSelectors = /\p{Variation_Selector}+/gu
 
 /** For every code unit: whether it separates words, belongs to a word, or belongs to a script without spaces. */
-export const scripts = Uint8Array.from({ length: 0x10000 }, (_, code) => {
+export const scripts = classifyCodeUnits()
+
+function classifyCodeUnits(): Uint8Array {
+  const kinds = new Uint8Array(0x10000)
+  const all = Buffer.from(new Uint16Array(kinds.length).map((_, code) => code).buffer).toString('utf16le')
+  const mark = (form: RegExp, kind: number) => {
+    for (const { 0: run, index } of all.matchAll(form)) kinds.fill(kind, index, index + run.length)
+  }
+  mark(/[\p{L}\p{N}\p{M}]+/gu, spaced)
+  mark(new RegExp(`${unspacedScripts}+`, 'gu'), unspaced)
+  mark(/[^\p{L}\p{N}\p{M}]+|\p{Variation_Selector}+/gu, separator)
   // Surrogates are mostly ideographs and emoji.
-  if (code >= 0xd800 && code < 0xe000) return unspaced
-  const character = String.fromCharCode(code)
-  if (!/[\p{L}\p{N}\p{M}]/u.test(character) || /\p{Variation_Selector}/u.test(character)) return separator
-  return startsUnspaced.test(character) ? unspaced : spaced
-})
+  return kinds.fill(unspaced, 0xd800, 0xe000)
+}
 
 /**
  * Leaves out invisible characters, and all but 30 marks on a letter; no language has more. Normalisation sorts the marks

@@ -38,8 +38,8 @@ export interface ThreadOptions<Data, Event> {
   name: string
   /** What the worker is started with, asked for at each start. */
   data: () => Data
-  /** False for work that the end of the process may interrupt. */
-  keepsProcess?: boolean
+  /** After this long without a request the worker ends, which frees its memory. The next request starts another. */
+  idleMs?: number
   /** Requests that may wait at once; a further one is refused. */
   waitingMax?: number
   /** On close: answer the requests that wait (`finish`), or reject them (`drop`, the default). */
@@ -69,6 +69,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
   readonly #isDropping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   #worker: Worker | null = null
   #restartTimer: ReturnType<typeof setTimeout> | undefined
+  #idleTimer: ReturnType<typeof setTimeout> | undefined
   #restartDelayMs = restartDelayMsMin
   #lastId = 0
   #closing: Promise<void> | null = null
@@ -108,6 +109,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
 
   async #close(): Promise<void> {
     clearTimeout(this.#restartTimer)
+    clearTimeout(this.#idleTimer)
     const { name, onClose = 'drop', closeWithinMs = closeWithinMsDefault } = this.#options
     if (onClose === 'drop') {
       Atomics.store(this.#isDropping, 0, 1)
@@ -116,7 +118,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
     const worker = this.#worker
     if (!worker) return
     const ended = new Promise((resolve) => worker.once('exit', resolve))
-    worker.postMessage({ id: 0, method: null, args: [] } satisfies ThreadRequest)
+    askToEnd(worker)
     await Promise.race([ended, sleep(closeWithinMs, undefined, { ref: false })])
     worker.unref()
   }
@@ -124,7 +126,6 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
   #start(): Worker {
     const workerData: ThreadData<Data> = { data: this.#options.data(), isDropping: this.#isDropping }
     const worker = new Worker(this.#options.script, { workerData })
-    if (this.#options.keepsProcess === false) worker.unref()
     worker.on('message', (reply: ThreadReply) => this.#receive(reply))
     worker.on('error', (error) => this.#fail(worker, error))
     worker.on('exit', () => this.#fail(worker, new Error(`${this.#options.name} has ended`)))
@@ -151,6 +152,19 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
     this.#waiting.delete(reply.id)
     if (reply.kind === 'value') waiting?.resolve(reply.value)
     else waiting?.reject(Object.assign(new Error(reply.message), { code: reply.code }))
+    if (this.#waiting.size === 0) this.#endWhenIdle()
+  }
+
+  #endWhenIdle(): void {
+    const { idleMs } = this.#options
+    if (idleMs === undefined) return
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => {
+      if (this.#waiting.size > 0 || !this.#worker) return
+      askToEnd(this.#worker)
+      this.#worker = null
+    }, idleMs)
+    this.#idleTimer.unref()
   }
 
   #fail(worker: Worker, error: Error): void {
@@ -173,6 +187,10 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
     for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()
   }
+}
+
+function askToEnd(worker: Worker): void {
+  worker.postMessage({ id: 0, method: null, args: [] } satisfies ThreadRequest)
 }
 
 function closed(name: string): Error {

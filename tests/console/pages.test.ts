@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { buildConsole } from '../../scripts/build-console.ts'
-import { type ConsoleManifest, readAssets } from '../../src/console/assets.ts'
+import type { ConsoleManifest } from '../../src/console/assets.ts'
 import { notBuiltPage, pagePaths, pagePolicy } from '../../src/console/page.ts'
 import { pagesRoutes } from '../../src/console/pages-routes.ts'
 import { encodingFor } from '../../src/http/static-file.ts'
@@ -103,7 +103,7 @@ describe('the page', () => {
 
   test('says how to build it when it is not built', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'callbook-empty-'))
-    const answer = await pagesRoutes(readAssets(folder)).handle(new Request('http://localhost/console'))
+    const answer = await pagesRoutes(folder).handle(new Request('http://localhost/console'))
     rmSync(folder, { recursive: true })
     expect(await answer.text()).toContain('bun run build')
     expect(notBuiltPage('n')).toContain('<style nonce="n">')

@@ -25,6 +25,34 @@ afterEach(async () => {
   folder.remove()
 })
 
+describe('writes to a file that is being checked', () => {
+  test('wait until it is found sound, in their order', async () => {
+    const check = Promise.withResolvers<void>()
+    const held = new Writer({ kind: 'file', url: `file:${file}` }, { untilSound: check.promise })
+    const written = numbers(3).map((n) =>
+      held.client.execute(`insert into notes (note) values ('held ${n}')`),
+    )
+    await held.keepBallast()
+    expect(await count('notes')).toBe(0)
+    check.resolve()
+    await Promise.all(written)
+    const { rows } = await writer.client.execute('select note from notes order by id')
+    expect(rows.map((row) => row.note)).toEqual(['held 0', 'held 1', 'held 2'])
+    await held.close()
+  })
+
+  test('are refused when it is damaged', async () => {
+    const held = new Writer(
+      { kind: 'file', url: `file:${file}` },
+      { untilSound: Promise.reject(new Error('is damaged')) },
+    )
+    const written = held.client.execute("insert into notes (note) values ('held')")
+    expect(await written.catch(String)).toContain('is damaged')
+    expect(await count('notes')).toBe(0)
+    await held.close()
+  })
+})
+
 describe('the connection that writes', () => {
   test('has write-ahead log, full sync, foreign keys, secure delete and a busy timeout', async () => {
     expect(await readPragmas()).toEqual(promised)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'libsql'
 import { freshFolder } from '../support/script.ts'
 import { startService } from '../support/service.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
@@ -8,6 +9,8 @@ import { spawnService } from '../support/spawned.ts'
 
 setDefaultTimeout(60_000)
 const pageBytes = 4_096
+/** A database of this size is checked while the service runs. */
+const fillerBytes = 20_000_000
 const sound = freshFolder()
 const copies: { remove(): void }[] = []
 
@@ -64,6 +67,26 @@ describe('a damaged database stops the start with a sentence, and is not changed
     expect((await fetch(`${service.url}/health`)).status).toBe(200)
     expect(await service.stop()).toBe(0)
   })
+})
+
+test('damage in a large database ends the process, which has not changed it', async () => {
+  const folder = damaged((bytes) => bytes)
+  const file = join(folder, 'callbook.db')
+  const connection = new Database(file)
+  connection.exec(`create table filler as select zeroblob(${fillerBytes})`)
+  const [root] = connection
+    .prepare("select rootpage from sqlite_schema where name = 'call_documents'")
+    .pluck()
+    .all()
+  connection.exec('pragma wal_checkpoint(truncate)')
+  connection.close()
+  const page = (Number(root) - 1) * pageBytes
+  writeFileSync(file, filled(page, page + pageBytes)(readFileSync(file)))
+  const before = readFileSync(file)
+  const service = await spawnService({ DATA_DIR: folder })
+  expect(await service.ended).toBe(1)
+  expect(service.stderr()).toContain('is damaged')
+  expect(readFileSync(file).equals(before)).toBe(true)
 })
 
 test('a folder that cannot be written stops the start with a sentence', async () => {

@@ -1,12 +1,17 @@
 import { dataOfThread, sendEvent, serve } from '../../src/threads/serve.ts'
 
 const { greeting } = dataOfThread<{ greeting: string }>()
+let asked = 0
 const sleeping = new Int32Array(new SharedArrayBuffer(4))
 
 /** A worker for the tests of threads. */
 const api = {
   greet(name: string): string {
     return `${greeting} ${name}`
+  },
+  /** How often this worker has been asked. */
+  count(): number {
+    return ++asked
   },
   /** Blocks the thread, as a native call does. */
   block(ms: number): string {

@@ -62,6 +62,18 @@ describe('a request', () => {
   })
 })
 
+test('an idle worker ends, and the next request starts another', async () => {
+  const thread = echoThread({ idleMs: 100 })
+  expect(await thread.ask('count')).toBe(1)
+  await until(async () => {
+    await Bun.sleep(300)
+    return (await thread.ask('count')) === 1
+  })
+  const busy = thread.ask('later', 500)
+  await Bun.sleep(300)
+  expect(await busy).toBe('later')
+})
+
 test('events reach the thread that started the worker', async () => {
   const events: string[] = []
   await echoThread({ onEvent: (event) => events.push(event) }).ask('tell', 'news')

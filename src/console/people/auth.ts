@@ -1,24 +1,15 @@
 import { betterAuth } from 'better-auth/minimal'
 import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
+import { addressHeader } from './client.ts'
 import { passwordCharsMax, passwordCharsMin } from './credentials.ts'
 
 /** Never resolved: better-auth only gets calls from this process. */
 const inside = 'http://callbook.invalid'
-const addressHeader = 'x-callbook-address'
 const sessionSeconds = 14 * 86_400
 /** However often the session is used. */
 const sessionMsMax = 90 * 86_400_000
 const sessionRenewedAfterSeconds = 600
-const userAgentCharsMax = 300
-
-/** What sessions need to know about a request. */
-export interface Client {
-  /** The `Cookie` header. */
-  cookies: string | null
-  address: string | null
-  userAgent: string | null
-}
 
 interface AuthOptions {
   store: Store
@@ -88,15 +79,6 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
       disableOriginCheck: true,
     },
   })
-}
-
-/** The headers passed to better-auth in place of the request's own. */
-export function headersOf({ cookies, address, userAgent }: Client): Headers {
-  const headers = new Headers()
-  if (cookies) headers.set('cookie', cookies)
-  if (address) headers.set(addressHeader, address)
-  if (userAgent) headers.set('user-agent', userAgent.slice(0, userAgentCharsMax))
-  return headers
 }
 
 function isError(value: unknown): value is Error {

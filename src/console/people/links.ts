@@ -5,7 +5,8 @@ import { invitations, members, meta, people, projects } from '../../db/schema.ts
 import { AppError, invalidRequest } from '../../errors.ts'
 import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { Auth, Client } from './auth.ts'
+import type { Auth } from './auth.ts'
+import type { Client } from './client.ts'
 import {
   changePassword,
   checkNewPerson,
@@ -30,7 +31,7 @@ export type LinkAnswer =
 
 interface LinksOptions extends PeopleOptions {
   limits: Pick<SignInLimits, 'countLink'>
-  auth: Auth
+  auth: () => Promise<Auth>
   sessions: Pick<Sessions, 'open'>
 }
 
@@ -120,7 +121,7 @@ export class Links {
     const problem = passwordProblem(password)
     if (problem) throw invalidRequest([{ field: 'password', message: problem }])
     const { write, audit, now, auth, sessions } = this.#options
-    const passwordHash = await (await auth.$context).password.hash(password)
+    const passwordHash = await (await (await auth()).$context).password.hash(password)
     const by = byPerson({ personId, name, email }, client.address)
     const entry = audit.entry({ by, projectId: null, action: 'password_reset', target: null })
     const condition = sql`exists (select 1 from ${invitations}
@@ -178,7 +179,7 @@ export class Links {
     // Before the hash, which costs much more.
     const [known] = await read.select({ id: people.id }).from(people).where(eq(people.email, email))
     if (known) throw emailInUse(`${path}email`)
-    const passwordHash = await (await auth.$context).password.hash(password)
+    const passwordHash = await (await (await auth()).$context).password.hash(password)
     await create({ personId: newId('per'), name, email, passwordHash, createdAt: now() }).catch((error) => {
       throw isTaken(error, 'people.email') ? emailInUse(`${path}email`) : error
     })

@@ -1,10 +1,10 @@
-import { isAPIError } from 'better-auth/api'
 import { and, desc, eq, gt, lt, not } from 'drizzle-orm'
 import { people, sessions } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { type By, byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Log } from '../../observability/log.ts'
-import { type Auth, type Client, headersOf } from './auth.ts'
+import type { Auth } from './auth.ts'
+import { type Client, headersOf } from './client.ts'
 import {
   changePassword,
   findPasswordHash,
@@ -28,7 +28,8 @@ export interface SessionRow {
 }
 
 interface SessionsOptions extends PeopleOptions {
-  auth: Auth
+  /** Loads better-auth at the first call. */
+  auth: () => Promise<Auth>
   limits: SignInLimits
   log: Pick<Log, 'error'>
 }
@@ -50,9 +51,7 @@ export class Sessions {
   async signedIn(cookies: string | null): Promise<SignedIn | null> {
     if (cookies === null) return null
     const headers = new Headers({ cookie: cookies })
-    const found = await unwrappingErrors(
-      this.#options.auth.api.getSession({ headers, query: { disableRefresh: true } }),
-    )
+    const found = await this.#ask(({ api }) => api.getSession({ headers, query: { disableRefresh: true } }))
     if (!found) return null
     const { user, session } = found
     return { personId: user.id, name: user.name, email: user.email, sessionId: session.id }
@@ -60,11 +59,10 @@ export class Sessions {
 
   /** What the page needs to know about its session. Extends the session and its cookie. */
   async current(client: Client): Promise<WithCookies<SessionAnswer>> {
-    const { auth, read } = this.#options
-    const { response, headers } = await unwrappingErrors(
-      auth.api.getSession({ headers: headersOf(client), returnHeaders: true }),
+    const { response, headers } = await this.#ask(({ api }) =>
+      api.getSession({ headers: headersOf(client), returnHeaders: true }),
     )
-    const answer = await describeSession(read, response?.user ?? null)
+    const answer = await describeSession(this.#options.read, response?.user ?? null)
     return { answer, cookies: headers.getSetCookie() }
   }
 
@@ -97,7 +95,7 @@ export class Sessions {
     client: Client,
     scope: 'here' | 'everywhere',
   ): Promise<WithCookies<{ signedOut: true }>> {
-    const { auth, write, audit } = this.#options
+    const { write, audit } = this.#options
     const [which, action] =
       scope === 'here'
         ? ([eq(sessions.id, person.sessionId), 'signed_out'] as const)
@@ -107,8 +105,8 @@ export class Sessions {
       write.delete(sessions).where(which),
       write.run(audit.entry({ by, projectId: null, action, target: null })),
     ])
-    const { headers } = await unwrappingErrors(
-      auth.api.signOut({ headers: headersOf(client), returnHeaders: true }),
+    const { headers } = await this.#ask(({ api }) =>
+      api.signOut({ headers: headersOf(client), returnHeaders: true }),
     )
     return { answer: { signedOut: true }, cookies: headers.getSetCookie() }
   }
@@ -152,7 +150,7 @@ export class Sessions {
     const problem = passwordProblem(newPassword)
     if (problem) throw invalidRequest([{ field: 'newPassword', message: problem }])
     await limits.countOwnPassword(person.personId)
-    const { password } = await auth.$context
+    const { password } = await (await auth()).$context
     const currentHash = await findPasswordHash(read, person.email)
     if (!currentHash || !(await password.verify({ hash: currentHash, password: currentPassword })))
       throw wrongCurrentPassword()
@@ -174,10 +172,10 @@ export class Sessions {
    * meantime, so the session is kept only if the password is still the same afterwards.
    */
   async #begin(credentials: Credentials, client: Client): Promise<{ user: Person; cookies: string[] }> {
-    const { auth, read, write, limits, now } = this.#options
+    const { read, write, limits, now } = this.#options
     const passwordHash = await findPasswordHash(read, credentials.email)
-    const { response, headers } = await unwrappingErrors(
-      auth.api.signInEmail({
+    const { response, headers } = await this.#ask(({ api }) =>
+      api.signInEmail({
         body: credentials,
         headers: headersOf({ ...client, cookies: null }),
         returnHeaders: true,
@@ -201,6 +199,16 @@ export class Sessions {
     return { user, cookies: headers.getSetCookie() }
   }
 
+  /** Calls better-auth, and rethrows the error that its own error wraps. */
+  async #ask<Result>(question: (auth: Auth) => Promise<Result>): Promise<Result> {
+    try {
+      return await question(await this.#options.auth())
+    } catch (error) {
+      if (isAPIError(error) && error.cause instanceof Error) throw error.cause
+      throw error
+    }
+  }
+
   /** Never fails. Not awaited: the response time must not reveal whether the e-mail address is in use. */
   async #recordFailure(email: string, { address }: Client): Promise<void> {
     const { read, audit, log } = this.#options
@@ -219,14 +227,9 @@ export class Sessions {
   }
 }
 
-/** Awaits a call to better-auth, and rethrows the error that its own error wraps. */
-async function unwrappingErrors<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    if (isAPIError(error) && error.cause instanceof Error) throw error.cause
-    throw error
-  }
+/** Whether better-auth has refused a request. */
+function isAPIError(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'APIError'
 }
 
 function wrongCurrentPassword(): AppError {

@@ -241,14 +241,16 @@ function lastSizeOffset(links: Buffer, count: number): number {
   return last
 }
 
+/** A chunk's bytes are valid until the next one is read into the same memory. */
 async function* vectorChunks(
   file: FileHandle,
   { count, vectorBytes }: Layout,
 ): AsyncGenerator<{ bytes: Buffer; position: number }> {
   const perChunk = Math.max(1, Math.floor(chunkBytesMax / vectorBytes))
+  const buffer = Buffer.allocUnsafe(Math.min(perChunk, count) * vectorBytes)
   for (let first = 0; first < count; first += perChunk) {
     const position = headBytes + first * vectorBytes
-    const bytes = await readAt(file, position, Math.min(perChunk, count - first) * vectorBytes)
+    const bytes = await readAt(file, position, Math.min(perChunk, count - first) * vectorBytes, buffer)
     yield { bytes, position }
   }
 }
@@ -281,10 +283,15 @@ function nameDigest(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 32)
 }
 
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position)
+async function readAt(
+  file: FileHandle,
+  position: number,
+  length: number,
+  buffer = Buffer.allocUnsafe(length),
+): Promise<Buffer> {
+  const { bytesRead } = await file.read(buffer, 0, length, position)
   if (bytesRead < length) throw new Error(cutShort)
-  return buffer
+  return buffer.subarray(0, length)
 }
 
 async function writeAt(file: FileHandle, bytes: Buffer, position: number): Promise<void> {

@@ -11,7 +11,7 @@ const instructions =
 // It checks what users answer to questions of a server, which this one never asks. Making it anew each time is slow.
 const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
-interface McpServerOptions {
+export interface McpServerOptions {
   tools: McpTool[]
   version: string
   projectId: number

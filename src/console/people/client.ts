@@ -1,0 +1,19 @@
+export const addressHeader = 'x-callbook-address'
+const userAgentCharsMax = 300
+
+/** What sessions need to know about a request. */
+export interface Client {
+  /** The `Cookie` header. */
+  cookies: string | null
+  address: string | null
+  userAgent: string | null
+}
+
+/** The headers passed to better-auth in place of the request's own. */
+export function headersOf({ cookies, address, userAgent }: Client): Headers {
+  const headers = new Headers()
+  if (cookies) headers.set('cookie', cookies)
+  if (address) headers.set(addressHeader, address)
+  if (userAgent) headers.set('user-agent', userAgent.slice(0, userAgentCharsMax))
+  return headers
+}
