@@ -26,6 +26,11 @@ export class BallastFile {
     this.#path = `${databaseFile}-ballast`
   }
 
+  /** The space that deletions can have; 0 until `keep` is called. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** Makes the file unless it is there. Only the process that owns the folder calls this. */
   keep(): void {
     const held = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0

@@ -8,7 +8,7 @@ const retryMs = 1_000
 /** A smaller log file is left alone. */
 const logBytesMin = 1_048_576
 /** From this many pages on, the log shall begin anew. */
-const logPagesMax = 2_000
+const logPagesMax = 1_000
 const holdUpMs = 20
 
 interface CheckpointsOptions {

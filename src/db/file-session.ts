@@ -14,7 +14,8 @@ import {
 const busyTimeoutMs = 5_000
 /** A commit takes in no further batch once its batches have run for so long. */
 const groupMsMax = 10
-const logPagesMax = 3_000
+const pageBytes = 4_096
+const logPagesMax = { usual: 1_000, most: 2_000 }
 const emptyTriesMax = 50
 const emptyRetryMs = 20
 
@@ -26,8 +27,6 @@ const pragmas = [
   'secure_delete = ON',
   'temp_store = MEMORY',
   'cache_size = -65536',
-  // See checkpoints.ts. Only when that falls behind does a commit move pages.
-  `wal_autocheckpoint = ${logPagesMax}`,
 ]
 const changesRows = /^\s*(insert|update|delete)\b/i
 
@@ -202,6 +201,7 @@ export class FileSession implements WriterSession {
         return checkpoint(connection, call)
       case 'keepBallast':
         this.#ballast.keep()
+        this.#limitLog(connection)
         return null
     }
   }
@@ -215,8 +215,20 @@ export class FileSession implements WriterSession {
   }
 
   #connect(): WriteConnection {
-    this.#opened ??= new WriteConnection(this.#file, { timeoutMs: busyTimeoutMs, pragmas })
+    if (!this.#opened) {
+      this.#opened = new WriteConnection(this.#file, { timeoutMs: busyTimeoutMs, pragmas })
+      this.#limitLog(this.#opened)
+    }
     return this.#opened
+  }
+
+  /**
+   * When checkpoints.ts falls behind, a commit moves the log's pages itself: on a full disk they must find room in the
+   * database file once the ballast file is gone.
+   */
+  #limitLog(connection: WriteConnection): void {
+    const pages = Math.min(Math.floor(this.#ballast.bytes / pageBytes) || logPagesMax.usual, logPagesMax.most)
+    connection.execute(`PRAGMA wal_autocheckpoint = ${pages}`)
   }
 
   /** After an error nothing is known of a connection's state: the next call opens another, with its PRAGMAs. */
