@@ -331,7 +331,7 @@ WHEN new.`calls` > 16 << (4 * new.`level`) BEGIN
 	WHERE new.`level` = 1 AND `part`.`project_id` = new.`project_id`
 		AND (`part`.`created_at`, `part`.`id`) <= (+new.`created_at`, +new.`id`)
 		AND (`part`.`created_at`, `part`.`id`) > (+`first`.`created_at`, +`first`.`id`)
-	HAVING count(*) > 0;
+	GROUP BY `first`.`created_at`, `first`.`id`;
 	INSERT INTO `call_ranges` (`project_id`, `level`, `created_at`, `id`, `calls`)
 	SELECT new.`project_id`, new.`level`, `created_at`, `id`, new.`calls` - `newer` FROM (
 		SELECT `created_at`, `id`,

@@ -59,9 +59,9 @@ export class RankedTerms {
       // Ranks and version come from one statement, so they belong together.
       const rows = await queries.ranks.all({ matches: JSON.stringify(missing) })
       const version = rows.find((row) => row.version !== null)?.version ?? ''
-      const byMatch = Map.groupBy(rows, ({ match }) => match)
-      for (const match of missing) {
-        const own = byMatch.get(match) ?? []
+      const byMatch = new Map(missing.map((match): [string, typeof rows] => [match, []]))
+      for (const row of rows) byMatch.get(row.match)?.push(row)
+      for (const [match, own] of byMatch) {
         const labels = Uint32Array.from(own, ({ label }) => label)
         const read = { version, labels, ranks: Float64Array.from(own, ({ rank }) => rank) }
         found.set(match, read)

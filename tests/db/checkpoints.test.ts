@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import Database from 'libsql'
+import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { freshFolder } from '../support/script.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+const rowChars = 100_000
+const megabyte = 1_048_576
+let folder: ReturnType<typeof freshFolder>
+let file: string
+let database: OpenDatabase
+
+beforeEach(async () => {
+  folder = freshFolder()
+  file = join(folder.folder, 'callbook.db')
+  database = await openDatabase(file)
+  await database.write.run(sql`create table texts (text text not null)`)
+})
+
+afterEach(async () => {
+  await database.close()
+  folder.remove()
+})
+
+test('the log stays short while writes go on, and its pages are in the database file', async () => {
+  let longest = 0
+  for (let n = 0; n < 400; n++) {
+    await write(n)
+    longest = Math.max(longest, logBytes())
+  }
+  expect(longest).toBeLessThan(16 * megabyte)
+  await until(() => statSync(file).size > 30 * megabyte)
+})
+
+test('the log grows while somebody reads an older state, and begins anew afterwards', async () => {
+  const reader = new Database(file)
+  await write(0)
+  reader.exec('begin')
+  expect(reader.prepare('select count(*) as n from texts').get()).toMatchObject({ n: 1 })
+  for (let n = 1; n < 200; n++) await write(n)
+  const held = logBytes()
+  expect(held).toBeGreaterThan(16 * megabyte)
+  expect(reader.prepare('select count(*) as n from texts').get()).toMatchObject({ n: 1 })
+  reader.exec('commit')
+  reader.close()
+  for (let n = 200; n < 500; n++) await write(n)
+  // The file keeps its length; its first pages are written again.
+  expect(logBytes()).toBeLessThan(held + 16 * megabyte)
+})
+
+async function write(n: number): Promise<void> {
+  await database.write.run(sql`insert into texts values (${`${n} `.repeat(rowChars).slice(0, rowChars)})`)
+}
+
+function logBytes(): number {
+  return statSync(`${file}-wal`).size
+}
