@@ -46,10 +46,10 @@ export class Batches<Input, Result> {
   }
 
   async #fail(batch: Waiting<Input, Result>[], error: unknown): Promise<void> {
-    // The database takes no writes: what waits would only wait as long for the same answer.
+    // The database takes no writes: those waiting would only get the same answer later.
     const failed = error instanceof AppError ? [...batch, ...this.#waiting.splice(0)] : batch
     if (failed.length === 1 || error instanceof AppError) for (const { reject } of failed) reject(error)
-    // Else one of them is the cause, and the others shall have their own answers.
+    // Otherwise one of them is the cause; each gets its own answer.
     else for (const one of batch) await this.#run([one]).catch(one.reject)
   }
 

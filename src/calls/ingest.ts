@@ -9,20 +9,18 @@ import { Batches } from './batches.ts'
 import type { StoredCall } from './call-head.ts'
 import { CallWords } from './call-words.ts'
 import { CallWriter, type PendingWrite } from './call-writer.ts'
-import { type Admit, isLong, type JsonBytes } from './document.ts'
+import { type Admit, isLong, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { checkChange, mergeCall } from './merge.ts'
 import { type CallChange, callIdPattern } from './schemas.ts'
-import { readDeletedCalls, readLongCalls, readStoredCalls } from './stored-calls.ts'
+import { readCallChars, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
 import { TurnAppender } from './turn-appender.ts'
 
 /** Attempts to read, merge and write before the answer is 503: other processes keep changing the call. */
 const attemptsMax = 20
 /** Characters of stored documents that one transaction merges into. */
 const charsPerWriteMax = 8_388_608
-/** Characters of the changes that one transaction takes in: some 50 calls, so that no answer waits long for others. */
+/** Characters that the requests of one batch merge: some 80 calls, so that no answer waits long for others. */
 const batchCharsMax = 262_144
-/** What a change counts at least. */
-const changeCharsMin = 1_000
 
 interface IngestOptions {
   store: StoreOf
@@ -38,6 +36,7 @@ interface Input {
   change: CallChange
   /** Asked before a long document is read or made. */
   admit?: Admit | undefined
+  storedChars?: number
 }
 
 interface IngestedCall {
@@ -68,12 +67,13 @@ export class Ingest {
 
   /** Creates the call or merges the change into it; committed when it returns. */
   async put(projectId: number, id: string, change: CallChange, admit?: Admit): Promise<IngestedCall> {
-    const input = { id, change, admit }
-    const chars = (await this.#readLong(projectId, [input])).get(id) ?? 0
+    const storedChars = (await this.#readChars(projectId, [{ id, change }])).get(id) ?? 0
+    const isLong = storedChars > readAtOnceCharsMax
+    const input = { id, change, admit, storedChars }
     // Before the mutex, so that the number of waiting requests is bounded.
-    if (chars > 0) admit?.(chars)
+    if (isLong) admit?.(storedChars)
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
-      this.#putOne(projectId, input, chars > 0),
+      this.#putOne(projectId, input, isLong),
     )
     if (result instanceof AppError) throw result
     return result
@@ -85,13 +85,14 @@ export class Ingest {
    */
   putAll(projectId: number, inputs: readonly Input[]): Promise<Outcome[]> {
     return this.#mutex.run(namesOf(projectId, inputs), async () => {
-      const long = await this.#readLong(projectId, inputs)
-      const sizes = inputs.map(({ id }, position) => [position, long.get(id) ?? 0] as const)
+      const chars = await this.#readChars(projectId, inputs)
+      const areLong = [...chars.values()].some((stored) => stored > readAtOnceCharsMax)
+      const sizes = inputs.map(({ id }, position) => [position, chars.get(id) ?? 0] as const)
       const results: Outcome[] = []
       for (const positions of inSlices(sizes, charsPerWriteMax)) {
         const some = positions.flatMap((position) => inputs[position] ?? [])
         const putSome = () => this.#mergeAndWrite(projectId, some)
-        for (const result of await (long.size > 0 ? this.#inTurn(putSome) : putSome())) {
+        for (const result of await (areLong ? this.#inTurn(putSome) : putSome())) {
           results.push(result instanceof AppError ? result : { isNew: result.isNew })
         }
       }
@@ -132,12 +133,13 @@ export class Ingest {
     const results: Result[] = new Array(inputs.length)
     let open = inputs.map((input, position) => ({ ...input, position }))
     for (let attempt = 0; open.length > 0; attempt++) {
-      if (attempt === attemptsMax) {
-        for (const { position } of open) results[position] = tooContended()
+      const { merged, writes } = await this.#merge(projectId, open)
+      const written = await this.#writeOnce(projectId, writes, attempt)
+      if (written instanceof AppError) {
+        // Those that an earlier attempt has written keep their answers.
+        for (const { position } of open) results[position] = written
         break
       }
-      const { merged, writes } = await this.#merge(projectId, open)
-      const written = await this.#writer.write(projectId, [...writes.values()])
       open = open.filter(({ id, position }, at) => {
         const result = merged[at]
         if (!result) throw new Error('Each input is merged')
@@ -147,6 +149,15 @@ export class Ingest {
       })
     }
     return results
+  }
+
+  /** @returns the ids that were written, or why a further attempt has written none */
+  async #writeOnce(projectId: number, writes: Map<string, PendingWrite>, attempt: number) {
+    if (attempt === attemptsMax) return tooContended()
+    return await this.#writer.write(projectId, [...writes.values()]).catch((error) => {
+      if (attempt > 0 && error instanceof AppError) return error
+      throw error
+    })
   }
 
   /** Several changes of one call build on each other, in their order. */
@@ -187,17 +198,16 @@ export class Ingest {
     throw new AppError('payload_too_large', 'Payload too large', { detail })
   }
 
-  #readLong(projectId: number, inputs: readonly Input[]): Promise<Map<string, number>> {
-    return readLongCalls(this.#options.store(projectId).read, projectId, idsOf(inputs))
+  #readChars(projectId: number, inputs: readonly Input[]): Promise<Map<string, number>> {
+    return readCallChars(this.#options.store(projectId).read, projectId, idsOf(inputs))
   }
 }
 
 const longCalls = new Set(['long calls'])
 
-/** About how many characters a change holds. */
-function charsOf({ change: { transcript, summary } }: Input): number {
-  const turnsChars = (transcript ?? []).reduce((sum, { content }) => sum + content.length, 0)
-  return changeCharsMin + (summary?.length ?? 0) + turnsChars
+/** About how many characters are merged: those of the stored call and of the change. */
+function charsOf({ change, storedChars = 0 }: Input): number {
+  return storedChars + JSON.stringify(change).length
 }
 
 function namesOf(projectId: number, inputs: readonly Input[]): Set<string> {

@@ -4,15 +4,13 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { callDocuments, callMetadata, calls } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import { type StoredCall, unservedColumns } from './call-head.ts'
-import { readAtOnceCharsMax } from './document.ts'
 import { servedDocument } from './parts.ts'
 
 const queries = preparedQueries((db) => ({
-  longByIds: db
+  charsByIds: db
     .select({ id: sql<string>`calls.id`, chars: sql<number>`document_chars` })
     .from(sql`json_each(${sql.placeholder('ids')}) wanted
       cross join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value`)
-    .where(sql`document_chars > ${sql.raw(`${readAtOnceCharsMax}`)}`)
     .prepare(),
   byIds: db
     .select({
@@ -37,13 +35,13 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** How many characters each call has that is too long to be read at once. */
-export async function readLongCalls(
+/** How many characters the document of each call has that is stored. */
+export async function readCallChars(
   db: ReadDatabase,
   projectId: number,
   ids: Iterable<string>,
 ): Promise<Map<string, number>> {
-  const rows = await queries(db).longByIds.all({ projectId, ids: toJson(ids) })
+  const rows = await queries(db).charsByIds.all({ projectId, ids: toJson(ids) })
   return new Map(rows.map(({ id, chars }) => [id, chars]))
 }
 

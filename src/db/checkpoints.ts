@@ -7,7 +7,7 @@ const delayMs = 50
 const retryMs = 1_000
 /** A smaller log file is left alone. */
 const logBytesMin = 1_048_576
-/** From this many pages on, the log shall begin anew. */
+/** At this many pages, the log should start over. */
 const logPagesMax = 1_000
 const holdUpMs = 20
 
@@ -49,7 +49,7 @@ export class Checkpoints {
     if (bytes < logBytesMin) return null
     const { pages } = await side.checkpoint()
     if (pages < logPagesMax) return null
-    // Once more, since the first one took long enough for many new pages.
+    // Again, because many pages may have been added during the first.
     await side.checkpoint()
     await restartLog(holdUpMs)
     return null

@@ -12,11 +12,12 @@ import {
 } from './writer-messages.ts'
 
 const busyTimeoutMs = 5_000
-/** A commit takes in no further batch once its batches have run for so long. */
+/** Once its batches have run for this long, a group takes no more. */
 const groupMsMax = 10
 const pageBytes = 4_096
 const logPagesMax = { usual: 1_000, most: 2_000 }
-const emptyTriesMax = 50
+const emptyWithinMs = 1_000
+const emptyHoldUpMs = 100
 const emptyRetryMs = 20
 
 // `foreign_keys`, `secure_delete` and `synchronous` hold for a connection, not for a file.
@@ -35,14 +36,16 @@ type Checkpoint = Omit<Extract<WriterCall, { method: 'checkpoint' }>, 'method'>
 interface Waiting {
   call: WriterCall
   frees: boolean
+  /** Whether it was in a group that failed as a whole. */
+  isAlone?: boolean
   resolve(value: WriterValue): void
   reject(error: unknown): void
 }
 
 /**
- * Writes to a database file, one call after another. Batches that arrive while one is committed share the next commit, since the disk is
- * what a commit waits for: each batch has a savepoint, so that it is written whole or not at all whatever becomes of
- * the others.
+ * Writes to a database file, one call at a time. Batches that arrive during a commit share the next one, because a commit
+ * mostly waits for the disk. Each has its own savepoint, so it is written whole or not at all, whatever happens to the
+ * others.
  */
 export class FileSession implements WriterSession {
   readonly #file: string
@@ -70,7 +73,7 @@ export class FileSession implements WriterSession {
   /** Leaves no log behind when nobody else has the database open. */
   async close(): Promise<void> {
     try {
-      // SQLite does it when the last connection is closed, but a statement that is not garbage yet keeps this one.
+      // SQLite does it when the last connection is closed, but a statement that has not been garbage-collected keeps this one open.
       if (this.#opened) checkpoint(this.#opened, { mode: 'TRUNCATE', holdUpMs: 0 })
     } catch {
       // The next start reads the log.
@@ -80,10 +83,10 @@ export class FileSession implements WriterSession {
 
   async #work(): Promise<void> {
     this.#isWorking = true
-    // Before each, what has arrived meanwhile is let in.
+    // Each time, let in what has arrived meanwhile.
     await setImmediate()
     for (let next = this.#take(); next; next = this.#take()) {
-      if (batchOf(next.call)) await this.#runGroup(next)
+      if (batchOf(next)) await this.#runGroup(next)
       else await this.#runAlone(next)
       await setImmediate()
     }
@@ -96,7 +99,7 @@ export class FileSession implements WriterSession {
 
   #takeBatch(): Waiting | undefined {
     const next = this.#urgent[0] ?? this.#others[0]
-    return next && batchOf(next.call) ? this.#take() : undefined
+    return next && batchOf(next) ? this.#take() : undefined
   }
 
   async #runGroup(first: Waiting): Promise<void> {
@@ -114,21 +117,23 @@ export class FileSession implements WriterSession {
       connection.execute('commit')
     } catch (error) {
       this.#disconnect()
-      if (meansLock(codeOf(error))) return await this.#refuseAll(first, error)
+      if (meansLock(codeOf(error))) return await this.#refuseAll(group, error)
       if (group.length === 1 && !first.frees) return first.reject(error)
       // What failed was not one batch but the transaction: each is run by itself and gets its own answer.
-      for (const waiting of group) await this.#runAlone(waiting)
+      for (const waiting of group) waiting.isAlone = true
+      this.#urgent.unshift(...group)
       return
     }
     for (const answer of answers) answer()
   }
 
   /** @throws what ended the whole transaction */
-  #runInSavepoint(connection: WriteConnection, { call, frees, resolve, reject }: Waiting): () => void {
+  #runInSavepoint(connection: WriteConnection, waiting: Waiting): () => void {
+    const { call, frees, resolve, reject } = waiting
+    if (!this.#hasRoom(frees)) return () => reject(noRoom())
     connection.execute('savepoint batch')
     try {
-      this.#checkRoom(frees)
-      const results = (batchOf(call) ?? []).map((statement) => connection.execute(statement))
+      const results = (batchOf(waiting) ?? []).map((statement) => connection.execute(statement))
       connection.execute('release batch')
       return () => resolve(call.method === 'execute' ? (results[0] ?? null) : results)
     } catch (error) {
@@ -141,27 +146,25 @@ export class FileSession implements WriterSession {
 
   async #runAlone(waiting: Waiting): Promise<void> {
     const { call, frees, resolve, reject } = waiting
+    if (!this.#hasRoom(frees)) return reject(noRoom())
     try {
-      this.#checkRoom(frees)
       resolve(await this.#runWithRoom(call, frees))
     } catch (error) {
       this.#disconnect()
-      if (meansLock(codeOf(error))) await this.#refuseAll(waiting, error)
+      if (meansLock(codeOf(error))) await this.#refuseAll([waiting], error)
       else reject(error)
     }
   }
 
-  /** Refuses also those that wait: each would wait for the lock as long, which could take hours together. */
-  async #refuseAll(first: Waiting, error: unknown): Promise<void> {
+  /** Also refuses the queued calls: each would wait just as long for the lock, and together that could take hours. */
+  async #refuseAll(failed: readonly Waiting[], error: unknown): Promise<void> {
     await setImmediate()
-    const refused = [first, ...this.#urgent.splice(0), ...this.#others.splice(0)]
+    const refused = [...failed, ...this.#urgent.splice(0), ...this.#others.splice(0)]
     for (const { reject } of refused) reject(error)
   }
 
-  /** @throws LibsqlError when only writes that free space may run */
-  #checkRoom(frees: boolean): void {
-    if (!frees && !this.#ballast.hasRoom())
-      throw new LibsqlError('Only writes that free space run', 'SQLITE_FULL')
+  #hasRoom(frees: boolean): boolean {
+    return frees || this.#ballast.hasRoom()
   }
 
   /** On a full disk, a write that frees space is retried with the space of the ballast file. */
@@ -169,15 +172,15 @@ export class FileSession implements WriterSession {
     try {
       return this.#run(call)
     } catch (error) {
-      if (!frees || !meansFullDisk(error)) throw error
+      if (!frees || isRestart(call) || !meansFullDisk(error)) throw error
       this.#disconnect()
       this.#ballast.release()
       // The log may be what fills the disk, even when the ballast file is gone already.
-      const emptyLog = { mode: 'TRUNCATE', holdUpMs: busyTimeoutMs } as const
-      for (let tries = 0; tries < emptyTriesMax && !checkpoint(this.#connect(), emptyLog); tries++) {
-        // Another connection moves pages just now, which SQLite does not wait for.
+      const emptyLog = { mode: 'TRUNCATE', holdUpMs: emptyHoldUpMs } as const
+      const endsAt = performance.now() + emptyWithinMs
+      // A reader may prevent it, or another connection's checkpoint, for which SQLite does not wait.
+      while (!checkpoint(this.#connect(), emptyLog) && performance.now() < endsAt)
         await setTimeout(emptyRetryMs)
-      }
       return this.#run(call)
     }
   }
@@ -233,8 +236,13 @@ export class FileSession implements WriterSession {
 
   /** After an error nothing is known of a connection's state: the next call opens another, with its PRAGMAs. */
   #disconnect(): void {
-    this.#opened?.close()
+    const opened = this.#opened
     this.#opened = null
+    try {
+      opened?.close()
+    } catch {
+      // It is not used again.
+    }
   }
 }
 
@@ -247,12 +255,22 @@ function checkpoint(connection: WriteConnection, { mode, holdUpMs }: Checkpoint)
 }
 
 /** The statements of a call that can share a transaction with others. */
-function batchOf(call: WriterCall): WriteStatement[] | null {
+function batchOf({ call, isAlone }: Waiting): WriteStatement[] | null {
+  if (isAlone) return null
   if (call.method === 'batch') return call.statements
   if (call.method !== 'execute') return null
   const { statement } = call
   const text = typeof statement === 'string' ? statement : statement.sql
   return changesRows.test(text) ? [statement] : null
+}
+
+/** Nobody has asked for it, so it must not use up the ballast file. */
+function isRestart(call: WriterCall): boolean {
+  return call.method === 'checkpoint' && call.mode === 'RESTART'
+}
+
+function noRoom(): LibsqlError {
+  return new LibsqlError('Only writes that free space run', 'SQLITE_FULL')
 }
 
 function meansFullDisk(error: unknown): boolean {

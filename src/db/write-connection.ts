@@ -76,7 +76,7 @@ export class WriteConnection {
 
   close(): void {
     try {
-      // A statement that is not garbage yet keeps the connection, and the lock of its transaction, after `close`.
+      // A statement that has not been garbage-collected keeps the connection, and so its lock, after `close`.
       this.rollback()
     } catch {
       // The transaction could not be ended, so nobody can use it.
@@ -104,7 +104,9 @@ function run(statement: Statement, args: InArgs | undefined): PlainResult {
 
 /** A statement keeps the values that it ran with. */
 function holdsMuch(args: InArgs = []): boolean {
-  return Object.values(args).some((value) => typeof value === 'string' && value.length > keptCharsMax)
+  let chars = 0
+  for (const value of Object.values(args)) if (typeof value === 'string') chars += value.length
+  return chars > keptCharsMax
 }
 
 function asObject(statement: WriteStatement): { sql: string; args?: InArgs | undefined } {

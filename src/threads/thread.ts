@@ -157,7 +157,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
 
   #endWhenIdle(): void {
     const { idleMs } = this.#options
-    if (idleMs === undefined) return
+    if (idleMs === undefined || this.isClosed) return
     clearTimeout(this.#idleTimer)
     this.#idleTimer = setTimeout(() => {
       if (this.#waiting.size > 0 || !this.#worker) return
