@@ -15,7 +15,7 @@ const busyTimeoutMs = 5_000
 /** Once its batches have run for this long, a group takes no more. */
 const groupMsMax = 10
 const pageBytes = 4_096
-const logPagesMax = { usual: 1_000, most: 2_000 }
+const logPagesMax = 1_000
 const emptyWithinMs = 1_000
 const emptyHoldUpMs = 100
 const emptyRetryMs = 20
@@ -30,8 +30,6 @@ const pragmas = [
   'cache_size = -65536',
 ]
 const changesRows = /^\s*(insert|update|delete)\b/i
-
-type Checkpoint = Omit<Extract<WriterCall, { method: 'checkpoint' }>, 'method'>
 
 interface Waiting {
   call: WriterCall
@@ -74,7 +72,7 @@ export class FileSession implements WriterSession {
   async close(): Promise<void> {
     try {
       // SQLite does it when the last connection is closed, but a statement that has not been garbage-collected keeps this one open.
-      if (this.#opened) checkpoint(this.#opened, { mode: 'TRUNCATE', holdUpMs: 0 })
+      if (this.#opened) emptyLog(this.#opened, 0)
     } catch {
       // The next start reads the log.
     }
@@ -172,14 +170,13 @@ export class FileSession implements WriterSession {
     try {
       return this.#run(call)
     } catch (error) {
-      if (!frees || isRestart(call) || !meansFullDisk(error)) throw error
+      if (!frees || !meansFullDisk(error)) throw error
       this.#disconnect()
       this.#ballast.release()
       // The log may be what fills the disk, even when the ballast file is gone already.
-      const emptyLog = { mode: 'TRUNCATE', holdUpMs: emptyHoldUpMs } as const
       const endsAt = performance.now() + emptyWithinMs
-      // A reader may prevent it, or another connection's checkpoint, for which SQLite does not wait.
-      while (!checkpoint(this.#connect(), emptyLog) && performance.now() < endsAt)
+      // A reader may prevent it.
+      while (!emptyLog(this.#connect(), emptyHoldUpMs) && performance.now() < endsAt)
         await setTimeout(emptyRetryMs)
       return this.#run(call)
     }
@@ -200,8 +197,8 @@ export class FileSession implements WriterSession {
       case 'clearStalePages':
         clearStalePages(connection, call.pages)
         return null
-      case 'checkpoint':
-        return checkpoint(connection, call)
+      case 'emptyLog':
+        return emptyLog(connection, call.holdUpMs)
       case 'keepBallast':
         this.#ballast.keep()
         this.#limitLog(connection)
@@ -225,12 +222,9 @@ export class FileSession implements WriterSession {
     return this.#opened
   }
 
-  /**
-   * When checkpoints.ts falls behind, a commit moves the log's pages itself: on a full disk they must find room in the
-   * database file once the ballast file is gone.
-   */
+  /** On a full disk the log's pages must find room in the database file once the ballast file is gone. */
   #limitLog(connection: WriteConnection): void {
-    const pages = Math.min(Math.floor(this.#ballast.bytes / pageBytes) || logPagesMax.usual, logPagesMax.most)
+    const pages = Math.min(Math.floor(this.#ballast.bytes / pageBytes) || logPagesMax, logPagesMax)
     connection.execute(`PRAGMA wal_autocheckpoint = ${pages}`)
   }
 
@@ -247,9 +241,9 @@ export class FileSession implements WriterSession {
 }
 
 /** @returns whether everything was moved to the database file and nobody reads the log any more */
-function checkpoint(connection: WriteConnection, { mode, holdUpMs }: Checkpoint): boolean {
+function emptyLog(connection: WriteConnection, holdUpMs: number): boolean {
   connection.execute(`PRAGMA busy_timeout = ${Math.trunc(holdUpMs)}`)
-  const { rows } = connection.execute(`PRAGMA wal_checkpoint(${mode})`)
+  const { rows } = connection.execute(`PRAGMA wal_checkpoint(TRUNCATE)`)
   connection.execute(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
   return rows[0]?.[0] === 0
 }
@@ -262,11 +256,6 @@ function batchOf({ call, isAlone }: Waiting): WriteStatement[] | null {
   const { statement } = call
   const text = typeof statement === 'string' ? statement : statement.sql
   return changesRows.test(text) ? [statement] : null
-}
-
-/** Nobody has asked for it, so it must not use up the ballast file. */
-function isRestart(call: WriterCall): boolean {
-  return call.method === 'checkpoint' && call.mode === 'RESTART'
 }
 
 function noRoom(): LibsqlError {

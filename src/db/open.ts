@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { Checkpoints } from './checkpoints.ts'
 import {
   type DatabaseLocation,
   type FileLocation,
@@ -81,17 +80,12 @@ async function openFile(location: FileLocation, options: WriterOptions): Promise
       `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
     )
   }
-  const { log = silentLog } = options
-  const side = new SideReader(file)
-  const restartLog = (holdUpMs: number) => writer.restartLog(holdUpMs)
-  const checkpoints = new Checkpoints({ file, side, restartLog, log })
-  const afterWrite = () => checkpoints.soon()
-  const writer = new Writer({ kind: 'file', url: fileUrl(file) }, { ...options, afterWrite })
+  const writer = new Writer({ kind: 'file', url: fileUrl(file) }, options)
   const reader = openReader(file)
   try {
     // Through the reader, so that the start of a migrated database need not wait for the writer.
     if (!(await isMigrated(reader.db))) await migrate(writer.db, dirname(file))
-    return toDatabase(location, { reader, writer, side, checkpoints })
+    return toDatabase(location, { reader, writer, side: new SideReader(file) })
   } catch (error) {
     reader.close()
     await writer.close()
@@ -166,12 +160,11 @@ interface DatabaseParts {
   writer: Writer
   replica?: Replica
   side?: SideReader
-  checkpoints?: Checkpoints
 }
 
 function toDatabase(
   location: DatabaseLocation,
-  { reader, writer, replica, side, checkpoints }: DatabaseParts,
+  { reader, writer, replica, side }: DatabaseParts,
 ): OpenDatabase {
   const store = {
     read: reader.db,
@@ -189,17 +182,12 @@ function toDatabase(
     takesWrites: () => writer.isUp,
     keepBallast: () => writer.keepBallast(),
     clearStalePages: (pages) => writer.clearStalePages(pages),
-    emptyLog: async (holdUpMs) => {
-      // This leaves the writer little to move. Where it fails, as on a full disk, the writer knows what to do.
-      await side?.checkpoint().catch(() => undefined)
-      return await writer.emptyLog(holdUpMs)
-    },
+    emptyLog: (holdUpMs) => writer.emptyLog(holdUpMs),
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
     isDamaged: () => replica?.isDamaged ?? false,
     own: () => replica?.own(),
     close: async () => {
-      await checkpoints?.close()
       reader.close()
       await writer.close()
       await replica?.close()

@@ -27,18 +27,6 @@ const api = {
       throw error
     }
   },
-  /** Moves what it can from the write-ahead log to the database file, in nobody's way. See checkpoints.ts. */
-  checkpoint(): LogState {
-    const [row] = prepare('PRAGMA wal_checkpoint(PASSIVE)').all([]) as [number, number, number][]
-    const [, pages = 0, movedPages = 0] = row ?? []
-    return { pages, movedPages }
-  },
-}
-
-/** Pages in the write-ahead log, and how many of them are in the database file as well. */
-export interface LogState {
-  pages: number
-  movedPages: number
 }
 
 export type SideReaderApi = typeof api

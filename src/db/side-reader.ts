@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/sqlite-proxy'
 import { Thread } from '../threads/thread.ts'
 import type { ReadDatabase } from './reader.ts'
-import type { LogState, SideReaderApi } from './side-reader-worker.ts'
+import type { SideReaderApi } from './side-reader-worker.ts'
 
 const idleMs = 60_000
 
@@ -25,11 +25,6 @@ export class SideReader {
       // For `get` Drizzle takes the row itself, or undefined; its types do not say so.
       return { rows: method === 'get' ? (rows[0] as unknown[]) : rows }
     })
-  }
-
-  /** See side-reader-worker.ts. It waits for the queries before it. */
-  checkpoint(): Promise<LogState> {
-    return this.#thread.ask('checkpoint')
   }
 
   /** Rejects the queries that wait and ends the thread. */

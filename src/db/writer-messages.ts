@@ -11,7 +11,7 @@ export type WriterCall =
   | { method: 'migrate'; statements: InStatement[] }
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
-  | { method: 'checkpoint'; mode: 'RESTART' | 'TRUNCATE'; holdUpMs: number }
+  | { method: 'emptyLog'; holdUpMs: number }
   | { method: 'keepBallast' }
 
 export type WriterValue = PlainResult | PlainResult[] | boolean | null

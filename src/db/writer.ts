@@ -107,12 +107,7 @@ export class Writer {
    * @returns whether it is empty: a reader in the middle of a query prevents it
    */
   async emptyLog(holdUpMs: number): Promise<boolean> {
-    return (await this.#send({ method: 'checkpoint', mode: 'TRUNCATE', holdUpMs }, true)) === true
-  }
-
-  /** Tries to let the next write begin the log anew, delaying other writes by at most `holdUpMs`. */
-  async restartLog(holdUpMs: number): Promise<void> {
-    await this.#send({ method: 'checkpoint', mode: 'RESTART', holdUpMs }, true)
+    return (await this.#send({ method: 'emptyLog', holdUpMs }, true)) === true
   }
 
   /** Finishes the queued writes, closes the connection and ends the worker. */
@@ -204,7 +199,7 @@ export class Writer {
 }
 
 function changesRows(call: WriterCall): boolean {
-  if (call.method === 'checkpoint') return false
+  if (call.method === 'emptyLog') return false
   if (call.method !== 'execute') return true
   const { statement } = call
   return !readingPattern.test(typeof statement === 'string' ? statement : statement.sql)
