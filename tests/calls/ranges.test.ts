@@ -5,6 +5,7 @@ import { countsByDay, pageStart } from '../../src/calls/ranges.ts'
 import { callRanges, calls } from '../../src/db/schema.ts'
 import { openFreshDatabase } from '../support/database.ts'
 import { projectsOf } from '../support/projects.ts'
+import { planOf } from '../support/query-plan.ts'
 
 const dayMs = 86_400_000
 const callsMax = [0, 256, 4_096, 65_536]
@@ -44,12 +45,10 @@ test('a page is found within one range, also of calls of one millisecond', async
   await insertMany(projectId, 20_000, '7')
   for (const offset of [0, 9_999, 19_999]) expect((await startAt(projectId, offset))?.skip).toBeLessThan(256)
   expect(await startAt(projectId, 20_000)).toBeUndefined()
-  const plan = await database.read.all<{ detail: string }>(
-    sql`explain query plan ${pageStart(sql`${projectId}`, sql`1`)}`,
-  )
-  const seeks = plan.filter(({ detail }) => detail.startsWith('SEARCH call_ranges'))
+  const plan = await planOf(database.file, pageStart(sql`${projectId}`, sql`1`))
+  const seeks = plan.split('\n').filter((step) => step.startsWith('SEARCH call_ranges'))
   expect(seeks).toHaveLength(3)
-  for (const { detail } of seeks) expect(detail).toContain('(created_at,id)<(?,?)')
+  for (const seek of seeks) expect(seek).toContain('(created_at,id)<(?,?)')
 })
 
 test('a key is deleted with its call, and its range becomes part of the next newer one', async () => {

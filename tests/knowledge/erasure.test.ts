@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { openReader } from '../../src/db/reader.ts'
 import { chunks, erasures } from '../../src/db/schema.ts'
 import { addMarkedItem, type Marked } from '../support/marked.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
@@ -28,10 +26,8 @@ describe('a deleted item', () => {
     const { id } = await addMarked(project)
     expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
     await erasuresDone(project)
-    // Of its own: what explains a change may keep a connection's view of the rows as it is.
-    const reader = openReader(join(service.dataDir, 'callbook.db'))
-    const [plan] = await plansOf(reader.db, written, /update "erasures" set done_at/)
-    reader.close()
+    const { file } = service.services.database
+    const [plan] = await plansOf(file, written, /update "erasures" set done_at/)
     expect(plan).toContain('(project_id=? AND kind=? AND id_hash=?)')
     expect(plan).toMatch(/SEARCH erasures USING .*rowid=\?/)
     expect(plan).not.toMatch(/SCAN (?!json_each)/)

@@ -1,6 +1,6 @@
 import { SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
-import type { ReadDatabase } from '../../src/db/reader.ts'
+import { openReader } from '../../src/db/reader.ts'
 
 /** Records the statements run on a database with `all` and `run`. */
 export function record(database: object): SQL[] {
@@ -16,22 +16,25 @@ export function record(database: object): SQL[] {
   return statements
 }
 
-/** The query plan of each recorded statement that contains these words: https://www.sqlite.org/eqp.html */
-export async function plansOf(
-  read: ReadDatabase,
-  statements: readonly SQL[],
-  words: RegExp,
-): Promise<string[]> {
+/** The query plan of each recorded statement that contains these words. */
+export async function plansOf(file: string, statements: readonly SQL[], words: RegExp): Promise<string[]> {
   const dialect = new SQLiteSyncDialect()
-  const isMeant = (statement: SQL) => {
-    const { sql: text } = dialect.sqlToQuery(statement)
-    // The queries made here may be recorded as well.
-    return words.test(text) && !text.startsWith('explain')
+  const meant = statements.filter((statement) => words.test(dialect.sqlToQuery(statement).sql))
+  return await Promise.all(meant.map((statement) => planOf(file, statement)))
+}
+
+/**
+ * A line for each step of a query's plan: https://www.sqlite.org/eqp.html
+ *
+ * It has a connection of its own, because SQLite counts a finished `explain` as running: until it is garbage-collected,
+ * later queries of the same connection read from the snapshot of the first.
+ */
+export async function planOf(file: string, statement: SQL): Promise<string> {
+  const reader = openReader(file)
+  try {
+    const rows = await reader.db.all<{ detail: string }>(sql`explain query plan ${statement}`)
+    return rows.map(({ detail }) => detail).join('\n')
+  } finally {
+    reader.close()
   }
-  const plans: string[] = []
-  for (const statement of statements.filter(isMeant)) {
-    const rows = await read.all<{ detail: string }>(sql`explain query plan ${statement}`)
-    plans.push(rows.map(({ detail }) => detail).join('\n'))
-  }
-  return plans
 }
