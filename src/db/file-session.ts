@@ -105,14 +105,14 @@ export class FileSession implements WriterSession {
     const answers: (() => void)[] = []
     try {
       const connection = this.#connect()
-      connection.executeMultiple('begin immediate')
+      connection.execute('begin immediate')
       const endsAt = performance.now() + groupMsMax
       for (const waiting of group) {
         answers.push(this.#runInSavepoint(connection, waiting))
         const next = performance.now() < endsAt && this.#takeBatch()
         if (next) group.push(next)
       }
-      connection.commit()
+      connection.execute('commit')
     } catch (error) {
       this.#disconnect()
       if (meansLock(codeOf(error))) return await this.#refuseAll(group, error)
@@ -129,15 +129,15 @@ export class FileSession implements WriterSession {
   #runInSavepoint(connection: WriteConnection, waiting: Waiting): () => void {
     const { call, frees, resolve, reject } = waiting
     if (!this.#hasRoom(frees)) return () => reject(noRoom())
-    connection.executeMultiple('savepoint batch')
+    connection.execute('savepoint batch')
     try {
       const results = (batchOf(waiting) ?? []).map((statement) => connection.execute(statement))
-      connection.executeMultiple('release batch')
+      connection.execute('release batch')
       return () => resolve(call.method === 'execute' ? (results[0] ?? null) : results)
     } catch (error) {
       if (!connection.inTransaction || meansFullDisk(error) || meansRefusal(codeOf(error))) throw error
-      connection.executeMultiple('rollback to batch')
-      connection.executeMultiple('release batch')
+      connection.execute('rollback to batch')
+      connection.execute('release batch')
       return () => reject(error)
     }
   }

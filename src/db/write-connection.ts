@@ -1,16 +1,21 @@
 import { type Client, type InArgs, type InValue, LibsqlError } from '@libsql/client'
 import Database from 'libsql'
+import { LRUCache } from 'lru-cache'
 import type { PlainResult } from './writer-messages.ts'
+
+const statementsMax = 500
+const keptCharsMax = 65_536
 
 type Statement = ReturnType<Database.Database['prepare']>
 export type WriteStatement = Parameters<Client['batch']>[0][number]
 
 /**
- * A connection that writes to a database file. Unlike `@libsql/client` it lets several batches share a
- * transaction; values and errors are the client's.
+ * A connection that writes to a database file. Unlike `@libsql/client` it prepares a statement once, not at each
+ * call, and lets several batches share a transaction; values and errors are the client's.
  */
 export class WriteConnection {
   readonly #database: Database.Database
+  readonly #statements = new LRUCache<string, Statement>({ max: statementsMax })
 
   /** @param timeoutMs how long a lock of another connection is waited for @throws LibsqlError */
   constructor(file: string, { timeoutMs, pragmas }: { timeoutMs: number; pragmas: readonly string[] }) {
@@ -30,32 +35,31 @@ export class WriteConnection {
 
   /** Runs the statements in one transaction of their own. @throws LibsqlError and nothing is written */
   batch(statements: readonly WriteStatement[]): PlainResult[] {
-    this.executeMultiple('begin immediate')
+    this.execute('begin immediate')
     try {
       const results = statements.map((statement) => this.execute(statement))
-      this.commit()
+      this.execute('commit')
       return results
     } finally {
       this.rollback()
     }
   }
 
-  /** @throws unless the transaction is written */
-  commit(): void {
-    this.executeMultiple('commit')
-    if (this.inTransaction) throw new LibsqlError('The transaction was not committed', 'UNKNOWN')
-  }
-
   /** Ends the transaction, if there is one, without writing it. */
   rollback(): void {
-    if (this.inTransaction) this.executeMultiple('rollback')
+    if (this.inTransaction) this.execute('rollback')
   }
 
   /** @throws LibsqlError */
   execute(statement: WriteStatement): PlainResult {
     const { sql, args } = asObject(statement)
     try {
-      return run(this.#database.prepare(sql), args)
+      const prepared = this.#statements.get(sql) ?? this.#database.prepare(sql)
+      // Put back only when it ran: libsql does not bind new values to a statement that has failed.
+      this.#statements.delete(sql)
+      const result = run(prepared, args)
+      if (!holdsMuch(args)) this.#statements.set(sql, prepared)
+      return result
     } catch (error) {
       throw toLibsqlError(error)
     }
@@ -77,6 +81,7 @@ export class WriteConnection {
     } catch {
       // The transaction could not be ended, so nobody can use it.
     }
+    this.#statements.clear()
     this.#database.close()
   }
 }
@@ -95,6 +100,13 @@ function run(statement: Statement, args: InArgs | undefined): PlainResult {
   const rows = statement.raw().all(bound(args)) as unknown[][]
   const columns = statement.columns().map(({ name }) => name)
   return { columns, columnTypes: [], rows, rowsAffected: 0, lastInsertRowid: undefined }
+}
+
+/** A statement keeps the values that it ran with. */
+function holdsMuch(args: InArgs = []): boolean {
+  let chars = 0
+  for (const value of Object.values(args)) if (typeof value === 'string') chars += value.length
+  return chars > keptCharsMax
 }
 
 function asObject(statement: WriteStatement): { sql: string; args?: InArgs | undefined } {
