@@ -1,5 +1,7 @@
 import { AppError } from '../errors.ts'
 
+const batchesMax = 2
+
 interface Waiting<Input, Result> {
   input: Input
   resolve(result: Result): void
@@ -15,11 +17,15 @@ interface BatchesOptions<Input, Result> {
   sizeMax: number
 }
 
-/** Runs inputs in batches, one batch at a time. The next batch takes what has arrived meanwhile, up to a size. */
+/**
+ * Runs inputs in batches. The next batch takes what has arrived meanwhile, up to a size. It starts when the one before
+ * has ended, or as many inputs wait as are running: then one batch is prepared while the other is written.
+ */
 export class Batches<Input, Result> {
   readonly #options: BatchesOptions<Input, Result>
   readonly #waiting: Waiting<Input, Result>[] = []
-  #isRunning = false
+  #batches = 0
+  #running = 0
 
   constructor(options: BatchesOptions<Input, Result>) {
     this.#options = options
@@ -28,16 +34,18 @@ export class Batches<Input, Result> {
   add(input: Input): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ input, resolve, reject })
-      if (!this.#isRunning) void this.#work()
+      if (this.#batches < batchesMax && this.#waiting.length >= this.#running) void this.#work()
     })
   }
 
   async #work(): Promise<void> {
-    this.#isRunning = true
+    this.#batches++
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
+      this.#running += batch.length
       await this.#run(batch).catch((error) => this.#fail(batch, error))
+      this.#running -= batch.length
     }
-    this.#isRunning = false
+    this.#batches--
   }
 
   async #run(batch: Waiting<Input, Result>[]): Promise<void> {

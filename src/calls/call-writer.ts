@@ -76,13 +76,21 @@ export class CallWriter {
     const isForBacklog = ({ after }: PendingWrite) => charsSaid(after.call) > wordsAtOnceCharsMax
     const words = reworded
       .filter((write) => !isForBacklog(write))
-      .map(({ id, after }) => [id, this.#words.of(after.call)])
-    const backlog = reworded.filter(isForBacklog).map(({ id }) => [id])
+      .map(({ id, after }) => [id, this.#words.of(after.call)] as const)
+    const backlog = reworded.filter(isForBacklog).map(withoutValue)
     return [
       // In rowid order: otherwise FTS5 would write a segment for each row.
-      sql`insert or replace into ${callWords(projectId)} (rowid, words)
-        select calls.seq, value ->> 1 from ${written(projectId, words)} order by calls.seq`,
-      sql`insert or replace into calls_without_words (seq) select calls.seq from ${written(projectId, backlog)}`,
+      ...forWritten(
+        projectId,
+        words,
+        (calls) => sql`insert or replace into ${callWords(projectId)} (rowid, words)
+          select calls.seq, value from ${calls} order by calls.seq`,
+      ),
+      ...forWritten(
+        projectId,
+        backlog,
+        (calls) => sql`insert or replace into calls_without_words (seq) select calls.seq from ${calls}`,
+      ),
     ]
   }
 }
@@ -108,39 +116,55 @@ function changeHeads(projectId: number, writes: readonly PendingWrite[]): SQL {
 function writeDocuments(projectId: number, writes: readonly PendingWrite[]): SQL[] {
   const long = writes.filter(({ after }) => isLong(after.document))
   const short = writes.filter(({ after }) => !isLong(after.document))
-  const documents = short.map(({ id, after }) => [id, after.document])
+  const documents = short.map(({ id, after }) => [id, after.document] as const)
   return [
-    sql`insert into call_documents (seq, document)
-      select calls.seq, value ->> 1 from ${written(projectId, documents)}
-      where true on conflict (seq) do update set has_parts = false, document = excluded.document`,
-    // A long document has its own statement: inside the JSON array SQLite would parse it again and again.
-    ...long.map(
-      ({ id, after }) => sql`insert into call_documents (seq, document)
-        select calls.seq, ${after.document} from ${written(projectId, [[id]])}
+    ...forWritten(
+      projectId,
+      documents,
+      (calls) => sql`insert into call_documents (seq, document) select calls.seq, value from ${calls}
         where true on conflict (seq) do update set has_parts = false, document = excluded.document`,
+    ),
+    // A long document has its own statement: inside the JSON object SQLite would parse it.
+    ...long.flatMap((write) =>
+      forWritten(
+        projectId,
+        [withoutValue(write)],
+        (
+          calls,
+        ) => sql`insert into call_documents (seq, document) select calls.seq, ${write.after.document} from ${calls}
+          where true on conflict (seq) do update set has_parts = false, document = excluded.document`,
+      ),
     ),
   ]
 }
 
 /** With the entries for indexing the words of parts. */
 function deleteParts(projectId: number, writes: readonly PendingWrite[]): SQL[] {
-  const rows = writes.filter(({ hadParts }) => hadParts).map(({ id }) => [id])
-  if (rows.length === 0) return []
-  const seqs = sql`(select calls.seq from ${written(projectId, rows)})`
-  return [
-    sql`delete from call_parts where seq in ${seqs}`,
-    sql`delete from calls_without_words where seq in ${seqs}`,
-  ]
+  const rows = writes.filter(({ hadParts }) => hadParts).map(withoutValue)
+  return ['call_parts', 'calls_without_words'].flatMap((table) =>
+    forWritten(
+      projectId,
+      rows,
+      (calls) => sql`delete from ${sql.raw(table)} where seq in (select calls.seq from ${calls})`,
+    ),
+  )
 }
 
 function writeMetadata(projectId: number, writes: readonly PendingWrite[]): SQL[] {
   const rows = writes
     .filter(({ before, after }) => after.metadata !== (before?.metadata ?? null))
-    .map(({ id, after }) => [id, after.metadata])
+    .map(({ id, after }) => [id, after.metadata] as const)
   return [
-    sql`delete from call_metadata where seq in (select calls.seq from ${written(projectId, rows)})`,
-    sql`insert into call_metadata (seq, metadata)
-      select calls.seq, value ->> 1 from ${written(projectId, rows)} where value ->> 1 is not null`,
+    ...forWritten(
+      projectId,
+      rows,
+      (calls) => sql`delete from call_metadata where seq in (select calls.seq from ${calls})`,
+    ),
+    ...forWritten(
+      projectId,
+      rows.filter(([, metadata]) => metadata !== null),
+      (calls) => sql`insert into call_metadata (seq, metadata) select calls.seq, value from ${calls}`,
+    ),
   ]
 }
 
@@ -150,12 +174,25 @@ function newChangeSeq(projectId: number): SQL {
 }
 
 /**
- * Rows that begin with a call's id, each joined with its call if this batch wrote it: only then does the call
- * have the batch's change number. `cross join` keeps SQLite from scanning all the project's calls for each row.
+ * A statement about calls with a `value` each, if there are any: about those that this batch wrote, since only they
+ * have its change number. `cross join` keeps SQLite from scanning all the project's calls for each id. As members of
+ * an object, long values are parsed once; in nested arrays they would be parsed twice.
  */
-function written(projectId: number, rows: readonly (readonly (string | null)[])[]): SQL {
-  return sql`json_each(${JSON.stringify(rows)}) cross join calls on calls.project_id = ${projectId}
-    and calls.id = value ->> 0 and calls.change_seq = ${newChangeSeq(projectId)}`
+function forWritten(
+  projectId: number,
+  values: readonly (readonly [string, string | null])[],
+  statement: (calls: SQL) => SQL,
+): SQL[] {
+  if (values.length === 0) return []
+  const object = JSON.stringify(Object.fromEntries(values))
+  return [
+    statement(sql`json_each(${object}) cross join calls
+      on calls.project_id = ${projectId} and calls.id = key and calls.change_seq = ${newChangeSeq(projectId)}`),
+  ]
+}
+
+function withoutValue({ id }: PendingWrite): [string, null] {
+  return [id, null]
 }
 
 /** Whether the texts that are indexed have changed. Those of parts are not indexed with the rest. */

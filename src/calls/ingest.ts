@@ -12,7 +12,7 @@ import { CallWriter, type PendingWrite } from './call-writer.ts'
 import { type Admit, isLong, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { checkChange, mergeCall } from './merge.ts'
 import { type CallChange, callIdPattern } from './schemas.ts'
-import { readCallChars, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
+import { readCallChars, readCharsOfCall, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
 import { TurnAppender } from './turn-appender.ts'
 
 /** Attempts to read, merge and write before the answer is 503: other processes keep changing the call. */
@@ -67,7 +67,8 @@ export class Ingest {
 
   /** Creates the call or merges the change into it; committed when it returns. */
   async put(projectId: number, id: string, change: CallChange, admit?: Admit): Promise<IngestedCall> {
-    const storedChars = (await this.#readChars(projectId, [{ id, change }])).get(id) ?? 0
+    const { read } = this.#options.store(projectId)
+    const storedChars = await readCharsOfCall(read, projectId, id)
     const isLong = storedChars > readAtOnceCharsMax
     const input = { id, change, admit, storedChars }
     // Before the mutex, so that the number of waiting requests is bounded.

@@ -7,6 +7,11 @@ import { type StoredCall, unservedColumns } from './call-head.ts'
 import { servedDocument } from './parts.ts'
 
 const queries = preparedQueries((db) => ({
+  charsById: db
+    .select({ chars: calls.documentChars })
+    .from(calls)
+    .where(and(eq(calls.projectId, sql.placeholder('projectId')), eq(calls.id, sql.placeholder('id'))))
+    .prepare(),
   charsByIds: db
     .select({ id: sql<string>`calls.id`, chars: sql<number>`document_chars` })
     .from(sql`json_each(${sql.placeholder('ids')}) wanted
@@ -34,6 +39,11 @@ const queries = preparedQueries((db) => ({
       and erasures.id_hash = wanted.value ->> 1`)
     .prepare(),
 }))
+
+/** How many characters the document of a stored call has; 0 for a call that is not stored. */
+export async function readCharsOfCall(db: ReadDatabase, projectId: number, id: string): Promise<number> {
+  return (await queries(db).charsById.get({ projectId, id }))?.chars ?? 0
+}
 
 /** How many characters the document of each call has that is stored. */
 export async function readCallChars(
