@@ -1,8 +1,9 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
+import type { OwnDetails } from '../../src/calls/details.ts'
 import { changeErrors } from '../../src/calls/merge.ts'
-import { CallChange } from '../../src/calls/schemas.ts'
+import { CallChange, CallDetails, CallDetailsUpdate } from '../../src/calls/schemas.ts'
 import { AppError, invalidRequest } from '../../src/errors.ts'
 import { parseJson } from '../../src/http/json-body.ts'
 import type { Services } from '../../src/services/services.ts'
@@ -19,9 +20,15 @@ const errorsListedMax = 1_000
 /** An exported call is longer than the body that it came in: it has every field, with numbers written out. */
 const lineBytesPerBodyByte = 2
 
-/** A call as in a request, with its id. */
-const CallLine = Type.Object({ ...CallChange.properties, id: Type.String() })
-type CallLine = CallChange & { id: string }
+/** A call as in a request, with its id, and with all its details, as an export has them. */
+const CallLine = Type.Object({
+  ...CallChange.properties,
+  id: Type.String(),
+  details: Type.Optional(
+    Type.Object({ ...Type.Partial(CallDetails).properties, ...CallDetailsUpdate.properties }),
+  ),
+})
+type CallLine = CallChange & { id: string; details?: Partial<CallDetails> }
 
 export interface ImportSummary {
   imported: number
@@ -40,6 +47,7 @@ interface LineError {
 interface BatchEntry {
   id: string
   change: CallChange
+  own?: OwnDetails
   line: number
 }
 
@@ -109,7 +117,9 @@ export class CallsImport {
       const value = parseJson(line.bytes)
       id = idOf(value)
       const change = this.#check(value)
-      return { id: change.id, change, line: line.number }
+      const { source, review, redacted } = change.details ?? {}
+      const own = change.details && { source, review, redacted }
+      return { id: change.id, change, own, line: line.number }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       this.#refuse(line.number, id, error)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type SQL, sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
@@ -22,7 +23,7 @@ export interface PendingWrite {
   hadParts: boolean
 }
 
-/** Writes calls with their documents, metadata and words, many in one transaction. */
+/** Writes calls with their documents, details and words, many in one transaction. */
 export class CallWriter {
   readonly #store: StoreOf
   readonly #recordHash: RecordHash
@@ -41,7 +42,8 @@ export class CallWriter {
     const rest = [
       ...writeDocuments(projectId, writes),
       ...deleteParts(projectId, writes),
-      ...writeMetadata(projectId, writes),
+      ...writeDetails(projectId, writes),
+      ...writeLabels(projectId, writes),
       ...this.#writeWords(projectId, writes),
     ]
     const [, created, changed] = await write.batch([
@@ -150,20 +152,38 @@ function deleteParts(projectId: number, writes: readonly PendingWrite[]): SQL[] 
   )
 }
 
-function writeMetadata(projectId: number, writes: readonly PendingWrite[]): SQL[] {
+function writeDetails(projectId: number, writes: readonly PendingWrite[]): SQL[] {
+  return (['details', 'metadata'] as const).flatMap((name) => {
+    const rows = writes
+      .filter(({ before, after }) => after[name] !== (before?.[name] ?? null))
+      .map(({ id, after }) => [id, after[name]] as const)
+    const column = sql.raw(name)
+    return forWritten(
+      projectId,
+      rows,
+      (calls) => sql`insert into call_details (seq, ${column}) select calls.seq, value from ${calls}
+        where true on conflict (seq) do update set ${column} = excluded.${column}`,
+    )
+  })
+}
+
+/** From the heads, which are written before. */
+function writeLabels(projectId: number, writes: readonly PendingWrite[]): SQL[] {
   const rows = writes
-    .filter(({ before, after }) => after.metadata !== (before?.metadata ?? null))
-    .map(({ id, after }) => [id, after.metadata] as const)
+    .filter(({ before, after }) => !isDeepStrictEqual(before?.labels ?? null, after.labels))
+    .map(withoutValue)
   return [
     ...forWritten(
       projectId,
       rows,
-      (calls) => sql`delete from call_metadata where seq in (select calls.seq from ${calls})`,
+      (calls) => sql`delete from call_labels where seq in (select calls.seq from ${calls})`,
     ),
     ...forWritten(
       projectId,
-      rows.filter(([, metadata]) => metadata !== null),
-      (calls) => sql`insert into call_metadata (seq, metadata) select calls.seq, value from ${calls}`,
+      rows,
+      (calls) => sql`insert into call_labels (seq, label, project_id, created_at, id)
+        select seq, label.value, project_id, created_at, written.id
+        from (select calls.* from ${calls}) as written cross join json_each(labels) as label`,
     ),
   ]
 }

@@ -36,6 +36,7 @@ const expectedStatuses: Record<string, string> = {
   'GET /metrics': '200 403 500',
   'GET /v1/calls': `200 400 ${keyed}`,
   'GET /v1/calls/{id}': `200 404 ${keyed}`,
+  'GET /v1/calls/{id}/details': `200 404 ${keyed}`,
   'DELETE /v1/calls/{id}': `200 404 507 ${keyed}`,
   'GET /v1/knowledge': `200 ${keyed}`,
   'POST /v1/knowledge': `201 400 409 410 413 415 422 507 ${keyed}`,
@@ -192,7 +193,15 @@ describe('real answers', () => {
       isEngaged: true,
       callAnalysis: { score: 1.5, deep: { list: [null, true] } },
       transcript: [{ role: 'user', content: 'c' }],
-      metadata: { a: 1 },
+      details: {
+        agent: { id: 'a' },
+        direction: 'web',
+        recordingUrl: 'https://example.com/a.mp3',
+        costUsd: 0.1,
+        latencyMs: 700,
+        timeline: [{ atSeconds: 1.5, kind: 'tool_call', name: 'look_up', text: '{}' }],
+        metadata: { a: 1 },
+      },
     }
     await check('ingestCall', await project.send('PUT', '/ingest/calls/full', full))
     await check('ingestCall', await project.send('PUT', '/ingest/calls/empty', {}))
@@ -201,6 +210,8 @@ describe('real answers', () => {
     await check('listCalls', await project.fetch('/v1/calls?limit=0'))
     await check('getCall', await project.fetch('/v1/calls/full'))
     await check('getCall', await project.fetch('/v1/calls/empty'))
+    await check('getCallDetails', await project.fetch('/v1/calls/full/details'))
+    await check('getCallDetails', await project.fetch('/v1/calls/empty/details'))
     const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: '# H\n\nwords' })
     const path = created.headers.get('location') ?? ''
     await check('createKnowledge', created)
@@ -235,6 +246,7 @@ describe('real answers', () => {
     await check('listCalls', await project.fetch('/v1/calls?limit=x'))
     await check('listCalls', await fetch(`${service.url}/v1/calls`))
     await check('getCall', await project.fetch('/v1/calls/nobody'))
+    await check('getCallDetails', await project.fetch('/v1/calls/nobody/details'))
     await check('deleteCall', await project.fetch('/v1/calls/nobody', { method: 'DELETE' }))
     await check('getErasure', await project.fetch('/v1/erasures/nothing'))
     await check('getKnowledge', await project.fetch('/v1/knowledge/nothing'))
