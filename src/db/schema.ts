@@ -111,7 +111,7 @@ export const calls = sqliteTable(
     index('calls_by_source')
       .on(table.projectId, table.source, table.createdAt, table.id)
       .where(sql`source is not null`),
-    index('calls_by_agent')
+    index('calls_by_agent_id')
       .on(table.projectId, table.agentId, table.createdAt, table.id)
       .where(sql`agent_id is not null`),
     // Every column that lists filter and count by, so that a scan of 100,000 calls reads no rows.

@@ -289,7 +289,7 @@ describe('what the service itself says of a call', () => {
     const order = sql`order by created_at desc, id desc limit 100`
     for (const [column, name] of [
       ['source', 'calls_by_source'],
-      ['agent_id', 'calls_by_agent'],
+      ['agent_id', 'calls_by_agent_id'],
     ] as const) {
       const query = sql`select id from calls where project_id = 1 and ${sql.raw(column)} = 'a' ${order}`
       expect(await planOf(file, query)).toMatch(

@@ -108,7 +108,7 @@ CREATE INDEX `calls_by_time` ON `calls` (`project_id`,`created_at`,`id`,`documen
 CREATE INDEX `calls_by_evaluation` ON `calls` (`project_id`,`evaluation`,`created_at`);--> statement-breakpoint
 CREATE INDEX `calls_by_ended_reason` ON `calls` (`project_id`,`ended_reason`,`created_at`);--> statement-breakpoint
 CREATE INDEX `calls_by_source` ON `calls` (`project_id`,`source`,`created_at`,`id`) WHERE source is not null;--> statement-breakpoint
-CREATE INDEX `calls_by_agent` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`) WHERE agent_id is not null;--> statement-breakpoint
+CREATE INDEX `calls_by_agent_id` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`) WHERE agent_id is not null;--> statement-breakpoint
 CREATE INDEX `calls_at_a_glance` ON `calls` (`project_id`,`created_at`,`id`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`caller_digits`,`called_digits`);--> statement-breakpoint
 CREATE TABLE `calls_without_words` (
 	`seq` integer PRIMARY KEY NOT NULL,
