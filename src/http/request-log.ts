@@ -84,7 +84,7 @@ function hostCheck(): (request: Request) => boolean {
 
 /** Refused before anything else: such a `Host` makes a URL that nobody can read. */
 function badHost(): AppError {
-  return invalidRequest([{ field: 'Host', message: 'must be a host name or an address' }])
+  return invalidRequest([{ field: 'Host', message: 'must be one host name or address' }])
 }
 
 function requestIdOf({ headers }: Request): string {
