@@ -106,7 +106,8 @@ set up these and others, and how to run the service.`
 
 /** Shows every operation, and switches off what would call the viewer's makers. Their types lag behind. */
 const viewerSettings: object = {
-  spec: { url: '/docs/json' },
+  // The plugin reads the address from here. The viewer takes it from another attribute and calls this one deprecated.
+  spec: { url: '/docs/json', toJSON: () => undefined },
   defaultOpenAllTags: true,
   authentication: { preferredSecurityScheme: 'apiKey' },
   withDefaultFonts: false,
@@ -126,7 +127,7 @@ interface OpenApiOptions {
 
 /** The OpenAPI document at /docs/json, and the page at /docs that shows it with a script we serve. */
 export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions) {
-  return swagger({
+  const pages = swagger({
     path: '/docs',
     scalarCDN: scriptPath,
     scalarConfig: viewerSettings,
@@ -165,6 +166,11 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
 }
 
 function describe(status: number): string {
+  // The plugin calls the page's charset `utf8`, which is not its name.
+  for (const { handler } of pages.routes) {
+    if (handler instanceof Response) handler.headers.set('Content-Type', 'text/html; charset=utf-8')
+  }
+  return pages
   return errorDescriptions[status] ?? 'Error'
 }
 
