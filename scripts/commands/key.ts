@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { KeyRecord } from '../../src/auth/keys.ts'
 import { AppError, invalidRequest } from '../../src/errors.ts'
+import { type KeyScope, keyScopes } from '../../src/identity.ts'
 import { columns, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -8,6 +9,7 @@ interface CreateOptions {
   project: string
   name: string
   kind: 'live' | 'ingest'
+  scope?: KeyScope
   allowIp: string[]
   expires?: string
   json?: true
@@ -31,6 +33,13 @@ function addCreate(key: Command, shell: Shell): void {
         .choices(['live', 'ingest'])
         .default('live'),
     )
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'what a live key may do: full is everything under /v1, read changes nothing, search finds knowledge and ' +
+          'nothing else (default: full)',
+      ).choices(keyScopes),
+    )
     .option(
       '--allow-ip <address>',
       'IPv4 or IPv6 address or CIDR range that may use the key; may be repeated (default: everyone)',
@@ -38,17 +47,17 @@ function addCreate(key: Command, shell: Shell): void {
       [],
     )
     .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (from its start in UTC)')
-    .option('--json', 'print {"id","key","name","kind","allowedIps","expiresAt"}')
-    .action(async ({ project, name, kind, allowIp, expires, json }: CreateOptions) => {
+    .option('--json', 'print {"id","key","name","kind","scope","allowedIps","expiresAt"}')
+    .action(async ({ project, name, kind, scope, allowIp, expires, json }: CreateOptions) => {
       const expiresAtMs = readTime(expires)
       const made = await shell.withServices(async ({ projects, keys }) => {
         const { projectId } = await projects.find(project)
         return await keys
-          .create(projectId, { name, kind, allowedIps: allowIp, expiresAt: expiresAtMs })
+          .create(projectId, { name, kind, scope, allowedIps: allowIp, expiresAt: expiresAtMs })
           .catch((error) => Promise.reject(namingOptions(error, allowIp)))
       })
       const { id, key, allowedIps, expiresAt } = made
-      await shell.answer(json, { id, key, name, kind, allowedIps, expiresAt }, [
+      await shell.answer(json, { id, key, name, kind, scope: made.scope, allowedIps, expiresAt }, [
         key,
         '',
         `This is the key ${shown(name)} (${id}). It is shown only now: store it.`,
@@ -70,6 +79,7 @@ function addList(key: Command, shell: Shell): void {
         record.id,
         record.name,
         record.kind,
+        record.scope ?? '-',
         record.hint,
         record.allowedIps.join(' ') || '*',
         stateOf(record, Date.now()),
@@ -78,7 +88,7 @@ function addList(key: Command, shell: Shell): void {
         json,
         all,
         rows.length > 0
-          ? columns([['ID', 'NAME', 'KIND', 'KEY', 'ALLOWED', 'STATE'], ...rows])
+          ? columns([['ID', 'NAME', 'KIND', 'SCOPE', 'KEY', 'ALLOWED', 'STATE'], ...rows])
           : 'The project has no keys yet.',
       )
     })
@@ -111,6 +121,7 @@ function namingOptions(error: unknown, allowIp: string[]): unknown {
       if (entry) return { field: `--allow-ip ${allowIp[Number(entry)]}`, message }
       const options: Record<string, string> = {
         name: '--name',
+        scope: '--scope',
         allowedIps: '--allow-ip',
         expiresAt: '--expires',
       }

@@ -6,12 +6,13 @@ import { ownsProject, requiring } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { AppError, type FieldError, invalidRequest } from '../errors.ts'
-import type { By, Caller } from '../identity.ts'
+import { AppError, type FieldError, invalidRequest, projectWasDeleted } from '../errors.ts'
+import type { By, Caller, KeyScope } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { nameProblem } from '../validation.ts'
 import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
+import type { OwnKey } from './schemas.ts'
 import { bearerToken, generateKey, hashKey, hasKeyPrefix, type KeyKind, keyHint } from './token.ts'
 
 const allowedIpsMax = 1_000
@@ -23,6 +24,8 @@ const rowsCachedMax = 10_000
 export interface NewKey {
   name: string
   kind: KeyKind
+  /** Of an API key alone; `full` by default. */
+  scope?: KeyScope | undefined
   /** Addresses, CIDR ranges, `*`; empty is `*`. */
   allowedIps: string[]
   /** Milliseconds since 1970, or null for a key that does not expire. */
@@ -35,6 +38,8 @@ export interface KeyRecord {
   id: string
   name: string
   kind: KeyKind
+  /** Null for an ingest key. */
+  scope: KeyScope | null
   /** `ck_live_…` and the last four characters. */
   hint: string
   allowedIps: string[]
@@ -69,7 +74,7 @@ interface KeysOptions {
 /** What a key is checked against. */
 type KeyRow = Pick<
   typeof keys.$inferSelect,
-  'id' | 'projectId' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
+  'id' | 'projectId' | 'scope' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
 > & {
   /** JSON. */
   allowedIps: string
@@ -80,6 +85,7 @@ const queries = preparedQueries((db) => ({
     .select({
       id: keys.id,
       projectId: keys.projectId,
+      scope: keys.scope,
       allowedIps: sql<string>`${keys.allowedIps}`,
       expiresAt: keys.expiresAt,
       revokedAt: keys.revokedAt,
@@ -117,6 +123,7 @@ export class Keys {
       id: newId('key'),
       name: input.name,
       kind: input.kind,
+      scope: input.kind === 'ingest' ? null : (input.scope ?? 'full'),
       hint: keyHint(key),
       allowedIps: input.allowedIps,
       expiresAt: input.expiresAt,
@@ -164,7 +171,25 @@ export class Keys {
     const hasRules = row.allowedIps !== '[]'
     if (hasRules && !this.#rules.memo(row.allowedIps).allows(clientAddress())) throw wrongAddress()
     this.#recordUse(row, now, clientAddress)
-    return { projectId: row.projectId, keyId: row.id, clientAddress }
+    return { projectId: row.projectId, keyId: row.id, scope: row.scope, clientAddress }
+  }
+
+  /** A key as its holder sees it. @throws unavailable when its project has just been deleted */
+  async describe(projectId: number, id: string): Promise<OwnKey> {
+    const [row] = await this.#options.read
+      .select({
+        id: keys.id,
+        name: keys.name,
+        project: projects.name,
+        kind: keys.kind,
+        scope: keys.scope,
+        expiresAt: keys.expiresAt,
+      })
+      .from(keys)
+      .innerJoin(projects, eq(projects.id, keys.projectId))
+      .where(and(eq(keys.id, id), eq(keys.projectId, projectId)))
+    if (!row) throw projectWasDeleted()
+    return { ...row, expiresAt: toIso(row.expiresAt) }
   }
 
   async list(projectId: number): Promise<KeyRecord[]> {
@@ -184,7 +209,7 @@ export class Keys {
     const { read, write, audit, now } = this.#options
     const isThisKey = and(eq(keys.id, id), eq(keys.projectId, projectId))
     const [key] = await read
-      .select({ kind: keys.kind, name: keys.name, hint: keys.hint })
+      .select({ kind: keys.kind, scope: keys.scope, name: keys.name, hint: keys.hint })
       .from(keys)
       .where(isThisKey)
     const target = key ? keyLabel(key) : null
@@ -261,6 +286,9 @@ function newKeyProblems(input: NewKey, now: number): FieldError[] {
   const problems: FieldError[] = []
   const nameFault = nameProblem(input.name)
   if (nameFault) problems.push({ field: 'name', message: nameFault })
+  if (input.kind === 'ingest' && input.scope !== undefined) {
+    problems.push({ field: 'scope', message: 'is for API keys: an ingest key has none' })
+  }
   if (input.allowedIps.length > allowedIpsMax) {
     problems.push({ field: 'allowedIps', message: `must have at most ${allowedIpsMax} entries` })
   }
@@ -289,8 +317,9 @@ function toIso(time: number | null): string | null {
 }
 
 /** A key as the audit trail names it. */
-function keyLabel(key: { name: string; kind: KeyKind; hint: string }): string {
-  return `${key.name} (${shownHint(key)})`
+function keyLabel(key: Pick<KeyRecord, 'name' | 'kind' | 'scope' | 'hint'>): string {
+  const scope = key.scope === null ? '' : `, ${key.scope}`
+  return `${key.name} (${shownHint(key)}${scope})`
 }
 
 function shownHint({ kind, hint }: { kind: KeyKind; hint: string }): string {

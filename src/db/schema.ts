@@ -56,6 +56,8 @@ export const keys = sqliteTable(
     id: text().primaryKey(),
     projectId: projectId(),
     kind: text({ enum: ['live', 'ingest'] }).notNull(),
+    /** Null for an ingest key. */
+    scope: text({ enum: ['full', 'read', 'search'] }),
     name: text().notNull(),
     /** SHA-256 of the whole key, lowercase hex. The key itself is stored nowhere. */
     hash: text().notNull().unique(),

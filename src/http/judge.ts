@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { networkOf } from '../auth/ip-rules.ts'
 import type { KeyKind } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
-import type { Caller } from '../identity.ts'
+import { type Caller, type KeyScope, scopeAllows } from '../identity.ts'
 import type { Admission } from './admission.ts'
 import { callerContext } from './caller.ts'
 import { isSafe } from './console-access.ts'
@@ -50,7 +50,7 @@ export function judge({
     .onRequest(async (context) => {
       const { request } = context
       const known = contexts.of(request)
-      const { keyKind, access } = known.surface
+      const { keyKind, scope, access } = known.surface
       if (!keyKind && !access) return
       const staleReason = staleBecause()
       if (staleReason !== null) throw stale(staleReason)
@@ -60,6 +60,7 @@ export function judge({
         context.caller = await keys.verify(keyKind, authorization, () => clientAddress(request))
         known.keyId = context.caller.keyId
         if (rateLimiter) countAgainst(rateLimiter, known, context.caller.keyId)
+        if (scope !== null) requireScope(scope, context.caller)
         return
       }
       const changesSomething = !isSafe(request.method)
@@ -84,6 +85,14 @@ function countAgainst(rateLimiter: RateLimiter, context: RequestContext, keyId: 
   throw new AppError('rate_limited', 'Too many requests', {
     detail: 'The limit of requests a minute for this key is used up.',
     retryAfterSeconds,
+  })
+}
+
+/** @throws insufficient_scope */
+function requireScope(needed: KeyScope, { scope: held }: Caller): void {
+  if (scopeAllows(held, needed)) return
+  throw new AppError('insufficient_scope', 'Key does not allow this', {
+    detail: `This needs a key of the scope ${needed}; the scope of this key is ${held}.`,
   })
 }
 

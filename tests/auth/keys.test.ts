@@ -62,6 +62,7 @@ describe('creating a key', () => {
       id: expect.stringMatching(/^key_[0-9a-f]{32}$/),
       name: 'Dashboard',
       kind: 'ingest',
+      scope: null,
       hint: `ck_ingest_…${key.slice(-4)}`,
       allowedIps: ['10.0.0.0/8', '::1', '*'],
       expiresAt: isoOf(clock.ms + 1),
@@ -83,6 +84,15 @@ describe('creating a key', () => {
       'allowedIps.2': 'has a prefix length that is not between 0 and 32',
       'allowedIps.3': 'is not an IPv4 or IPv6 address, a CIDR range or *',
       expiresAt: 'must be a time in the future',
+    })
+  })
+
+  test('an API key has a scope, full by default; an ingest key has none and takes none', async () => {
+    expect((await create()).scope).toBe('full')
+    expect((await create({ scope: 'search' })).scope).toBe('search')
+    expect((await create({ kind: 'ingest' })).scope).toBeNull()
+    expect(await problemsOf({ kind: 'ingest', scope: 'read' })).toEqual({
+      scope: 'is for API keys: an ingest key has none',
     })
   })
 

@@ -164,6 +164,7 @@ CREATE TABLE `keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,
 	`kind` text NOT NULL,
+	`scope` text,
 	`name` text NOT NULL,
 	`hash` text NOT NULL,
 	`hint` text NOT NULL,

@@ -6,6 +6,7 @@ const subjects: Record<string, string> = {
   password: 'The password',
   currentPassword: 'The current password',
   newPassword: 'The new password',
+  scope: 'The access',
   expiresAt: 'The day',
   allowedIps: 'An allowed address',
   confirm: 'The text you typed',

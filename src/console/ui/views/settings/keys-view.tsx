@@ -16,7 +16,7 @@ import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
-import { keysQuery, kinds, stateOf } from './key-queries.ts'
+import { accesses, accessOf, keysQuery, stateOf } from './key-queries.ts'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 
@@ -84,7 +84,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<KeyRec
         <>
           <KeyName row={row} now={now} />
           <span className="cb-narrow-line">
-            {kinds[row.kind].label} · <Mono>{row.hint}</Mono>
+            {accesses[accessOf(row)].label} · <Mono>{row.hint}</Mono>
           </span>
         </>
       ),
@@ -96,7 +96,13 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<KeyRec
       from: 480,
       render: ({ hint }) => <Mono truncate>{hint}</Mono>,
     },
-    { key: 'kind', header: 'Kind', width: '72px', from: 640, render: ({ kind }) => kinds[kind].label },
+    {
+      key: 'access',
+      header: 'Access',
+      width: '72px',
+      from: 640,
+      render: (row) => accesses[accessOf(row)].label,
+    },
     {
       key: 'addresses',
       header: 'Allowed from',

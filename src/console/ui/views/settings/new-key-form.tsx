@@ -7,7 +7,7 @@ import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
 import { type Expiry, expiresAtOf, expiryChoices, tomorrow } from './expiry.ts'
-import { kinds } from './key-queries.ts'
+import { type Access, accesses, isAccess } from './key-queries.ts'
 import { useAddressCheck } from './use-address-check.ts'
 
 interface NewKeyFormProps {
@@ -15,11 +15,11 @@ interface NewKeyFormProps {
   onMade: (key: CreatedKey) => void
 }
 
-/** The name, kind, expiry and allowed addresses of a new key. */
+/** The name, access, expiry and allowed addresses of a new key. */
 export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
   const { id: project } = useProject()
   const [name, setName] = useState('')
-  const [kind, setKind] = useState<keyof typeof kinds>('live')
+  const [access, setAccess] = useState<Access>('full')
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
   const [entries, setEntries] = useState([''])
   const [address, setAddress] = useState('')
@@ -34,7 +34,8 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
     setPending(true)
     setError(null)
     try {
-      const body = { name: name.trim(), kind, allowedIps, expiresAt: until }
+      const kind = access === 'ingest' ? { kind: access } : { kind: 'live' as const, scope: access }
+      const body = { name: name.trim(), ...kind, allowedIps, expiresAt: until }
       onMade(await unwrap(api.projects({ project }).keys.post(body)))
     } catch (failure) {
       setError(failure)
@@ -61,17 +62,19 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
         data-autofocus
       />
       <Radio.Group
-        label="Kind"
-        value={kind}
-        onChange={(value) => setKind(value === 'ingest' ? value : 'live')}
+        label="Access"
+        value={access}
+        onChange={(value) => {
+          if (isAccess(value)) setAccess(value)
+        }}
       >
         <div className="cb-choices">
-          {(['live', 'ingest'] as const).map((value) => (
+          {Object.entries(accesses).map(([value, { label, opens }]) => (
             <Radio.Card key={value} value={value} className="cb-choice">
               <Radio.Indicator size="xs" />
               <span>
-                <strong>{kinds[value].label}</strong>
-                <span className="cb-dimmed">{kinds[value].opens}</span>
+                <strong>{label}</strong>
+                <span className="cb-dimmed">{opens}</span>
               </span>
             </Radio.Card>
           ))}
