@@ -18,6 +18,8 @@ export interface Caller {
   readonly keyId: string
   /** Null for an ingest key. */
   readonly scope: KeyScope | null
+  /** Whose pages may read the answer in a browser. */
+  readonly allowedOrigins: readonly string[]
   /** Null when it is unknown. */
   readonly clientAddress: () => string | null
 }

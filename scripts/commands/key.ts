@@ -11,6 +11,7 @@ interface CreateOptions {
   kind: 'live' | 'ingest'
   scope?: KeyScope
   allowIp: string[]
+  allowOrigin: string[]
   expires?: string
   json?: true
 }
@@ -43,18 +44,25 @@ function addCreate(key: Command, shell: Shell): void {
     .option(
       '--allow-ip <address>',
       'IPv4 or IPv6 address or CIDR range that may use the key; may be repeated (default: everyone)',
-      (entry: string, entries: string[]) => [...entries, entry],
+      collect,
+      [],
+    )
+    .option(
+      '--allow-origin <origin>',
+      'origin such as https://app.example.com whose pages may use a read or search key in a browser; may be repeated ' +
+        '(default: none)',
+      collect,
       [],
     )
     .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (from its start in UTC)')
     .option('--json', 'print {"id","key","name","kind","scope","allowedIps","expiresAt"}')
-    .action(async ({ project, name, kind, scope, allowIp, expires, json }: CreateOptions) => {
-      const expiresAtMs = readTime(expires)
+    .action(async ({ project, name, kind, scope, allowIp, allowOrigin, expires, json }: CreateOptions) => {
+      const rules = { allowedIps: allowIp, allowedOrigins: allowOrigin, expiresAt: readTime(expires) }
       const made = await shell.withServices(async ({ projects, keys }) => {
         const { projectId } = await projects.find(project)
         return await keys
-          .create(projectId, { name, kind, scope, allowedIps: allowIp, expiresAt: expiresAtMs })
-          .catch((error) => Promise.reject(namingOptions(error, allowIp)))
+          .create(projectId, { name, kind, scope, ...rules })
+          .catch((error) => Promise.reject(namingOptions(error, { allowIp, allowOrigin })))
       })
       const { id, key, allowedIps, expiresAt } = made
       await shell.answer(json, { id, key, name, kind, scope: made.scope, allowedIps, expiresAt }, [
@@ -81,7 +89,7 @@ function addList(key: Command, shell: Shell): void {
         record.kind,
         record.scope ?? '-',
         record.hint,
-        record.allowedIps.join(' ') || '*',
+        [record.allowedIps.join(' ') || '*', ...record.allowedOrigins].join(' '),
         stateOf(record, Date.now()),
       ])
       await shell.answer(
@@ -112,17 +120,26 @@ function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
   return `${Date.parse(expiresAt) <= now ? 'expired' : 'expires'} ${expiresAt}`
 }
 
+function collect(entry: string, entries: string[]): string[] {
+  return [...entries, entry]
+}
+
 /** The same error with the command's options as field names. */
-function namingOptions(error: unknown, allowIp: string[]): unknown {
+function namingOptions(
+  error: unknown,
+  { allowIp, allowOrigin }: Pick<CreateOptions, 'allowIp' | 'allowOrigin'>,
+): unknown {
   if (!(error instanceof AppError) || !error.errors) return error
   return invalidRequest(
     error.errors.map(({ field, message }) => {
-      const entry = /^allowedIps\.(\d+)$/.exec(field)?.[1]
-      if (entry) return { field: `--allow-ip ${allowIp[Number(entry)]}`, message }
+      const [list, entry] = field.split('.')
+      if (entry && list === 'allowedIps') return { field: `--allow-ip ${allowIp[Number(entry)]}`, message }
+      if (entry) return { field: `--allow-origin ${allowOrigin[Number(entry)]}`, message }
       const options: Record<string, string> = {
         name: '--name',
         scope: '--scope',
         allowedIps: '--allow-ip',
+        allowedOrigins: '--allow-origin',
         expiresAt: '--expires',
       }
       return { field: options[field] ?? field, message }

@@ -11,7 +11,9 @@ import type { By, Caller, KeyScope } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { nameProblem } from '../validation.ts'
+import { originProblems } from './allowed-origins.ts'
 import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
+import { formatOf, missingAuthorization, refused, wrongAddress } from './refusals.ts'
 import type { OwnKey } from './schemas.ts'
 import { bearerToken, generateKey, hashKey, hasKeyPrefix, type KeyKind, keyHint } from './token.ts'
 
@@ -28,6 +30,8 @@ export interface NewKey {
   scope?: KeyScope | undefined
   /** Addresses, CIDR ranges, `*`; empty is `*`. */
   allowedIps: string[]
+  /** Origins whose pages may use the key in a browser. None for a key that changes anything. */
+  allowedOrigins?: string[] | undefined
   /** Milliseconds since 1970, or null for a key that does not expire. */
   expiresAt: number | null
   createdBy?: string | null
@@ -43,6 +47,7 @@ export interface KeyRecord {
   /** `ck_live_…` and the last four characters. */
   hint: string
   allowedIps: string[]
+  allowedOrigins: string[]
   expiresAt: string | null
   createdAt: string
   createdBy: string | null
@@ -74,7 +79,7 @@ interface KeysOptions {
 /** What a key is checked against. */
 type KeyRow = Pick<
   typeof keys.$inferSelect,
-  'id' | 'projectId' | 'scope' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
+  'id' | 'projectId' | 'scope' | 'allowedOrigins' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
 > & {
   /** JSON. */
   allowedIps: string
@@ -87,6 +92,7 @@ const queries = preparedQueries((db) => ({
       projectId: keys.projectId,
       scope: keys.scope,
       allowedIps: sql<string>`${keys.allowedIps}`,
+      allowedOrigins: keys.allowedOrigins,
       expiresAt: keys.expiresAt,
       revokedAt: keys.revokedAt,
       lastUsedAt: keys.lastUsedAt,
@@ -126,6 +132,7 @@ export class Keys {
       scope: input.kind === 'ingest' ? null : (input.scope ?? 'full'),
       hint: keyHint(key),
       allowedIps: input.allowedIps,
+      allowedOrigins: input.allowedOrigins ?? [],
       expiresAt: input.expiresAt,
       createdAt: this.#options.now(),
       createdBy: input.createdBy ?? null,
@@ -171,7 +178,8 @@ export class Keys {
     const hasRules = row.allowedIps !== '[]'
     if (hasRules && !this.#rules.memo(row.allowedIps).allows(clientAddress())) throw wrongAddress()
     this.#recordUse(row, now, clientAddress)
-    return { projectId: row.projectId, keyId: row.id, scope: row.scope, clientAddress }
+    const { id: keyId, projectId, scope, allowedOrigins } = row
+    return { projectId, keyId, scope, allowedOrigins, clientAddress }
   }
 
   /** A key as its holder sees it. @throws unavailable when its project has just been deleted */
@@ -295,6 +303,7 @@ function newKeyProblems(input: NewKey, now: number): FieldError[] {
   for (const bad of validateIpEntries(input.allowedIps)) {
     problems.push({ field: `allowedIps.${bad.index}`, message: bad.message })
   }
+  problems.push(...originProblems(input))
   if (input.expiresAt !== null && !(input.expiresAt > now && Number.isSafeInteger(input.expiresAt))) {
     problems.push({ field: 'expiresAt', message: 'must be a time in the future' })
   }
@@ -324,34 +333,4 @@ function keyLabel(key: Pick<KeyRecord, 'name' | 'kind' | 'scope' | 'hint'>): str
 
 function shownHint({ kind, hint }: { kind: KeyKind; hint: string }): string {
   return `ck_${kind}_…${hint}`
-}
-
-function missingAuthorization(): AppError {
-  return new AppError('missing_authorization', 'Missing or invalid Authorization header', {
-    detail: 'Send the API key as `Authorization: Bearer <key>`.',
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  })
-}
-
-const formatOf = {
-  live: 'A key for this route starts with ck_live_; ingest keys open /ingest alone.',
-  ingest:
-    'A key for this route starts with ck_ingest_: create one of the kind Ingest in the console, or by `bun callbook key create --kind ingest`.',
-} satisfies Record<KeyKind, string>
-
-function refused(
-  code: 'invalid_api_key_format' | 'invalid_api_key' | 'api_key_expired',
-  title: string,
-  detail: string,
-): AppError {
-  return new AppError(code, title, {
-    detail,
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-  })
-}
-
-function wrongAddress(): AppError {
-  return new AppError('ip_address_not_allowed', 'IP address not allowed', {
-    detail: "The request's address is not on the key's allow-list.",
-  })
 }

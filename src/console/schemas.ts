@@ -38,6 +38,7 @@ export const NewKey = Type.Object({
   /** Of an API key alone; `full` by default. */
   scope: Type.Optional(Type.Unsafe<KeyScope>({ type: 'string', enum: keyScopes })),
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
+  allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
   /** ISO 8601; null for a key that does not expire. */
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })

@@ -65,6 +65,8 @@ export const keys = sqliteTable(
     hint: text().notNull(),
     /** JSON array of addresses, CIDR ranges and `*`; `[]` is `*`. */
     allowedIps: text('allowed_ips', { mode: 'json' }).$type<string[]>().notNull(),
+    /** JSON array of origins such as `https://app.example.com`, whose pages may use the key in a browser. */
+    allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull(),
     expiresAt: integer('expires_at'),
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),

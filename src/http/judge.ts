@@ -8,6 +8,7 @@ import { callerContext } from './caller.ts'
 import { isSafe } from './console-access.ts'
 import { consoleContext } from './console-context.ts'
 import type { ConsoleJudge } from './console-judge.ts'
+import { allowPage, preflightAnswer } from './cross-origin.ts'
 import { isOwnPage } from './origins.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { RequestContext, RequestContexts } from './request-context.ts'
@@ -52,6 +53,8 @@ export function judge({
       const known = contexts.of(request)
       const { keyKind, scope, access } = known.surface
       if (!keyKind && !access) return
+      const preflight = preflightAnswer(request, contexts)
+      if (preflight) return preflight
       const staleReason = staleBecause()
       if (staleReason !== null) throw stale(staleReason)
       admission.check()
@@ -59,6 +62,7 @@ export function judge({
         const authorization = authorizationOf(request.headers, known)
         context.caller = await keys.verify(keyKind, authorization, () => clientAddress(request))
         known.keyId = context.caller.keyId
+        allowPage(request, known, context.caller.allowedOrigins)
         if (rateLimiter) countAgainst(rateLimiter, known, context.caller.keyId)
         if (scope !== null) requireScope(scope, context.caller)
         return
@@ -80,7 +84,7 @@ function authorizationOf(headers: Headers, { surface: { protocol } }: RequestCon
 /** @throws rate_limited */
 function countAgainst(rateLimiter: RateLimiter, context: RequestContext, keyId: string): void {
   const { allowed, headers, retryAfterSeconds } = rateLimiter.take(keyId)
-  context.headers = headers
+  context.headers = { ...context.headers, ...headers }
   if (allowed) return
   throw new AppError('rate_limited', 'Too many requests', {
     detail: 'The limit of requests a minute for this key is used up.',

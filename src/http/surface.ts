@@ -9,6 +9,8 @@ export interface Surface {
   readonly keyKind: KeyKind | null
   /** The scope that an API key needs; null where it takes none. */
   readonly scope: KeyScope | null
+  /** Whether pages of other origins may use it with a key that allows them. */
+  readonly isForPages: boolean
   /** Who may use it, when it is the console's interface. */
   readonly access: ConsoleAccess | null
   /** The protocol spoken there, when it is not our own. */
@@ -40,30 +42,42 @@ interface SurfacesOptions {
 }
 
 /** Routes that need less than their method says: reading needs `read`, anything else `full`. */
-const scopes: Partial<Record<string, KeyScope>> = {
-  'GET /v1/key': 'search',
-  'HEAD /v1/key': 'search',
-  'POST /v1/knowledge/search': 'search',
-  'POST /v1/knowledge/preview': 'read',
-}
+const scopes: ReadonlyMap<string, KeyScope> = new Map([
+  ['GET /v1/key', 'search'],
+  ['HEAD /v1/key', 'search'],
+  ['POST /v1/knowledge/search', 'search'],
+  ['POST /v1/knowledge/preview', 'read'],
+])
 
 /** The scope that a key needs for a request under /v1. A route that nobody lists can only be too strict. */
 function scopeOf(method: string, path: string): KeyScope {
   // The router accepts one slash more at the end of a path.
   const bare = path.endsWith('/') ? path.slice(0, -1) : path
-  return scopes[`${method} ${bare}`] ?? (isSafe(method) ? 'read' : 'full')
+  return scopes.get(`${method} ${bare}`) ?? (isSafe(method) ? 'read' : 'full')
 }
 
 /** Finds the surface of a request from its method and path. */
 export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptions): SurfaceOf {
-  const open: Surface = { keyKind: null, scope: null, access: null, protocol: null, bodyBytesMax }
-  const live = (scope: KeyScope): Surface => ({ ...open, keyKind: 'live', scope })
+  const open: Surface = {
+    keyKind: null,
+    scope: null,
+    isForPages: false,
+    access: null,
+    protocol: null,
+    bodyBytesMax,
+  }
+  const live = (scope: KeyScope): Surface => ({
+    ...open,
+    keyKind: 'live',
+    scope,
+    isForPages: scope !== 'full',
+  })
   const ofScope: Record<KeyScope, Surface> = {
     full: live('full'),
     read: live('read'),
     search: live('search'),
   }
-  const agents = ofScope.search
+  const agents: Surface = { ...ofScope.search, isForPages: false }
   const keyed: readonly { prefix: string; surface: Surface }[] = [
     { prefix: '/ingest', surface: { ...open, keyKind: 'ingest' } },
     ...protocols.map((protocol) => ({ prefix: protocol.prefix, surface: { ...agents, protocol } })),

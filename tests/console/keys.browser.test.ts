@@ -96,7 +96,9 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     await page.getByRole('button', { name: 'Create API Key' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Agents')
+    expect(await dialog.getByLabel('Web pages').count()).toBe(0)
     await dialog.getByRole('radio', { name: /^Search/ }).click()
+    await dialog.getByLabel('Web pages').fill('https://app.example.com, http://localhost:5173')
     if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
     await dialog.getByRole('button', { name: 'Create key' }).click()
     const key = await dialog.getByLabel('Key', { exact: true }).inputValue()
@@ -105,6 +107,8 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     await page.getByRole('row').filter({ hasText: 'Agents' }).getByRole('cell', { name: 'Search' }).waitFor()
     const answer = await callsWith(key)
     expect([answer.status, (await answer.json()).title]).toEqual([403, 'Key does not allow this'])
+    const [made] = await service.services.keys.list(project.projectId)
+    expect(made?.allowedOrigins).toEqual(['https://app.example.com', 'http://localhost:5173'])
   })
 
   test.each([375, 800, 1280])('a name of ten letters is shown whole, %i px wide', async (width) => {

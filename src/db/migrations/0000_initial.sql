@@ -169,6 +169,7 @@ CREATE TABLE `keys` (
 	`hash` text NOT NULL,
 	`hint` text NOT NULL,
 	`allowed_ips` text NOT NULL,
+	`allowed_origins` text NOT NULL,
 	`expires_at` integer,
 	`created_at` integer NOT NULL,
 	`created_by` text,

@@ -50,6 +50,8 @@ describe('callbook key', () => {
     [['--expires', '2999-02-30'], '--expires 2999-02-30: must be an ISO 8601 time'],
     [['--expires', '2999-01-01T10:00:00'], 'must be an ISO 8601 time with its zone'],
     [['--kind', 'ingest', '--scope', 'read'], '--scope: is for API keys'],
+    [['--allow-origin', 'https://a.example'], '--allow-origin: needs the scope read or search'],
+    [['--scope', 'read', '--allow-origin', 'a.example'], '--allow-origin a.example: must be an origin'],
     [['--scope', 'write'], "--scope <scope>' argument 'write' is invalid"],
     [['--expires', '2020-01-01'], '--expires: must be a time in the future'],
   ])('%p is refused with the name of the option', async (args, message) => {

@@ -9,6 +9,7 @@ const subjects: Record<string, string> = {
   scope: 'The access',
   expiresAt: 'The day',
   allowedIps: 'An allowed address',
+  allowedOrigins: 'A web page',
   confirm: 'The text you typed',
 }
 

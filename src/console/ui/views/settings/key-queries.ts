@@ -15,7 +15,7 @@ export function keysQuery(project: string) {
 export type Access = KeyScope | 'ingest'
 
 export const accesses: Record<Access, { label: string; opens: string }> = {
-  full: { label: 'Full', opens: 'Everything: read and delete calls, write and search knowledge.' },
+  full: { label: 'Full', opens: 'Read and delete calls, write and search knowledge.' },
   read: { label: 'Read', opens: 'Read calls, read and search knowledge; change nothing.' },
   search: { label: 'Search', opens: 'Search knowledge and nothing else. For agents.' },
   ingest: { label: 'Ingest', opens: 'Send calls in; read nothing. For voice platforms.' },

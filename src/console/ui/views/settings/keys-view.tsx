@@ -108,7 +108,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<KeyRec
       header: 'Allowed from',
       width: '152px',
       from: 960,
-      render: ({ allowedIps }) => <Addresses entries={allowedIps} />,
+      render: (row) => <AllowedFrom row={row} />,
     },
     {
       key: 'expires',
@@ -158,6 +158,20 @@ function KeyName({ row, now }: { row: KeyRecord; now: number }) {
         </StatusBadge>
       )}
     </span>
+  )
+}
+
+function AllowedFrom({ row: { allowedIps, allowedOrigins } }: { row: KeyRecord }) {
+  return (
+    <>
+      <Addresses entries={allowedIps} />
+      {allowedOrigins.length > 0 && (
+        <span className="cb-dimmed" title={allowedOrigins.join('\n')}>
+          {' '}
+          · web pages
+        </span>
+      )}
+    </>
   )
 }
 

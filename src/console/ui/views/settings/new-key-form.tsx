@@ -6,6 +6,7 @@ import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
+import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
 import { type Expiry, expiresAtOf, expiryChoices, tomorrow } from './expiry.ts'
 import { type Access, accesses, isAccess } from './key-queries.ts'
 import { useAddressCheck } from './use-address-check.ts'
@@ -23,10 +24,12 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
   const [entries, setEntries] = useState([''])
   const [address, setAddress] = useState('')
+  const [origins, setOrigins] = useState('')
   const [isPending, setPending] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const check = useAddressCheck(project, entries, address)
   const expiresAt = expiresAtOf(expiry)
+  const isForPages = access === 'read' || access === 'search'
   const isReady = name.trim() !== '' && expiresAt !== undefined && check.problems.size === 0
 
   // Not a mutation: its cache would keep the key.
@@ -35,7 +38,8 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
     setError(null)
     try {
       const kind = access === 'ingest' ? { kind: access } : { kind: 'live' as const, scope: access }
-      const body = { name: name.trim(), ...kind, allowedIps, expiresAt: until }
+      const allowedOrigins = isForPages ? originsOf(origins) : []
+      const body = { name: name.trim(), ...kind, allowedIps, allowedOrigins, expiresAt: until }
       onMade(await unwrap(api.projects({ project }).keys.post(body)))
     } catch (failure) {
       setError(failure)
@@ -111,6 +115,7 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
         onAddressChange={setAddress}
         check={check}
       />
+      {isForPages && <AllowedOrigins value={origins} onChange={setOrigins} />}
       {error !== null && !isAboutFields(error, ['name', 'expiresAt']) && <Problem error={error} />}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onCancel}>
