@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
-import { callRoutes, ingestRoutes } from './calls/routes.ts'
+import { callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'
@@ -59,10 +59,11 @@ export function createServer(
     .wrap(requestLog({ admission, contexts, routes, record, isSecure, now: () => performance.now() }))
     .use(problems({ contexts, routes, onUnexpected }))
     .use(judge({ ...judgement, staleBecause: services.staleBecause, keys: services.keys, publicUrl }))
-    // Before jsonBody: JSON-RPC has an answer of its own to a bad body.
+    // Before jsonBody: JSON-RPC has an answer of its own to a bad body, and lines are not read at once.
     .use(
       mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
     )
+    .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
     .use(
       jsonBody({
         admission,
