@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
+import { ownKeyRoutes } from './auth/routes.ts'
 import { callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
@@ -93,6 +94,7 @@ export function createServer(
     .use(callRoutes(services.calls, buffers))
     .use(knowledgeRoutes({ ...services, buffers }))
     .use(erasureRoutes(services.erasureReceipts))
+    .use(ownKeyRoutes(services.keys))
     .use(
       vapiRoutes({
         search: services.search,

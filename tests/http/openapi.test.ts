@@ -44,6 +44,7 @@ const expectedStatuses: Record<string, string> = {
   'POST /v1/knowledge/preview': `200 400 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 400 413 415 ${keyed}`,
   'GET /v1/erasures/{id}': `200 404 ${keyed}`,
+  'GET /v1/key': `200 ${keyed}`,
   'POST /integrations/vapi/knowledge': `200 400 413 415 ${keyed}`,
   'POST /integrations/vapi/tool': `200 400 413 415 ${keyed}`,
   'POST /integrations/dify/retrieval': `200 400 404 413 415 ${keyed}`,
