@@ -97,6 +97,16 @@ export class Admission {
     }
   }
 
+  /** Gives up the request's place while it waits for something to happen: it is no load. */
+  async whileWaiting<Value>(wait: () => Promise<Value>): Promise<Value> {
+    this.#requests--
+    try {
+      return await wait()
+    } finally {
+      this.#requests++
+    }
+  }
+
   /** Counts what has arrived of the request's body so far. @throws unavailable when bodies take up too much already */
   hold(request: Request, arrivedBytes: number): void {
     const heldBytes = this.#bodies.get(request) ?? 0
