@@ -7,11 +7,11 @@ import { checkChange, eventTimes, onlyTurn } from './merge.ts'
 import { endChars, servedDocument, upToUpdatedAtChars } from './parts.ts'
 import { type CallChange, transcriptTurnsMax } from './schemas.ts'
 
-/** A call with as many parts is written as a whole again: a share of that is what its growth adds to each append. */
+/** After this many appends the whole document is written again, which is the only cost that grows with the call. */
 const partsMax = 64
 /** Longer turns are written with the whole document. */
 const partCharsMax = 4_096
-/** Words of parts are found by reading them all, so they are indexed when they have waited for this long. */
+/** Until the words of parts are indexed, every search reads all of them. */
 const indexedAfterMs = 60_000
 
 interface TurnAppenderOptions {

@@ -115,14 +115,14 @@ export class Lifecycle {
     await follower.close()
     search.close()
     metrics.close()
+    // No run begins from now on. They wait for each other, so they are aborted together.
+    const aborted = [this.#owning, projectErasure, erasure, sweeper].map((part) => part.close())
     // What the others ask of the index from now on is refused, so that none of them waits until it is filled.
     const indexSaved = index.close()
     await indexer.close()
     await textThreads.close()
     await wordBacklog.close()
-    // These wait for each other, so they are aborted together.
-    await Promise.all([this.#owning.close(), projectErasure.close(), erasure.close(), sweeper.close()])
-    await indexSaved
+    await Promise.all([...aborted, indexSaved])
     await database.close()
     owner.release()
   }
