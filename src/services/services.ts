@@ -83,7 +83,8 @@ export async function openServices({
     log: (level, message, fields) =>
       log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
   })
-  metrics.watch({ countPending: () => countPending(read), index, database })
+  const changeWatch = new ChangeWatch(common)
+  metrics.watch({ countPending: () => countPending(read), index, database, changeWatch })
   const sweeper = new Sweeper(database)
   const { eraseWithinMs } = config
   const erasure = new Erasure({ ...common, index, sweeper, eraseWithinMs })
@@ -95,7 +96,6 @@ export async function openServices({
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const calls = new Calls({ ...common, erasure })
-  const changeWatch = new ChangeWatch(common)
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
     ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch },
