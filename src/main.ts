@@ -7,6 +7,7 @@ import { Supervisor, workerVariable } from './start/supervisor.ts'
 // Starts the service on Bun; the only file that knows it.
 
 const workersMax = 64
+const silentSecondsMax = 60
 
 try {
   const worker = process.env[workerVariable]
@@ -64,5 +65,6 @@ async function startOnBun(worker: number | null): Promise<void> {
     }
   }
   const peerAddress = (request: Request) => server?.requestIP(request)?.address ?? null
-  await start({ listen, peerAddress }, worker)
+  const keepOpen = (request: Request) => server?.timeout(request, silentSecondsMax)
+  await start({ listen, peerAddress, keepOpen }, worker)
 }

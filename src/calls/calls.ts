@@ -38,6 +38,12 @@ const queries = preparedQueries((db) => {
       .from(sql`calls join call_documents on call_documents.seq = calls.seq`)
       .where(isThisCall)
       .prepare(),
+    bySeqs: db
+      .select({ seq: sql<number>`calls.seq`, document: servedDocument })
+      .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
+        and project_id = ${sql.placeholder('projectId')}
+        cross join call_documents on call_documents.seq = calls.seq`)
+      .prepare(),
   }
 })
 
@@ -78,6 +84,14 @@ export class Calls {
     }
     if (!row?.document) throw callNotFound()
     return { document: row.document }
+  }
+
+  /** The documents of calls by their row numbers, without those that are not there. */
+  async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
+    if (seqs.length === 0) return new Map()
+    const { bySeqs } = queries(this.#options.store(projectId).read)
+    const rows = await bySeqs.all({ projectId, seqs: JSON.stringify(seqs) })
+    return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */

@@ -145,6 +145,7 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
       tags: [
         { name: 'Calls', description: 'Records of the calls that agents handled.' },
         { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
+        { name: 'Changes', description: 'What has changed, to follow.' },
         { name: 'Erasures', description: 'Receipts of what was deleted.' },
         { name: 'Integrations', description: 'Protocols that agent platforms speak already.' },
         { name: 'Ingest', description: 'How platforms bring calls in.' },

@@ -127,6 +127,7 @@ describe('a key is judged before anything else about a request', () => {
       'DELETE /v1/knowledge/some-id',
       'GET /v1/calls',
       'GET /v1/calls/some-id',
+      'GET /v1/changes',
       'GET /v1/erasures/some-id',
       'GET /v1/key',
       'GET /v1/knowledge',
