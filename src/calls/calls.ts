@@ -49,6 +49,12 @@ const queries = preparedQueries((db) => {
       .from(sql`calls left join call_details on call_details.seq = calls.seq`)
       .where(isThisCall)
       .prepare(),
+    bySeqs: db
+      .select({ seq: sql<number>`calls.seq`, document: servedDocument })
+      .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
+        and project_id = ${sql.placeholder('projectId')}
+        cross join call_documents on call_documents.seq = calls.seq`)
+      .prepare(),
   }
 })
 
@@ -87,6 +93,14 @@ export class Calls {
   /** All that is known of a call beside its thirteen fields, as JSON bytes. */
   details(projectId: number, id: string, admit?: Admit): Promise<{ document: JsonBytes }> {
     return readDocument(queries(this.#options.store(projectId).read).detailsById, { projectId, id }, admit)
+  }
+
+  /** The documents of calls by their row numbers, without those that are not there. */
+  async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
+    if (seqs.length === 0) return new Map()
+    const { bySeqs } = queries(this.#options.store(projectId).read)
+    const rows = await bySeqs.all({ projectId, seqs: JSON.stringify(seqs) })
+    return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */

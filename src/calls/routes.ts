@@ -58,7 +58,9 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
         // Elysia gives null for an id whose percent-encoding is broken.
         ingest.put(caller.projectId, params.id ?? '', body, admit),
       )
-      return toCallResponse(document, isNew ? 201 : 200)
+      const answer = toCallResponse(document, isNew ? 201 : 200)
+      if (isNew) answer.headers.set('Location', `/v1/calls/${params.id}`)
+      return answer
     },
     { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: ingestCall },
   )

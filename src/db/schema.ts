@@ -39,7 +39,10 @@ export const projects = sqliteTable(
     publicId: text('public_id').notNull().unique(),
     /** Different projects may have the same one. */
     name: text().notNull(),
-    /** Counts every change of the project's calls and knowledge, in the batch that makes it. */
+    /**
+     * Counts every change of the project's calls and knowledge, in the transaction that makes it. Each changed record
+     * takes a number of its own, and numbers are committed in their order.
+     */
     changeSeq: integer('change_seq').notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
@@ -56,6 +59,8 @@ export const keys = sqliteTable(
     id: text().primaryKey(),
     projectId: projectId(),
     kind: text({ enum: ['live', 'ingest'] }).notNull(),
+    /** Null for an ingest key. */
+    scope: text({ enum: ['full', 'read', 'search'] }),
     name: text().notNull(),
     /** SHA-256 of the whole key, lowercase hex. The key itself is stored nowhere. */
     hash: text().notNull().unique(),
@@ -63,6 +68,8 @@ export const keys = sqliteTable(
     hint: text().notNull(),
     /** JSON array of addresses, CIDR ranges and `*`; `[]` is `*`. */
     allowedIps: text('allowed_ips', { mode: 'json' }).$type<string[]>().notNull(),
+    /** JSON array of origins such as `https://app.example.com`, whose pages may use the key in a browser. */
+    allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull(),
     expiresAt: integer('expires_at'),
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),
@@ -107,6 +114,7 @@ export const calls = sqliteTable(
     index('calls_by_time').on(table.projectId, table.createdAt, table.id, table.documentChars),
     index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt),
     index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt),
+    index('calls_by_change').on(table.projectId, table.changeSeq),
     // Partial: a call without either has no entry to keep.
     index('calls_by_source')
       .on(table.projectId, table.source, table.createdAt, table.id)
@@ -233,6 +241,7 @@ export const knowledgeItems = sqliteTable(
   (table) => [
     uniqueIndex('knowledge_items_by_id').on(table.projectId, table.id),
     index('knowledge_items_by_time').on(table.projectId, table.createdAt, table.seq),
+    index('knowledge_items_by_change').on(table.projectId, table.changeSeq),
   ],
 )
 
@@ -272,7 +281,10 @@ export const chunks = sqliteTable(
   ],
 )
 
-/** One row per deletion: the ledger of what is still to be erased, the tombstone of the id, and the erasure receipt. */
+/**
+ * One row per deletion: the ledger of what is still to be erased, the tombstone of the id, the erasure receipt, and the
+ * deletion as readers of changes see it. It is kept as long as the project.
+ */
 export const erasures = sqliteTable(
   'erasures',
   {
@@ -287,6 +299,7 @@ export const erasures = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.projectId, table.kind, table.idHash] }),
     index('erasures_open').on(table.requestedAt).where(sql`done_at is null`),
+    index('erasures_by_change').on(table.projectId, table.changeSeq),
   ],
 )
 

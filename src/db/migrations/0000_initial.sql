@@ -107,6 +107,7 @@ CREATE UNIQUE INDEX `calls_by_id` ON `calls` (`project_id`,`id`);--> statement-b
 CREATE INDEX `calls_by_time` ON `calls` (`project_id`,`created_at`,`id`,`document_chars`);--> statement-breakpoint
 CREATE INDEX `calls_by_evaluation` ON `calls` (`project_id`,`evaluation`,`created_at`);--> statement-breakpoint
 CREATE INDEX `calls_by_ended_reason` ON `calls` (`project_id`,`ended_reason`,`created_at`);--> statement-breakpoint
+CREATE INDEX `calls_by_change` ON `calls` (`project_id`,`change_seq`);--> statement-breakpoint
 CREATE INDEX `calls_by_source` ON `calls` (`project_id`,`source`,`created_at`,`id`) WHERE source is not null;--> statement-breakpoint
 CREATE INDEX `calls_by_agent_id` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`) WHERE agent_id is not null;--> statement-breakpoint
 CREATE INDEX `calls_at_a_glance` ON `calls` (`project_id`,`created_at`,`id`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`caller_digits`,`called_digits`);--> statement-breakpoint
@@ -151,6 +152,7 @@ CREATE TABLE `erasures` (
 );
 --> statement-breakpoint
 CREATE INDEX `erasures_open` ON `erasures` (`requested_at`) WHERE done_at is null;--> statement-breakpoint
+CREATE INDEX `erasures_by_change` ON `erasures` (`project_id`,`change_seq`);--> statement-breakpoint
 CREATE TABLE `idempotent_creates` (
 	`project_id` integer NOT NULL,
 	`key_hash` text NOT NULL,
@@ -182,10 +184,12 @@ CREATE TABLE `keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,
 	`kind` text NOT NULL,
+	`scope` text,
 	`name` text NOT NULL,
 	`hash` text NOT NULL,
 	`hint` text NOT NULL,
 	`allowed_ips` text NOT NULL,
+	`allowed_origins` text NOT NULL,
 	`expires_at` integer,
 	`created_at` integer NOT NULL,
 	`created_by` text,
@@ -213,6 +217,7 @@ CREATE TABLE `knowledge_items` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `knowledge_items_by_id` ON `knowledge_items` (`project_id`,`id`);--> statement-breakpoint
 CREATE INDEX `knowledge_items_by_time` ON `knowledge_items` (`project_id`,`created_at`,`seq`);--> statement-breakpoint
+CREATE INDEX `knowledge_items_by_change` ON `knowledge_items` (`project_id`,`change_seq`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`project_id` integer NOT NULL,
 	`person_id` text NOT NULL,
