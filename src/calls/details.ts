@@ -67,5 +67,9 @@ export const servedDetails: SQL = sql`
   coalesce(substr(details, 1, length(details) - 1), ${sql.raw(`'${emptyText.slice(0, -1)}'`)})
   || ',"metadata":' || coalesce(metadata, 'null') || '}'`
 
+/** Bytes of the details of a row of `calls`, without their metadata. */
+export const storedDetailsBytes: SQL<number> = sql`
+  coalesce((select octet_length(details) from call_details where call_details.seq = calls.seq), 0)`
+
 /** About how many bytes they have. SQLite knows those of a stored text without reading it. */
 export const detailsBytes: SQL<number> = sql`coalesce(octet_length(details), 0) + coalesce(octet_length(metadata), 0)`

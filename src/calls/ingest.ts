@@ -26,7 +26,7 @@ const batchCharsMax = 262_144
 interface IngestOptions {
   store: StoreOf
   recordHash: RecordHash
-  /** The most bytes that a call's document may have. */
+  /** The most bytes that a call's document and details may have. */
   config: { readonly callBytesMax: number }
   now: () => number
 }
@@ -198,8 +198,8 @@ export class Ingest {
 
   #checkSize({ document, details }: StoredCall): void {
     const { callBytesMax } = this.#options.config
-    if (Math.max(Buffer.byteLength(document), Buffer.byteLength(details ?? '')) <= callBytesMax) return
-    const detail = `A call has at most ${callBytesMax} bytes of JSON (CALL_MAX_BYTES), and so have its details; nothing was written.`
+    if (Buffer.byteLength(document) + Buffer.byteLength(details ?? '') <= callBytesMax) return
+    const detail = `A call has at most ${callBytesMax} bytes of JSON with its details (CALL_MAX_BYTES); nothing was written.`
     throw new AppError('payload_too_large', 'Payload too large', { detail })
   }
 

@@ -4,10 +4,10 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { callDetails, callDocuments, calls } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import { type StoredCall, unservedColumns } from './call-head.ts'
+import { storedDetailsBytes } from './details.ts'
 import { servedDocument } from './parts.ts'
 
-const charsWithDetails = sql<number>`document_chars
-  + coalesce((select octet_length(details) from call_details where call_details.seq = calls.seq), 0)`
+const charsWithDetails = sql<number>`document_chars + ${storedDetailsBytes}`
 
 const queries = preparedQueries((db) => ({
   charsById: db

@@ -236,7 +236,7 @@ describe('details in PUT /ingest/calls/:id', () => {
     ])
   })
 
-  test('are at most CALL_MAX_BYTES', async () => {
+  test('are at most CALL_MAX_BYTES together with the call, also when turns are appended', async () => {
     await putDetails('heavy', { costUsd: 1 })
     const timeline = Array.from({ length: 10 }, () => ({ ...entry, text: 'é'.repeat(60_000) }))
     const problem = await expectProblem(
@@ -246,7 +246,21 @@ describe('details in PUT /ingest/calls/:id', () => {
     )
     expect(problem.detail).toContain(`${callBytesMax} bytes`)
     expect(await detailsOf('heavy')).toEqual({ ...nothing, costUsd: 1 })
+    const turn = (content: string) => ({ role: 'user', content })
+    expect(
+      (await put('heavy', { transcript: [turn('x'.repeat(500_000))], details: { timeline: null } })).ok,
+    ).toBe(true)
+    expect((await put('heavy', { details: { timeline: timeline.slice(1) } })).status).toBe(413)
+    expect((await put('heavy', { details: { timeline: [{ ...entry, text: 'x'.repeat(65_000) }] } })).ok).toBe(
+      true,
+    )
+    const turns = [turn('x'.repeat(2_000))]
+    const append = (at: number) => put('heavy', { appendTranscript: { at, turns } })
+    let at = 1
+    while ((await append(at)).ok) at++
+    expect(at).toBeWithin(8, 20)
     expect((await (await project.fetch('/v1/calls/heavy')).json()).summary).toBeNull()
+    expect((await (await project.fetch('/v1/calls/heavy/details')).text()).length).toBeLessThan(100_000)
   })
 })
 
