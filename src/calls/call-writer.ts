@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type SQL, sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
@@ -28,7 +29,7 @@ interface Batch {
   writes: readonly PendingWrite[]
 }
 
-/** Writes calls with their documents, metadata and words, many in one transaction. */
+/** Writes calls with their documents, details and words, many in one transaction. */
 export class CallWriter {
   readonly #store: StoreOf
   readonly #recordHash: RecordHash
@@ -48,7 +49,8 @@ export class CallWriter {
     const rest = [
       ...writeDocuments(batch),
       ...deleteParts(batch),
-      ...writeMetadata(batch),
+      ...writeDetails(batch),
+      ...writeLabels(batch),
       ...this.#writeWords(batch),
     ]
     const [, created, changed] = await write.batch([
@@ -161,20 +163,38 @@ function deleteParts({ projectId, writes }: Batch): SQL[] {
   )
 }
 
-function writeMetadata({ projectId, writes }: Batch): SQL[] {
-  const rows = writes
-    .filter(({ before, after }) => after.metadata !== (before?.metadata ?? null))
-    .map(({ id, after }) => [id, after.metadata] as const)
+function writeDetails(batch: Batch): SQL[] {
+  return (['details', 'metadata'] as const).flatMap((name) => {
+    const rows = batch.writes
+      .filter(({ before, after }) => after[name] !== (before?.[name] ?? null))
+      .map(({ id, after }) => [id, after[name]] as const)
+    const column = sql.raw(name)
+    return forWritten(
+      batch,
+      rows,
+      (calls) => sql`insert into call_details (seq, ${column}) select calls.seq, value from ${calls}
+        where true on conflict (seq) do update set ${column} = excluded.${column}`,
+    )
+  })
+}
+
+/** From the heads, which are written before. */
+function writeLabels(batch: Batch): SQL[] {
+  const rows = batch.writes
+    .filter(({ before, after }) => !isDeepStrictEqual(before?.labels ?? null, after.labels))
+    .map(withoutValue)
   return [
     ...forWritten(
-      { projectId, writes },
+      batch,
       rows,
-      (calls) => sql`delete from call_metadata where seq in (select calls.seq from ${calls})`,
+      (calls) => sql`delete from call_labels where seq in (select calls.seq from ${calls})`,
     ),
     ...forWritten(
-      { projectId, writes },
-      rows.filter(([, metadata]) => metadata !== null),
-      (calls) => sql`insert into call_metadata (seq, metadata) select calls.seq, value from ${calls}`,
+      batch,
+      rows,
+      (calls) => sql`insert into call_labels (seq, label, project_id, created_at, id)
+        select seq, label.value, project_id, created_at, written.id
+        from (select calls.* from ${calls}) as written cross join json_each(labels) as label`,
     ),
   ]
 }

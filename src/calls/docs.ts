@@ -1,6 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
-import { Call, CallPage } from './schemas.ts'
+import { Call, CallDetails, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
 
@@ -24,6 +24,15 @@ export const getCall = {
   summary: 'Get a call',
   parameters,
   responses: keyedAnswers({ 200: jsonAnswer('The call.', Call) }, ['not_found']),
+}
+
+export const getCallDetails = {
+  ...keyed,
+  operationId: 'getCallDetails',
+  summary: 'Get the details of a call',
+  description: 'All that is known of it beside its thirteen fields. They are deleted with it.',
+  parameters,
+  responses: keyedAnswers({ 200: jsonAnswer('The details.', CallDetails) }, ['not_found']),
 }
 
 export const deleteCall = {

@@ -6,7 +6,7 @@ import type { RequestContexts } from '../http/request-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
-import { deleteCall, getCall, ingestCall, ingestLines, listCalls } from './docs.ts'
+import { deleteCall, getCall, getCallDetails, ingestCall, ingestLines, listCalls } from './docs.ts'
 import type { JsonBytes } from './document.ts'
 import type { Ingest } from './ingest.ts'
 import { answerLines } from './lines-response.ts'
@@ -33,6 +33,16 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
         return toCallResponse(document)
       },
       { detail: getCall },
+    )
+    .get(
+      '/:id/details',
+      async ({ caller, params }) => {
+        const { document } = await buffers.bodyOf((admit) =>
+          calls.details(caller.projectId, params.id, admit),
+        )
+        return toCallResponse(document)
+      },
+      { detail: getCallDetails },
     )
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: deleteCall,

@@ -98,6 +98,11 @@ export const calls = sqliteTable(
     callerNumber: text('caller_number'),
     calledNumber: text('called_number'),
     endedReason: text('ended_reason'),
+    /** The platform that the call came from. */
+    source: text(),
+    agentId: text('agent_id'),
+    /** Those of the call's review; null when it has none. call_labels finds calls by them. */
+    labels: text({ mode: 'json' }).$type<string[]>(),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),
@@ -110,6 +115,13 @@ export const calls = sqliteTable(
     index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt),
     index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt),
     index('calls_by_change').on(table.projectId, table.changeSeq),
+    // Partial: a call without either has no entry to keep.
+    index('calls_by_source')
+      .on(table.projectId, table.source, table.createdAt, table.id)
+      .where(sql`source is not null`),
+    index('calls_by_agent_id')
+      .on(table.projectId, table.agentId, table.createdAt, table.id)
+      .where(sql`agent_id is not null`),
     // Every column that lists filter and count by, so that a scan of 100,000 calls reads no rows.
     index('calls_at_a_glance').on(
       table.projectId,
@@ -163,10 +175,31 @@ export const callParts = sqliteTable(
   (table) => [primaryKey({ columns: [table.seq, table.turnCount] })],
 )
 
-export const callMetadata = sqliteTable('call_metadata', {
+/** What is known of a call beside its document, for calls of which anything is: see src/calls/details.ts. */
+export const callDetails = sqliteTable('call_details', {
   seq: callSeq(),
-  metadata: text().notNull(),
+  /** The details as they are served, but for their metadata. */
+  details: text(),
+  metadata: text(),
 })
+
+/** Calls by the labels of their reviews, in the order of lists. WITHOUT ROWID. */
+export const callLabels = sqliteTable(
+  'call_labels',
+  {
+    seq: integer()
+      .notNull()
+      .references(() => calls.seq, { onDelete: 'cascade' }),
+    label: text().notNull(),
+    projectId: projectId(),
+    createdAt: integer('created_at').notNull(),
+    id: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.seq, table.label] }),
+    index('call_labels_by_label').on(table.projectId, table.label, table.createdAt, table.id),
+  ],
+)
 
 /**
  * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its

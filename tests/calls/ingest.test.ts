@@ -746,8 +746,8 @@ describe('long calls', () => {
 
 async function metadataOf(project: TestProject): Promise<string[]> {
   const rows = await service.services.database.read.all<{ metadata: string }>(sql`
-    select metadata from call_metadata join calls on calls.seq = call_metadata.seq
-    where project_id = ${project.projectId}`)
+    select metadata from call_details join calls on calls.seq = call_details.seq
+    where metadata is not null and project_id = ${project.projectId}`)
   return rows.map(({ metadata }) => metadata)
 }
 

@@ -38,6 +38,7 @@ const expectedStatuses: Record<string, string> = {
   'GET /metrics': '200 403 500',
   'GET /v1/calls': `200 400 ${keyed}`,
   'GET /v1/calls/{id}': `200 404 ${keyed}`,
+  'GET /v1/calls/{id}/details': `200 404 ${keyed}`,
   'DELETE /v1/calls/{id}': `200 404 507 ${keyed}`,
   'GET /v1/changes': `200 400 ${keyed}`,
   'GET /v1/knowledge': `200 ${keyed}`,
@@ -198,7 +199,15 @@ describe('real answers', () => {
       isEngaged: true,
       callAnalysis: { score: 1.5, deep: { list: [null, true] } },
       transcript: [{ role: 'user', content: 'c' }],
-      metadata: { a: 1 },
+      details: {
+        agent: { id: 'a' },
+        direction: 'web',
+        recordingUrl: 'https://example.com/a.mp3',
+        costUsd: 0.1,
+        latencyMs: 700,
+        timeline: [{ atSeconds: 1.5, kind: 'tool_call', name: 'look_up', text: '{}' }],
+        metadata: { a: 1 },
+      },
     }
     await check('ingestCall', await project.send('PUT', '/ingest/calls/full', full))
     await check('ingestCall', await project.send('PUT', '/ingest/calls/empty', {}))
@@ -207,6 +216,8 @@ describe('real answers', () => {
     await check('listCalls', await project.fetch('/v1/calls?limit=0'))
     await check('getCall', await project.fetch('/v1/calls/full'))
     await check('getCall', await project.fetch('/v1/calls/empty'))
+    await check('getCallDetails', await project.fetch('/v1/calls/full/details'))
+    await check('getCallDetails', await project.fetch('/v1/calls/empty/details'))
     await check('listChanges', await project.fetch('/v1/changes'))
     const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: '# H\n\nwords' })
     const path = created.headers.get('location') ?? ''
@@ -245,6 +256,7 @@ describe('real answers', () => {
     await check('listCalls', await fetch(`${service.url}/v1/calls`))
     await check('listChanges', await project.fetch('/v1/changes?wait=x'))
     await check('getCall', await project.fetch('/v1/calls/nobody'))
+    await check('getCallDetails', await project.fetch('/v1/calls/nobody/details'))
     await check('deleteCall', await project.fetch('/v1/calls/nobody', { method: 'DELETE' }))
     await check('getErasure', await project.fetch('/v1/erasures/nothing'))
     await check('getKnowledge', await project.fetch('/v1/knowledge/nothing'))
