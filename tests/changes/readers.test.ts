@@ -13,11 +13,14 @@ setDefaultTimeout(90_000)
 /** More than the requests that are answered at once. */
 const readers = 1_200
 const moreMbMax = 100
-const unread = 50
+const unread = 150
 /** Together more than sockets take. */
 const callsUnread = 200
 const summaryChars = 40_000
 const unreadMbMax = 100
+/** All of them together would hold more than a gigabyte. */
+const largeChars = 8_300_000
+const largeMbMax = 300
 
 const { folder, remove } = freshFolder()
 let service: ServiceProcess
@@ -110,6 +113,23 @@ describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait'
     one?.socket.resume()
     await until(() => one?.received().includes(`"id":"unread-${callsUnread - 1}"`) ?? false, 'Reading on')
     for (const { socket } of all) socket.destroy()
+  })
+
+  test('share one limit if the calls are large, and go on once they read', async () => {
+    const after = await end()
+    for (let n = 0; n < 3; n++) await put(`large-${n}`, { summary: 'y'.repeat(largeChars) })
+    const before = residentMb()
+    const all = await Promise.all(Array.from({ length: unread }, () => stream(after)))
+    for (const { socket } of all) socket.pause()
+    for (let n = 0; n < 20; n++) {
+      expect((await project.fetch('/v1/calls/before')).status).toBe(200)
+      expect(residentMb() - before).toBeLessThan(largeMbMax)
+      await Bun.sleep(50)
+    }
+    for (const { socket } of all) socket.destroy()
+    const fresh = await stream(after)
+    await until(() => fresh.received().length > 3 * largeChars, 'Reading on')
+    fresh.socket.destroy()
   })
 
   test('are answered when the service ends, which they do not delay', async () => {
