@@ -10,8 +10,8 @@ import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(90_000)
-/** More than the requests that are answered at once. */
-const readers = 1_200
+/** Half of them wait, which are more than the requests that are answered at once; the others stream. */
+const readers = 2_200
 const moreMbMax = 100
 const unread = 150
 /** Together more than sockets take. */
@@ -81,7 +81,11 @@ describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait'
       const some = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? wait(after) : stream(after)))
       all.push(...(await Promise.all(some)))
     }
-    await until(() => all.filter(({ received }) => received().includes('retry:')).length === readers / 2)
+    await until(async () => {
+      const metrics = await (await fetch(`${service.url}/metrics`)).text()
+      return metrics.includes(`callbook_waiting_readers ${readers}\n`)
+    })
+    expect(all.filter(({ received }) => received().includes('retry:'))).toHaveLength(readers / 2)
     expect((await project.fetch('/v1/calls/before')).status).toBe(200)
     expect(residentMb() - before).toBeLessThan((moreMbMax * readers) / 1_000)
     await put('heard-by-all')
