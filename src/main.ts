@@ -48,7 +48,12 @@ async function startOnBun(worker: number | null): Promise<void> {
       port,
       hostname: host,
       reusePort: sharesPort,
-      fetch,
+      // Node tells it by itself. A client that knows does not send a request into a connection that is closing.
+      fetch: async (request) => {
+        const answer = await fetch(request)
+        answer.headers.set('Keep-Alive', `timeout=${keepAliveSeconds}`)
+        return answer
+      },
       // Limits on bodies are ours: Bun's own answer to a large one is a bare 413.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: keepAliveSeconds,

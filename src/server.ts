@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
-import { callRoutes, ingestRoutes } from './calls/routes.ts'
+import { ownKeyRoutes } from './auth/routes.ts'
+import { callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
 import { Call } from './calls/schemas.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
@@ -62,10 +63,11 @@ export function createServer(
     .wrap(requestLog({ admission, contexts, routes, record, isSecure, now: () => performance.now() }))
     .use(problems({ contexts, routes, onUnexpected }))
     .use(judge({ ...judgement, staleBecause: services.staleBecause, keys: services.keys, publicUrl }))
-    // Before jsonBody: JSON-RPC has an answer of its own to a bad body.
+    // Before jsonBody: JSON-RPC has an answer of its own to a bad body, and lines are not read at once.
     .use(
       mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
     )
+    .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
     .use(
       jsonBody({
         admission,
@@ -96,6 +98,7 @@ export function createServer(
     .use(callRoutes(services.calls, buffers))
     .use(knowledgeRoutes({ ...services, buffers }))
     .use(erasureRoutes(services.erasureReceipts))
+    .use(ownKeyRoutes(services.keys))
     .use(
       changeRoutes({
         ...{ ...services, admission, buffers, records: { Call, Item } },

@@ -270,6 +270,21 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       }
     })
 
+    test('two Hosts are 400, also when they are the same', async () => {
+      for (const second of ['localhost', 'elsewhere.example', '']) {
+        const text = `GET /v1/calls HTTP/1.1\r\nHost: localhost\r\nhost: ${second}\r\nAuthorization: Bearer ${key}\r\n\r\n`
+        expect([second, (await rawRequest(service.url, text)).status]).toEqual([second, 400])
+      }
+    })
+
+    // Deno's server keeps idle connections open for good.
+    test.skipIf(name === 'Deno')('how long an idle connection stays open is told', async () => {
+      for (const path of ['/health', '/v1/calls', '/nowhere']) {
+        const { headers } = await raw(`GET ${path} HTTP/1.1`)
+        expect([path, headers.get('keep-alive')]).toEqual([path, 'timeout=75'])
+      }
+    })
+
     test('a request without a Host is answered, and needs its key', async () => {
       expect((await rawRequest(service.url, 'GET /health HTTP/1.0\r\n\r\n')).status).toBe(200)
       expect((await rawRequest(service.url, 'GET /v1/calls HTTP/1.0\r\n\r\n')).status).toBe(401)

@@ -1,12 +1,15 @@
 import { Elysia } from 'elysia'
+import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
+import type { RequestContexts } from '../http/request-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
-import { deleteCall, getCall, ingestCall, listCalls } from './docs.ts'
+import { deleteCall, getCall, ingestCall, ingestLines, listCalls } from './docs.ts'
 import type { JsonBytes } from './document.ts'
 import type { Ingest } from './ingest.ts'
+import { answerLines } from './lines-response.ts'
 import { changeErrors } from './merge.ts'
 import { readPageRequest, toPageResponse } from './page-response.ts'
 import { CallChange } from './schemas.ts'
@@ -45,9 +48,32 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
         // Elysia gives null for an id whose percent-encoding is broken.
         ingest.put(caller.projectId, params.id ?? '', body, admit),
       )
-      return toCallResponse(document, isNew ? 201 : 200)
+      const answer = toCallResponse(document, isNew ? 201 : 200)
+      if (isNew) answer.headers.set('Location', `/v1/calls/${params.id}`)
+      return answer
     },
     { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: ingestCall },
+  )
+}
+
+interface IngestLinesOptions {
+  ingest: Ingest
+  admission: Admission
+  contexts: RequestContexts
+  onUnexpected: (error: unknown, requestId: string) => void
+}
+
+/** POST /ingest/calls: many calls, one a line. It reads its body itself. */
+export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }: IngestLinesOptions) {
+  return new Elysia().use(callerContext()).post(
+    '/ingest/calls',
+    ({ caller, request }) => {
+      const { requestId, surface } = contexts.of(request)
+      const report = (error: unknown) => onUnexpected(error, requestId)
+      const limits = { bytesMax: surface.bodyBytesMax, admission }
+      return answerLines(request, caller.projectId, { ...limits, ingest, onUnexpected: report })
+    },
+    { parse: 'none', detail: ingestLines },
   )
 }
 

@@ -59,6 +59,8 @@ export const keys = sqliteTable(
     id: text().primaryKey(),
     projectId: projectId(),
     kind: text({ enum: ['live', 'ingest'] }).notNull(),
+    /** Null for an ingest key. */
+    scope: text({ enum: ['full', 'read', 'search'] }),
     name: text().notNull(),
     /** SHA-256 of the whole key, lowercase hex. The key itself is stored nowhere. */
     hash: text().notNull().unique(),
@@ -66,6 +68,8 @@ export const keys = sqliteTable(
     hint: text().notNull(),
     /** JSON array of addresses, CIDR ranges and `*`; `[]` is `*`. */
     allowedIps: text('allowed_ips', { mode: 'json' }).$type<string[]>().notNull(),
+    /** JSON array of origins such as `https://app.example.com`, whose pages may use the key in a browser. */
+    allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull(),
     expiresAt: integer('expires_at'),
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),

@@ -47,9 +47,11 @@ const expectedStatuses: Record<string, string> = {
   'POST /v1/knowledge/preview': `200 400 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 400 413 415 ${keyed}`,
   'GET /v1/erasures/{id}': `200 404 ${keyed}`,
+  'GET /v1/key': `200 ${keyed}`,
   'POST /integrations/vapi/knowledge': `200 400 413 415 ${keyed}`,
   'POST /integrations/vapi/tool': `200 400 413 415 ${keyed}`,
   'POST /integrations/dify/retrieval': `200 400 404 413 415 ${keyed}`,
+  'POST /ingest/calls': `200 413 415 ${keyed}`,
   'PUT /ingest/calls/{id}': `200 201 400 409 410 413 415 507 ${keyed}`,
 }
 
@@ -117,10 +119,11 @@ describe('the OpenAPI document', () => {
   test('offers only JSON where only JSON is served, and problem+json for every error but those of protocols', () => {
     for (const operation of operations) {
       const takesBody = operation.method === 'POST' || operation.method === 'PUT'
-      expect(Object.keys(requestContentOf(operation))).toEqual(takesBody ? ['application/json'] : [])
+      const type = operation.operationId === 'ingestCalls' ? 'application/x-ndjson' : 'application/json'
+      expect(Object.keys(requestContentOf(operation))).toEqual(takesBody ? [type] : [])
       for (const status of Object.keys(operation.responses)) {
         const types = Object.keys(contentOf(operation, status))
-        const success = operation.path === '/metrics' ? 'text/plain' : 'application/json'
+        const success = operation.path === '/metrics' ? 'text/plain' : type
         const failure = operation.path.startsWith('/integrations') ? success : 'application/problem+json'
         expect([operation.path, status, types]).toEqual([
           operation.path,
