@@ -1,14 +1,15 @@
 import { Elysia } from 'elysia'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
+import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
-import { deleteCall, getCall, ingestCall, listCalls } from './docs.ts'
+import * as docs from './docs.ts'
 import type { JsonBytes } from './document.ts'
 import type { Ingest } from './ingest.ts'
 import { changeErrors } from './merge.ts'
-import { readPageRequest, toPageResponse } from './page-response.ts'
+import { listCalls } from './page-response.ts'
 import { CallChange } from './schemas.ts'
 
 /** /v1/calls: what customers do with the records of their calls. */
@@ -17,11 +18,12 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
     .use(callerContext())
     .get(
       '',
-      async ({ caller, query }) => {
-        const request = readPageRequest(query)
-        return await toPageResponse(await calls.list(caller.projectId, request), request, buffers)
-      },
-      { detail: listCalls },
+      ({ caller, request }) =>
+        listCalls(calls, caller.projectId, readParameters(request.url), {
+          accept: request.headers.get('accept'),
+          buffers,
+        }),
+      { detail: docs.listCalls },
     )
     .get(
       '/:id',
@@ -29,10 +31,10 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
         const { document } = await buffers.bodyOf((admit) => calls.get(caller.projectId, params.id, admit))
         return toCallResponse(document)
       },
-      { detail: getCall },
+      { detail: docs.getCall },
     )
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
-      detail: deleteCall,
+      detail: docs.deleteCall,
     })
 }
 
@@ -47,7 +49,7 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
       )
       return toCallResponse(document, isNew ? 201 : 200)
     },
-    { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: ingestCall },
+    { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: docs.ingestCall },
   )
 }
 
