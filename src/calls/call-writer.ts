@@ -44,16 +44,22 @@ export class CallWriter {
       ...writeMetadata(projectId, writes),
       ...this.#writeWords(projectId, writes),
     ]
-    const [, created, changed] = await write.batch([
+    // Only the statements that are needed: these have many indexes, so preparing one takes as long as running it.
+    const [first, ...more] = [...this.#createHeads(projectId, writes), ...changeHeads(projectId, writes)].map(
+      (statement) => write.all<{ id: string }>(statement),
+    )
+    if (!first) return new Set()
+    const [, written, ...others] = await write.batch([
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
-      write.all<{ id: string }>(this.#createHeads(projectId, writes)),
-      write.all<{ id: string }>(changeHeads(projectId, writes)),
+      first,
+      ...more,
       ...rest.map((statement) => write.run(statement)),
     ])
-    return new Set([...created, ...changed].map(({ id }) => id))
+    const alsoWritten = others.slice(0, more.length) as { id: string }[][]
+    return new Set([written, ...alsoWritten].flat().map(({ id }) => id))
   }
 
-  #createHeads(projectId: number, writes: readonly PendingWrite[]): SQL {
+  #createHeads(projectId: number, writes: readonly PendingWrite[]): SQL[] {
     const heads = writes
       .filter(({ seenChangeSeq }) => seenChangeSeq === null)
       .map(({ id, after }) => ({
@@ -62,13 +68,16 @@ export class CallWriter {
         createdAt: Date.parse(after.call.createdAt),
         hash: this.#recordHash(projectId, 'call', id),
       }))
-    return sql`
+    if (heads.length === 0) return []
+    return [
+      sql`
       insert into ${calls} (project_id, id, created_at, change_seq, ${names})
       select ${projectId}, value ->> 'id', value ->> 'createdAt', ${newChangeSeq(projectId)}, ${values}
       from json_each(${JSON.stringify(heads)})
       where not exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
         and id_hash = value ->> 'hash')
-      on conflict do nothing returning id`
+      on conflict do nothing returning id`,
+    ]
   }
 
   #writeWords(projectId: number, writes: readonly PendingWrite[]): SQL[] {
@@ -101,16 +110,19 @@ const values = sql.raw(columns.map(([key]) => `value ->> '${key}'`).join(', '))
 const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${name}`).join(', '))
 
 /** An upsert by seq, since `update … from` scans all the project's calls. */
-function changeHeads(projectId: number, writes: readonly PendingWrite[]): SQL {
+function changeHeads(projectId: number, writes: readonly PendingWrite[]): SQL[] {
   const heads = writes
     .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
     .map(({ id, seenChangeSeq, after }) => ({ ...toHead(after), id, seen: seenChangeSeq }))
-  return sql`
+  if (heads.length === 0) return []
+  return [
+    sql`
     insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
     select seen.seq, seen.project_id, seen.id, seen.created_at, ${newChangeSeq(projectId)}, ${values}
     from json_each(${JSON.stringify(heads)}) cross join calls as seen on seen.project_id = ${projectId}
       and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
-    where true on conflict (seq) do update set ${replaced}, change_seq = excluded.change_seq returning id`
+    where true on conflict (seq) do update set ${replaced}, change_seq = excluded.change_seq returning id`,
+  ]
 }
 
 function writeDocuments(projectId: number, writes: readonly PendingWrite[]): SQL[] {

@@ -10,8 +10,12 @@ import { isAmong, readWaiting, seqsMatching, type WaitingCalls } from './word-ma
 
 /** Matching calls are counted up to here. */
 export const totalMax = 10_000
-/** A search for words looks at this many of the first calls, and then at more, before it looks at all. */
-const windows = [2_000, 32_000]
+const limitsDefault = {
+  /** A condition that more calls meet is not worth reading all of them. */
+  counted: totalMax,
+  /** A search for words looks at this many of the first calls, and then at more, before it looks at all. */
+  windows: [2_000, 32_000],
+}
 const facetValuesMax = 50
 
 /** A call that was found. */
@@ -32,12 +36,14 @@ export class CallFinder {
   readonly #db: ReadDatabase
   readonly #projectId: number
   readonly #search: CallSearch
+  readonly #limits: typeof limitsDefault
   #source: Promise<Source> | undefined
 
-  constructor(db: ReadDatabase, projectId: number, search: CallSearch) {
+  constructor(db: ReadDatabase, projectId: number, search: CallSearch, limits = limitsDefault) {
     this.#db = db
     this.#projectId = projectId
     this.#search = search
+    this.#limits = limits
   }
 
   /** The first calls in the order of the search, from where the page before ended. */
@@ -46,24 +52,24 @@ export class CallFinder {
     const source = await this.#readSource()
     const page = sql`limit ${limit} offset ${offset}`
     if (!source.words) return await this.#select(sql`${this.#rows(source, after)} ${page}`)
-    for (const few of windows) {
+    for (const few of this.#limits.windows) {
       const { places, looked } = await this.#inWindow(source, { few, page, after })
       if (looked < few || places.length === limit) return places
     }
     return await this.#select(sql`${this.#rowsWithWords(source.words, after)} ${this.#inOrder} ${page}`)
   }
 
-  /** How many calls match: exact without filters, else counted up to one more than `totalMax`. */
+  /** How many calls match: exact without filters, else counted up to one more than the limit. */
   async count(): Promise<number> {
     if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
     if (this.#search.words?.length === 0) return 0
     const source = await this.#readSource()
-    const max = totalMax + 1
+    const max = this.#limits.counted + 1
     if (!source.words) {
       return source.total ?? (await this.#countOf(sql`${this.#branches(source.path)} limit ${max}`))
     }
-    if (source.size <= totalMax) {
-      const some = this.#window(source, totalMax, undefined)
+    if (source.size <= this.#limits.counted) {
+      const some = this.#window(source, this.#limits.counted, undefined)
       const seqs = this.#seqsWith(source.words, isAmong('some'))
       return await this.#countOf(sql`select seq from (
         with some as materialized (${some}) select seq from some where seq in (${seqs}))`)
@@ -85,19 +91,20 @@ export class CallFinder {
     if (from !== undefined || to !== undefined) paths.push(null)
     const waiting = words && (await readWaiting(this.#db, this.#projectId, words))
     const matching = words && waiting ? { words, waiting } : undefined
-    if (paths.length === 0) return { path: null, size: totalMax + 1, total: null, words: matching }
+    if (paths.length === 0)
+      return { path: null, size: this.#limits.counted + 1, total: null, words: matching }
     const sizes = await this.#sizesOf(paths)
     const size = Math.min(...sizes)
     const smallest = paths[sizes.indexOf(size)] ?? null
-    const isChosen = size <= totalMax || (conditions.length === 1 && smallest?.isOrdered)
+    const isChosen = size <= this.#limits.counted || (conditions.length === 1 && smallest?.isOrdered)
     const total = conditions.length <= 1 ? (sizes[0] ?? null) : null
     return { path: isChosen ? smallest : null, size, total, words: matching }
   }
 
-  /** How many calls each path has, counted up to one more than `totalMax`, whatever the other conditions are. */
+  /** How many calls each path has, counted up to one more than the limit, whatever the other conditions are. */
   async #sizesOf(paths: readonly (Path | null)[]): Promise<number[]> {
     const counts = paths.map((path, at) => {
-      const rows = sql`${this.#branches(path, { isAlone: true })} limit ${totalMax + 1}`
+      const rows = sql`${this.#branches(path, { isAlone: true })} limit ${this.#limits.counted + 1}`
       return sql`select ${at} as at, count(*) as size from (${rows})`
     })
     const rows = await this.#db
@@ -227,7 +234,7 @@ interface Words {
 interface Source {
   /** Null for the order of lists. */
   path: Path | null
-  /** How many calls the smallest path has, counted up to one more than `totalMax`. */
+  /** How many calls the smallest path has, counted up to one more than the limit. */
   size: number
   /** How many calls match but for their words, when that is known. */
   total: number | null

@@ -386,8 +386,8 @@ describe('a page that weighs more than is answered at once', () => {
     const tail = '],"pagination":{"total":16,"limit":100,"offset":0,"next":null}}'
     expect(text === `{"data":[${documents.join(',')}${tail}`).toBe(true)
     const part = await (await project.fetch('/v1/calls?limit=14&offset=1')).text()
-    const partTail = '],"pagination":{"total":16,"limit":14,"offset":1}}'
-    expect(part === `{"data":[${documents.slice(1, 15).join(',')}${partTail}`).toBe(true)
+    const partTail = '],"pagination":{"total":16,"limit":14,"offset":1,"next":"'
+    expect(part.startsWith(`{"data":[${documents.slice(1, 15).join(',')}${partTail}`)).toBe(true)
   }, 60_000)
 
   /** Reads the beginning of the page, does something, and reads on. */
@@ -522,7 +522,7 @@ describe('a page of a gigabyte', () => {
       yield filler
       yield Buffer.from(after)
     }
-    yield Buffer.from(`],"pagination":{"total":${count},"limit":1000,"offset":0}}`)
+    yield Buffer.from(`],"pagination":{"total":${count},"limit":1000,"offset":0,"next":null}}`)
   }
 
   /** Compares a stream with pieces as it comes; false from the first byte that differs. */
