@@ -148,7 +148,9 @@ describe('a list of calls', () => {
           const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
           expect(plan).toContain(index)
           // Only words, bounds and parts of numbers have to be sorted; of calls of one time the ids are.
-          const sorts = plan.split('\n').filter((step) => /TEMP B-TREE/.test(step) && !/RIGHT PART|LAST TERM/.test(step))
+          const sorts = plan
+            .split('\n')
+            .filter((step) => /TEMP B-TREE/.test(step) && !/RIGHT PART|LAST TERM/.test(step))
           const isSorted = !/updated_at>|duration|digits_reversed/.test(index)
           expect([order, query, sorts.length > 0]).toEqual([order, query, !isSorted])
           expect(plan).not.toMatch(/SCAN calls/)
