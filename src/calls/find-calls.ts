@@ -52,7 +52,7 @@ export class CallFinder {
     const source = await this.#readSource()
     const page = sql`limit ${limit} offset ${offset}`
     if (!source.words) return await this.#select(sql`${this.#rows(source, after)} ${page}`)
-    for (const few of this.#limits.windows) {
+    for (const few of source.isByWords ? [] : this.#limits.windows) {
       const { places, looked } = await this.#inWindow(source, { few, page, after })
       if (looked < few || places.length === limit) return places
     }
@@ -68,15 +68,16 @@ export class CallFinder {
     if (!source.words) {
       return source.total ?? (await this.#countOf(sql`${this.#branches(source.path)} limit ${max}`))
     }
-    if (source.size <= this.#limits.counted) {
+    if (source.total !== null) return source.total
+    if (!source.isByWords && source.size <= this.#limits.counted) {
       const some = this.#window(source, this.#limits.counted, undefined)
       const seqs = this.#seqsWith(source.words, isAmong('some'))
       return await this.#countOf(sql`select seq from (
         with some as materialized (${some}) select seq from some where seq in (${seqs}))`)
     }
-    const isOnlyWords = !isFiltered({ ...this.#search, words: undefined })
-    const seqs = isOnlyWords ? this.#seqsWith(source.words) : this.#rowsWithWords(source.words, undefined)
-    return await this.#countOf(sql`select seq from (${seqs}) limit ${max}`)
+    return await this.#countOf(
+      sql`select seq from (${this.#rowsWithWords(source.words, undefined)}) limit ${max}`,
+    )
   }
 
   #readSource(): Promise<Source> {
@@ -86,25 +87,45 @@ export class CallFinder {
 
   async #chooseSource(): Promise<Source> {
     const { conditions, from, to, words } = this.#search
+    const { counted } = this.#limits
     const paths: (Path | null)[] = conditions.map(({ path }) => path)
     // Of a few days all calls may be read.
     if (from !== undefined || to !== undefined) paths.push(null)
-    const waiting = words && (await readWaiting(this.#db, this.#projectId, words))
-    const matching = words && waiting ? { words, waiting } : undefined
-    if (paths.length === 0)
-      return { path: null, size: this.#limits.counted + 1, total: null, words: matching }
-    const sizes = await this.#sizesOf(paths)
+    const sizes = paths.length > 0 ? await this.#sizesOf(paths) : [counted + 1]
     const size = Math.min(...sizes)
     const smallest = paths[sizes.indexOf(size)] ?? null
-    const isChosen = size <= this.#limits.counted || (conditions.length === 1 && smallest?.isOrdered)
-    const total = conditions.length <= 1 ? (sizes[0] ?? null) : null
-    return { path: isChosen ? smallest : null, size, total, words: matching }
+    const isChosen = size <= counted || (conditions.length === 1 && smallest?.isOrdered)
+    const path = isChosen ? smallest : null
+    if (words) return { path, size, ...(await this.#chooseWords(words, size, paths.length === 0)) }
+    const isOne = conditions.length <= 1 && paths.length > 0
+    return { path, size, total: isOne ? (sizes[0] ?? null) : null, words: undefined, isByWords: false }
+  }
+
+  /** @param size of the smallest path @param isAlone whether there is no other filter */
+  async #chooseWords(
+    words: Words['words'],
+    size: number,
+    isAlone: boolean,
+  ): Promise<Pick<Source, 'total' | 'words' | 'isByWords'>> {
+    const waiting = await readWaiting(this.#db, this.#projectId, words)
+    const { counted } = this.#limits
+    const sizeBy = (by: 'exact' | 'match') => {
+      const seqs = seqsMatching(this.#projectId, words, waiting, undefined, by)
+      return this.#countOf(sql`select seq from (${seqs}) limit ${counted + 1}`)
+    }
+    const least = await sizeBy('exact')
+    const found = least > counted ? least : await sizeBy('match')
+    return {
+      words: { words, waiting },
+      total: isAlone ? found : null,
+      isByWords: found <= Math.min(counted, size),
+    }
   }
 
   /** How many calls each path has, counted up to one more than the limit, whatever the other conditions are. */
   async #sizesOf(paths: readonly (Path | null)[]): Promise<number[]> {
     const counts = paths.map((path, at) => {
-      const rows = sql`${this.#branches(path, { isAlone: true })} limit ${this.#limits.counted + 1}`
+      const rows = this.#branches(path, { isAlone: true, max: this.#limits.counted + 1 })
       return sql`select ${at} as at, count(*) as size from (${rows})`
     })
     const rows = await this.#db
@@ -122,10 +143,11 @@ export class CallFinder {
    * A select for each range of the path. With ranges in order, SQLite merges them without reading on: an `in` would read
    * all of them.
    * @param isAlone without the other conditions
+   * @param max so many of each range, and of all of them
    */
   #branches(
     path: Path | null,
-    { after, isAlone = false }: { after?: Place | undefined; isAlone?: boolean } = {},
+    { after, isAlone = false, max }: { after?: Place | undefined; isAlone?: boolean; max?: number } = {},
   ): SQL {
     const others = this.#search.conditions.filter((condition) => condition.path !== path)
     const checks = isAlone ? [] : others.map(({ check }) => check)
@@ -145,7 +167,10 @@ export class CallFinder {
       return sql`select ${sql.raw(table)}.seq as seq${place} from ${sql.raw(table)}${indexed}${toCalls}
         where ${sql.join(wheres, sql` and `)}`
     })
-    return sql.join(branches, path?.isOrdered ? sql` union all ` : sql` union `)
+    const union = path?.isOrdered ? sql` union all ` : sql` union `
+    if (max === undefined) return sql.join(branches, union)
+    const limited = branches.map((branch) => sql`select * from (${branch} limit ${max})`)
+    return sql`${sql.join(limited, union)} limit ${max}`
   }
 
   #times(created: SQL, after: Place | undefined): SQL[] {
@@ -239,6 +264,8 @@ interface Source {
   /** How many calls match but for their words, when that is known. */
   total: number | null
   words: Words | undefined
+  /** Whether fewer calls have the words, so that these are read first. */
+  isByWords: boolean
 }
 
 /** How many calls a project has. */

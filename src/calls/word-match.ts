@@ -46,15 +46,20 @@ export async function readWaiting(
   return { seqs: rows.map(({ seq }) => seq), matching: matching.map(({ seq }) => seq) }
 }
 
-/** The calls that have the words of any of the queries. @param indexed a further condition on rows of the word table */
+/**
+ * The calls that have the words of any of the queries.
+ * @param indexed a further condition on rows of the word table
+ * @param by `exact` for some of the calls
+ */
 export function seqsMatching(
   projectId: number,
   query: readonly WordQuery[],
   waiting: WaitingCalls,
   indexed: SQL = sql`true`,
+  by: 'match' | 'exact' = 'match',
 ): SQL {
   const table = callWords(projectId)
-  const match = query.map((words) => `(${words.match})`).join(' OR ')
+  const match = query.map((words) => `(${words[by]})`).join(' OR ')
   const found = sql`select rowid as seq from ${table} where ${table} match ${match} and ${indexed}`
   if (waiting.seqs.length === 0) return found
   return sql`${found} and rowid not in (select value from json_each(${JSON.stringify(waiting.seqs)}))
