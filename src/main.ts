@@ -7,6 +7,7 @@ import { Supervisor, workerVariable } from './start/supervisor.ts'
 // Starts the service on Bun; the only file that knows it.
 
 const workersMax = 64
+const silentSecondsMax = 60
 
 try {
   const worker = process.env[workerVariable]
@@ -45,7 +46,12 @@ async function startOnBun(worker: number | null): Promise<void> {
       port,
       hostname: host,
       reusePort: sharesPort,
-      fetch,
+      // Node tells it by itself. A client that knows does not send a request into a connection that is closing.
+      fetch: async (request) => {
+        const answer = await fetch(request)
+        answer.headers.set('Keep-Alive', `timeout=${keepAliveSeconds}`)
+        return answer
+      },
       // Limits on bodies are ours: Bun's own answer to a large one is a bare 413.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: keepAliveSeconds,
@@ -59,5 +65,6 @@ async function startOnBun(worker: number | null): Promise<void> {
     }
   }
   const peerAddress = (request: Request) => server?.requestIP(request)?.address ?? null
-  await start({ listen, peerAddress }, worker)
+  const keepOpen = (request: Request) => server?.timeout(request, silentSecondsMax)
+  await start({ listen, peerAddress, keepOpen }, worker)
 }

@@ -29,7 +29,7 @@ export function loadCalls(
   insertAll(db, projectId, calls, hasWords)
   for (const { sql } of indexes) db.exec(sql)
   db.exec(`
-    update projects set change_seq = 1 where id = ${projectId};
+    update projects set change_seq = (select count(*) from calls where project_id = ${projectId}) where id = ${projectId};
     commit;
     pragma wal_checkpoint(truncate)`)
   db.close()
@@ -44,7 +44,7 @@ function insertAll(
   const columns = Object.entries(writtenColumns)
   const insertHead = db.prepare(`
     insert into calls (seq, project_id, id, created_at, change_seq, ${columns.map(([, { name }]) => name)})
-    values (?, ${projectId}, ?, ?, 1, ${columns.map(() => '?')})`)
+    values (?, ${projectId}, ?, ?, ?, ${columns.map(() => '?')})`)
   const insertDocument = db.prepare('insert into call_documents (seq, document) values (?, ?)')
   const insertWords = db.prepare(`insert into call_words_${projectId} (rowid, words) values (?, ?)`)
   const words = new CallWords()
@@ -54,7 +54,7 @@ function insertAll(
     const document = toDocument(call)
     const head: Record<string, string | number | null> = toHead({ ...unserved, call, document })
     seq++
-    insertHead.run([seq, id, Date.parse(call.createdAt), ...columns.map(([name]) => head[name] ?? null)])
+    insertHead.run([seq, id, Date.parse(call.createdAt), seq, ...columns.map(([name]) => head[name] ?? null)])
     insertDocument.run(seq, document)
     if (hasWords) insertWords.run(seq, words.of(call))
   }

@@ -20,8 +20,8 @@ export interface Path {
 
 interface Range {
   /** The table by the name that `where` calls it. Its rows have `project_id`, `created_at` and `seq`. */
-  table: 'calls' | 'call_values'
-  /** The index to read; only for calls. */
+  table: 'calls' | 'call_values' | 'call_labels'
+  /** The index to read, unless it is the primary key. */
   index?: string
   where: SQL
 }
@@ -50,6 +50,10 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
         filter.column,
         values.map((value) => (value === noValue ? null : headText(value))),
       )
+    case 'equal':
+      return anyValue(filter.column, values)
+    case 'label':
+      return anyLabel(values)
     case 'exact':
       // A plus that was not escaped comes as a space.
       return anyNumber(
@@ -85,6 +89,19 @@ function anyValue(column: Column, values: readonly (string | number | null)[]): 
     value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
   )
   return { check: any(checks), path: { ranges: checks.map((where) => by(column, where)), isOrdered: true } }
+}
+
+function anyLabel(labels: readonly string[]): Condition {
+  const ranges = labels.map(
+    (label): Range => ({
+      table: 'call_labels',
+      index: 'call_labels_by_label',
+      where: sql`call_labels.label = ${label}`,
+    }),
+  )
+  const check = sql`exists (select 1 from call_labels where call_labels.seq = calls.seq
+    and call_labels.label in ${labels})`
+  return { check, path: { ranges, isOrdered: labels.length === 1 } }
 }
 
 function anyNumber(

@@ -1,8 +1,15 @@
 import type { OpenAPIV3 } from 'openapi-types'
-import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter, queryParameter } from '../http/openapi.ts'
+import {
+  deletedAnswer,
+  headerOf,
+  jsonAnswer,
+  keyedAnswers,
+  pathParameter,
+  queryParameter,
+} from '../http/openapi.ts'
 import { callFields } from './fields.ts'
 import { type CallFilter, callFilters, type FilterName } from './filters.ts'
-import { Call, CallPage } from './schemas.ts'
+import { Call, CallDetails, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
 
@@ -28,6 +35,9 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   callerNumber: { about: 'Exactly this number, as it is stored.', example: ['+15557294053'] },
   calledNumber: { about: 'Exactly this number, as it is stored.', example: ['+15550100000'] },
   endedReason: { about: 'Exactly this; `none` for null.', example: ['customer-ended-call'] },
+  source: { about: 'The platform that sent the call.', example: ['vapi'] },
+  agentId: { about: 'Exactly this agent.', example: ['agent-7'] },
+  label: { about: 'One of the labels that people gave the call.', example: ['billing'] },
   text: {
     about: 'All of these words, in any form, in the transcript or the summary.',
     example: ['late refund'],
@@ -94,6 +104,15 @@ export const getCall = {
   responses: keyedAnswers({ 200: jsonAnswer('The call.', Call) }, ['not_found']),
 }
 
+export const getCallDetails = {
+  ...keyed,
+  operationId: 'getCallDetails',
+  summary: 'Get the details of a call',
+  description: 'All that is known of it beside its thirteen fields. They are deleted with it.',
+  parameters,
+  responses: keyedAnswers({ 200: jsonAnswer('The details.', CallDetails) }, ['not_found']),
+}
+
 export const deleteCall = {
   ...keyed,
   operationId: 'deleteCall',
@@ -114,7 +133,12 @@ export const ingestCall = {
   description: 'The same request twice changes nothing the second time, so every failure can be retried.',
   parameters: [pathParameter('id', '1 to 128 characters of A-Z a-z 0-9 . _ : -', 'call-1042')],
   responses: keyedAnswers(
-    { 200: jsonAnswer('The call, merged.', Call), 201: jsonAnswer('The call, created.', Call) },
+    {
+      200: jsonAnswer('The call, merged.', Call),
+      201: jsonAnswer('The call, created.', Call, {
+        headers: { Location: headerOf("The call's path.", '/v1/calls/call-1042') },
+      }),
+    },
     [
       'invalid_request',
       'transcript_gap',
@@ -124,6 +148,42 @@ export const ingestCall = {
       'insufficient_storage',
     ],
   ),
+}
+
+const linesExample = `{"id":"call-1042","status":"completed","duration":91.2,"summary":"Moved the booking to Friday."}
+{"id":"call-1043","callerNumber":"+15557294053"}
+`
+const lineAnswersExample = `{"id":"call-1042","status":201}
+{"id":"call-1043","status":200}
+`
+
+export const ingestLines = {
+  tags: ['Ingest'],
+  security: [{ ingestKey: [] }],
+  operationId: 'ingestCalls',
+  summary: 'Create or merge many calls, one a line',
+  description: `Each line is a call as for \`PUT /ingest/calls/{id}\`, with its \`id\`; blank lines are skipped. Calls are \
+written while the body arrives, and each line is answered in its order by a line with its \`id\` and the \`status\` that a \
+request of its own would have, as soon as it is committed. A refused line, also with \`code\`, \`title\` and \`detail\`, stops no \
+other. A request has at most 10,000 lines and BODY_MAX_BYTES; where the body is too large, too slow or ends early, the last \
+line, with the \`id\` null, says so, and no line after it was written. Sending everything again does no harm.`,
+  requestBody: {
+    required: true,
+    content: linesOf(linesExample),
+  },
+  responses: keyedAnswers(
+    {
+      200: {
+        description: 'A line for each line of the body.',
+        content: linesOf(lineAnswersExample),
+      },
+    },
+    ['payload_too_large', 'unsupported_media_type'],
+  ),
+}
+
+function linesOf(example: string): OpenAPIV3.ResponseObject['content'] & object {
+  return { 'application/x-ndjson': { schema: { type: 'string', example } } }
 }
 
 function pageParameter(name: string, fallback: number, description: string): OpenAPIV3.ParameterObject {

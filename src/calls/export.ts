@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
+import { detailsBytes } from './details.ts'
 import type { JsonBytes } from './document.ts'
 import type { CallFinder } from './find-calls.ts'
 import { asImportLines, type CallForm } from './forms.ts'
@@ -12,9 +13,9 @@ const placesMax = 1_000
 export const exportedCharsMax = 262_144
 
 const queries = preparedQueries((db) => ({
-  metadataChars: db
-    .select({ seq: sql<number>`seq`, chars: sql<number>`length(metadata)` })
-    .from(sql`json_each(${sql.placeholder('seqs')}) cross join call_metadata on call_metadata.seq = value`)
+  detailsBytes: db
+    .select({ seq: sql<number>`seq`, chars: detailsBytes })
+    .from(sql`json_each(${sql.placeholder('seqs')}) cross join call_details on call_details.seq = value`)
     .prepare(),
 }))
 
@@ -61,7 +62,7 @@ async function sizesOf(
 ): Promise<(readonly [number, number])[]> {
   const more = new Map<number, number>()
   if (form === asImportLines) {
-    const rows = await queries(read).metadataChars.all({ seqs: JSON.stringify(places.map(({ seq }) => seq)) })
+    const rows = await queries(read).detailsBytes.all({ seqs: JSON.stringify(places.map(({ seq }) => seq)) })
     for (const { seq, chars } of rows) more.set(seq, chars)
   }
   return places.map(({ seq, chars }) => [seq, chars + (more.get(seq) ?? 0)])

@@ -7,6 +7,10 @@ type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
   /** Any text, and `none` for null; the values in use are offered. */
   | { kind: 'value'; column: Column }
+  /** Any text. */
+  | { kind: 'equal'; column: Column }
+  /** Any of a call's labels. */
+  | { kind: 'label' }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
   /** ISO 8601 times or dates: at or after, and before. */
   | { kind: 'since' | 'before'; column: Column }
@@ -47,6 +51,9 @@ export const callFilters = [
   { name: 'callerNumber', kind: 'exact', column: 'callerNumber', digits: 'callerDigits' },
   { name: 'calledNumber', kind: 'exact', column: 'calledNumber', digits: 'calledDigits' },
   { name: 'endedReason', kind: 'value', column: 'endedReason' },
+  { name: 'source', kind: 'equal', column: 'source' },
+  { name: 'agentId', kind: 'equal', column: 'agentId' },
+  { name: 'label', kind: 'label' },
   { name: 'text', kind: 'words' },
 ] as const satisfies readonly FilterDefinition[]
 

@@ -10,6 +10,7 @@ import { servedDocument, servedDocuments } from './parts.ts'
 const occurredAtField = sql`coalesce(',"occurredAt":"' || strftime('%Y-%m-%dT%H:%M:%S', occurred_at / 1000, 'unixepoch')
   || printf('.%03dZ"', occurred_at % 1000), '')`
 const metadataField = sql`coalesce(',"metadata":' || metadata, '')`
+const detailsField = sql`coalesce(',"details":' || details, '')`
 
 const queries = preparedQueries((db) => {
   const seqs = sql`json_each(${sql.placeholder('seqs')}) as wanted`
@@ -26,11 +27,11 @@ const queries = preparedQueries((db) => {
       .prepare(),
     lines: linesOf(sql`document || char(10)`, documents),
     importLines: linesOf(
-      sql`case when occurred_at is null and metadata is null then document
-        else substr(document, 1, length(document) - 1) || ${occurredAtField} || ${metadataField} || '}' end || char(10)`,
-      sql`(select calls.seq, occurred_at, metadata, ${servedDocument} as document from ${seqs}
+      sql`case when occurred_at is null and has_details is null then document
+        else substr(document, 1, length(document) - 1) || ${occurredAtField} || ${metadataField} || ${detailsField} || '}' end || char(10)`,
+      sql`(select calls.seq, occurred_at, metadata, details, call_details.seq as has_details, ${servedDocument} as document from ${seqs}
         cross join calls on calls.seq = wanted.value cross join call_documents on call_documents.seq = calls.seq
-        left join call_metadata on call_metadata.seq = calls.seq)`,
+        left join call_details on call_details.seq = calls.seq)`,
     ),
     documents: db
       .select({ document: sql<string>`document` })
@@ -60,7 +61,7 @@ export const asDocuments: CallForm = async (db, seqs) =>
 /** Documents, one a line. */
 export const asLines: CallForm = async (db, seqs) => (await queries(db).lines.get({ seqs }))?.lines ?? ''
 
-/** Lines that also have `occurredAt` and `metadata`, which are not served, so that importing them loses nothing. */
+/** Lines that also have `occurredAt`, `metadata` and `details`, so that importing them loses nothing. */
 export const asImportLines: CallForm = async (db, seqs) =>
   (await queries(db).importLines.get({ seqs }))?.lines ?? ''
 

@@ -1,13 +1,16 @@
 import { Elysia } from 'elysia'
+import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
+import type { RequestContexts } from '../http/request-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
 import * as docs from './docs.ts'
 import type { JsonBytes } from './document.ts'
 import type { Ingest } from './ingest.ts'
+import { answerLines } from './lines-response.ts'
 import { changeErrors } from './merge.ts'
 import { listCalls } from './page-response.ts'
 import { CallChange } from './schemas.ts'
@@ -33,6 +36,16 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
       },
       { detail: docs.getCall },
     )
+    .get(
+      '/:id/details',
+      async ({ caller, params }) => {
+        const { document } = await buffers.bodyOf((admit) =>
+          calls.details(caller.projectId, params.id, admit),
+        )
+        return toCallResponse(document)
+      },
+      { detail: docs.getCallDetails },
+    )
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: docs.deleteCall,
     })
@@ -47,9 +60,32 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
         // Elysia gives null for an id whose percent-encoding is broken.
         ingest.put(caller.projectId, params.id ?? '', body, admit),
       )
-      return toCallResponse(document, isNew ? 201 : 200)
+      const answer = toCallResponse(document, isNew ? 201 : 200)
+      if (isNew) answer.headers.set('Location', `/v1/calls/${params.id}`)
+      return answer
     },
     { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: docs.ingestCall },
+  )
+}
+
+interface IngestLinesOptions {
+  ingest: Ingest
+  admission: Admission
+  contexts: RequestContexts
+  onUnexpected: (error: unknown, requestId: string) => void
+}
+
+/** POST /ingest/calls: many calls, one a line. It reads its body itself. */
+export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }: IngestLinesOptions) {
+  return new Elysia().use(callerContext()).post(
+    '/ingest/calls',
+    ({ caller, request }) => {
+      const { requestId, surface } = contexts.of(request)
+      const report = (error: unknown) => onUnexpected(error, requestId)
+      const limits = { bytesMax: surface.bodyBytesMax, admission }
+      return answerLines(request, caller.projectId, { ...limits, ingest, onUnexpected: report })
+    },
+    { parse: 'none', detail: docs.ingestLines },
   )
 }
 

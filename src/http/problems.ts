@@ -55,17 +55,25 @@ function noSuchPath(): AppError {
   return new AppError('not_found', 'Not found', { detail: 'There is nothing at this path; see /docs.' })
 }
 
+/** Where to do what people try here. */
+const elsewhere: Record<string, string> = {
+  'POST /v1/calls':
+    'Write calls with an ingest key: one by PUT /ingest/calls/:id, many by POST /ingest/calls. ',
+}
+
 /** Also for a literal path that matches another method's `:id`, such as GET /v1/knowledge/search. */
 function wrongMethod(method: string, path: string, routes: RouteTable): AppError | null {
   const allowed = routes.methodsOf(path)
   if (allowed.length === 0 || allowed.includes(method)) return null
+  const takes = `This path takes ${allowed.join(', ')}; see /docs.`
   return new AppError('method_not_allowed', 'Method not allowed', {
-    detail: `This path takes ${allowed.join(', ')}; see /docs.`,
+    detail: `${elsewhere[`${method} ${path}`] ?? ''}${takes}`,
     headers: { Allow: allowed.join(', ') },
   })
 }
 
-function internal(): AppError {
+/** What is answered instead of an error that is not for the client. */
+export function internal(): AppError {
   return new AppError('internal', 'Internal error', {
     detail: 'Something went wrong on our side; the log has it under this request id.',
   })

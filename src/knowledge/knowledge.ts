@@ -126,7 +126,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
   count: db.select({ items: sql<number>`count(*)` }).from(knowledgeItems).where(isNamed).prepare(),
   bySeqs: db
-    .select(itemColumns)
+    .select({ ...itemColumns, seq: knowledgeItems.seq })
     .from(knowledgeItems)
     .where(isOneOf)
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
@@ -212,6 +212,14 @@ export class Knowledge {
     const last = found.length > listed.length ? listed.at(-1) : undefined
     const sizes = listed.map(({ seq, chars }): SizedRow => [seq, chars])
     return { slices: readSlices(read, sizes, fields), next: last ? writeCursor(last) : null }
+  }
+
+  /** Items as JSON by their row numbers, without those that are not there. */
+  async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
+    if (seqs.length === 0) return new Map()
+    const { bySeqs } = queries(this.#options.store(projectId).read)
+    const rows = await bySeqs.all({ seqs: JSON.stringify(seqs) })
+    return new Map(rows.map((row) => [row.seq, JSON.stringify(toItem(row))]))
   }
 
   /** A page of items without their texts, newest first. */

@@ -31,6 +31,7 @@ const change: fc.Arbitrary<CallChange> = fc.record({
   callerNumber: few(numbers),
   calledNumber: few(numbers),
   duration: few([0, 1, 1.5, 60]),
+  details: few([{}, { agent: null }, { agent: { id: 'x', name: null } }, { agent: { id: 'y', name: 'Y' } }]),
   callAnalysis: few([null, {}, { k: 'x' }, { k: 4, l: true }, { k: '4', l: [1] }, { k: 'true', l: false }]),
   summary: few([null, 'alpha', 'beta', 'alpha beta', 'gamma']),
   updatedAt: few([3, 4, 5]).map(time),
@@ -55,6 +56,7 @@ const filters: Record<string, fc.Arbitrary<string[]>> = {
   callerNumber: some('+15551', '5551', '15551'),
   calledNumber: some('+1 (555) 2', 'anonymous'),
   number: some('1', '555', '15552', '+15551', '2155'),
+  agentId: some('x', 'y', 'z'),
   text: some('alpha', 'beta', 'alpha beta', 'gam', 'delta'),
   'analysis.k': some('x', '4', '4.0', 'true'),
   'analysis.l': some('true', 'false', '1'),
@@ -83,9 +85,13 @@ describe('a list of calls', () => {
       fc.asyncProperty(plan, async ({ calls, query, order, limit, writes, counted, windows }) => {
         const project = await service.mintProject()
         const stored = new Map<string, Call>()
+        const agents = new Map<string, string | null>()
+        const isFound = (call: Call) => isListed(call, query, agents.get(call.id))
         const put = async (id: string, change: CallChange) => {
           const answer = await project.send('PUT', `/ingest/calls/${id}`, change)
-          if (answer.ok) stored.set(id, await answer.json())
+          if (!answer.ok) return
+          stored.set(id, await answer.json())
+          if (change.details?.agent !== undefined) agents.set(id, change.details.agent?.id ?? null)
         }
         await Promise.all(calls.map((call, n) => put('abcdefghijkl'[n] ?? '', call)))
         const asked = { ...query, order: [order] }
@@ -94,7 +100,7 @@ describe('a list of calls', () => {
           new CallFinder(service.services.database.readAside, project.projectId, search, { counted, windows })
         let last: Call | undefined
         for (let isOver = false; !isOver; ) {
-          const matching = [...stored.values()].filter((call) => isListed(call, query)).sort(inOrder(order))
+          const matching = [...stored.values()].filter(isFound).sort(inOrder(order))
           const expected = matching.filter((call) => !last || inOrder(order)(call, last) > 0).slice(0, limit)
           const after = last && { createdAt: Date.parse(last.createdAt), id: last.id }
           const found = await finder().places(limit, { ...(after ? { after } : {}) })
@@ -110,7 +116,7 @@ describe('a list of calls', () => {
           else if (id && stored.delete(id)) await service.services.calls.delete(project.projectId, id)
           isOver = expected.length < limit
         }
-        await expectLists(project, { asked, stored, query, order, limit })
+        await expectLists(project, { asked, stored, query, order, limit, isFound })
       }),
       { numRuns: 150 },
     )
@@ -130,6 +136,9 @@ describe('a list of calls', () => {
       [{ callerNumber: ['1'] }, 'calls_by_caller_digits (project_id=? AND caller_digits=?'],
       [{ calledNumber: ['1'] }, 'calls_by_called_digits (project_id=? AND called_digits=?'],
       [{ number: ['1'] }, 'calls_by_called_digits_reversed (project_id=? AND called_digits_reversed>? AND'],
+      [{ agentId: ['a'] }, 'calls_by_agent_id (project_id=? AND agent_id=?'],
+      [{ source: ['a'] }, 'calls_by_source (project_id=? AND source=?'],
+      [{ label: ['a'] }, 'call_labels_by_label (project_id=? AND label=?'],
       [{ 'analysis.k': ['x'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ from: [time(1)] }, 'calls_at_a_glance (project_id=? AND created_at>?'],
       [{}, 'calls_at_a_glance (project_id=?'],
@@ -185,9 +194,17 @@ async function expectLists(
     query,
     order,
     limit,
-  }: { asked: Query; stored: Map<string, Call>; query: Query; order: string; limit: number },
+    isFound,
+  }: {
+    asked: Query
+    stored: Map<string, Call>
+    query: Query
+    order: string
+    limit: number
+    isFound: (call: Call) => boolean
+  },
 ): Promise<void> {
-  const expected = [...stored.values()].filter((call) => isListed(call, query)).sort(inOrder(order))
+  const expected = [...stored.values()].filter(isFound).sort(inOrder(order))
   const parameters = toParameters(asked)
   const lines = await project.fetch(`/v1/calls?${parameters}`, {
     headers: { accept: 'application/x-ndjson' },

@@ -59,8 +59,13 @@ const meanings: Record<string, Meets> = {
 }
 
 /** Whether a call is in the list that these parameters ask for. */
-export function isListed(call: Call, query: Readonly<Record<string, Values>>): boolean {
+export function isListed(
+  call: Call,
+  query: Readonly<Record<string, Values>>,
+  agentId: string | null = null,
+): boolean {
   return Object.entries(query).every(([name, values]) => {
+    if (name === 'agentId') return agentId !== null && values.includes(agentId)
     const meets = meanings[name]
     if (meets) return meets(call, values)
     const value = call.callAnalysis?.[name.slice('analysis.'.length)]
