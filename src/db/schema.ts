@@ -108,12 +108,36 @@ export const calls = sqliteTable(
     changeSeq: integer('change_seq').notNull(),
     callerDigits: text('caller_digits').generatedAlwaysAs(withoutPunctuation('caller_number')),
     calledDigits: text('called_digits').generatedAlwaysAs(withoutPunctuation('called_number')),
+    /** The same, from the last to the first: an index on it finds numbers by how they end. */
+    callerDigitsReversed: text('caller_digits_reversed'),
+    calledDigitsReversed: text('called_digits_reversed'),
+    /** What call_values holds of the call, as a JSON array; null for nothing. */
+    valueList: text('value_list'),
   },
   (table) => [
     uniqueIndex('calls_by_id').on(table.projectId, table.id),
     index('calls_by_time').on(table.projectId, table.createdAt, table.id, table.documentChars),
-    index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt),
-    index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt),
+    // One for each filter, see src/calls/filters.ts.
+    index('calls_by_status').on(table.projectId, table.status, table.createdAt, table.id),
+    index('calls_by_is_engaged').on(table.projectId, table.isEngaged, table.createdAt, table.id),
+    index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt, table.id),
+    index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt, table.id),
+    index('calls_by_updated_at').on(table.projectId, table.updatedAt, table.createdAt, table.id),
+    index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id),
+    index('calls_by_caller_digits').on(table.projectId, table.callerDigits, table.createdAt, table.id),
+    index('calls_by_called_digits').on(table.projectId, table.calledDigits, table.createdAt, table.id),
+    index('calls_by_caller_digits_reversed').on(
+      table.projectId,
+      table.callerDigitsReversed,
+      table.createdAt,
+      table.id,
+    ),
+    index('calls_by_called_digits_reversed').on(
+      table.projectId,
+      table.calledDigitsReversed,
+      table.createdAt,
+      table.id,
+    ),
     index('calls_by_change').on(table.projectId, table.changeSeq),
     // Partial: a call without either has no entry to keep.
     index('calls_by_source')
@@ -136,6 +160,21 @@ export const calls = sqliteTable(
       table.calledDigits,
     ),
   ],
+)
+
+/**
+ * What calls are found by beside their columns, such as the members of `callAnalysis`: see src/calls/call-values.ts.
+ * Triggers keep it equal to `calls.value_list`. WITHOUT ROWID, since it is an index of its own.
+ */
+export const callValues = sqliteTable(
+  'call_values',
+  {
+    projectId: projectId(),
+    value: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    seq: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.value, table.createdAt, table.seq] })],
 )
 
 /** Calls whose words are not in the word table yet, or not as they are now: see src/calls/word-backlog.ts. */
