@@ -2,7 +2,7 @@ import { type CallSearch, isFiltered } from '../../src/calls/call-query.ts'
 import type { Calls } from '../../src/calls/calls.ts'
 import { totalMax } from '../../src/calls/find-calls.ts'
 import { asImportLines, asPickedLines, csvOf } from '../../src/calls/forms.ts'
-import { readListRequest } from '../../src/calls/list-request.ts'
+import { isListParameter, readListRequest } from '../../src/calls/list-request.ts'
 import { readParameters } from '../../src/http/parameters.ts'
 import type { Services } from '../../src/services/services.ts'
 import { startProgress } from './progress.ts'
@@ -25,6 +25,8 @@ export async function exportCalls(
 ): Promise<void> {
   if (csv && json) throw new Error('--csv and --json exclude each other.')
   const { projectId } = await projects.find(project)
+  const unknown = Object.keys(readParameters(`?${query}`)).filter((name) => !isListParameter(name))
+  if (unknown.length > 0) throw new Error(`--query has unknown parameters: ${unknown.join(', ')}.`)
   const parameters = { order: ['createdAt'], ...readParameters(`?${query}`) }
   const { search, fields, ...range } = readListRequest(parameters, {
     isCsv: csv === true,

@@ -2,6 +2,7 @@ import { type FieldError, invalidRequest } from '../errors.ts'
 import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './call-query.ts'
 import { isColumn } from './csv.ts'
 import { type CallField, callFields } from './fields.ts'
+import { analysisPrefix, callFilters } from './filters.ts'
 import type { ReadCursor } from './place.ts'
 
 const wholeNumber = /^[0-9]{1,15}$/
@@ -14,6 +15,16 @@ export interface ListRequest {
   offset: number
   /** Undefined for all of them. */
   fields: ReadonlySet<CallField> | undefined
+}
+
+const listParameters = new Set<string>([
+  ...['limit', 'offset', 'cursor', 'order', 'fields'],
+  ...callFilters.map(({ name }) => name),
+])
+
+/** Whether a list of calls knows the parameter; others have no effect. */
+export function isListParameter(name: string): boolean {
+  return listParameters.has(name) || name.startsWith(analysisPrefix)
 }
 
 /** @throws invalid_request naming every parameter that cannot be read */
