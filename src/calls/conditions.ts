@@ -69,7 +69,8 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
 
 /** @param name `analysis.` and the key */
 export function toAnalysisCondition(name: string, texts: readonly string[]): Condition {
-  const values = texts.flatMap((text) => valuesMeant(name, text))
+  // `4` and `4.0` mean the same number, which may be read only once.
+  const values = [...new Set(texts.flatMap((text) => valuesMeant(name, text)))]
   const ranges = values.map(
     (value): Range => ({ table: 'call_values', where: sql`call_values.value = ${value}` }),
   )
