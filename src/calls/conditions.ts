@@ -69,8 +69,7 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
 
 /** @param name `analysis.` and the key */
 export function toAnalysisCondition(name: string, texts: readonly string[]): Condition {
-  // `4` and `4.0` mean the same number, which may be read only once.
-  const values = [...new Set(texts.flatMap((text) => valuesMeant(name, text)))]
+  const values = distinct(texts.flatMap((text) => valuesMeant(name, text)))
   const ranges = values.map(
     (value): Range => ({ table: 'call_values', where: sql`call_values.value = ${value}` }),
   )
@@ -85,8 +84,13 @@ export function readTime([text = '', ...others]: readonly string[]): number | st
   return time ?? aTime
 }
 
+/** Different texts may mean the same value, such as `4` and `4.0`; its calls may be read only once. */
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)]
+}
+
 function anyValue(column: Column, values: readonly (string | number | null)[]): Condition {
-  const checks = values.map((value) =>
+  const checks = distinct(values).map((value) =>
     value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
   )
   return { check: any(checks), path: { ranges: checks.map((where) => by(column, where)), isOrdered: true } }
@@ -109,7 +113,7 @@ function anyNumber(
   { column, digits }: { column: Column; digits: Column },
   numbers: readonly (string | null)[],
 ): Condition {
-  const checks = numbers.map(
+  const checks = distinct(numbers).map(
     (number) => sql`(${calls[digits]} = ${digitsOf(number ?? '')} and ${calls[column]} = ${number})`,
   )
   return { check: any(checks), path: { ranges: checks.map((where) => by(digits, where)), isOrdered: true } }

@@ -179,6 +179,21 @@ describe('a list of calls', () => {
     }
   })
 
+  test('has a call once when several values mean the same', async () => {
+    const project = await service.mintProject()
+    const reason = 'r'.repeat(200)
+    const call = { id: 'a', callerNumber: '+1555', endedReason: `${reason}a`, callAnalysis: { k: 4 } }
+    await putCalls(service.services, project.projectId, [call])
+    for (const query of [
+      'callerNumber=+1555,%2B1555',
+      `endedReason=${reason}a,${reason}b`,
+      'analysis.k=4,4.0',
+    ]) {
+      const { data, pagination } = await (await project.fetch(`/v1/calls?${query}`)).json()
+      expect([query, data.length, pagination.total]).toEqual([query, 1, 1])
+    }
+  })
+
   test('merges several values of a filter without reading them all', async () => {
     const { projectId } = await service.mintProject()
     for (const query of [{ evaluation: ['success', 'fail', 'none'] }, { 'analysis.k': ['x', 'y'] }]) {
