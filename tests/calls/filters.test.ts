@@ -149,7 +149,7 @@ describe('a list of calls', () => {
       [{ number: ['1'] }, 'calls_by_called_digits_reversed (project_id=? AND called_digits_reversed>? AND'],
       [{ agentId: ['a'] }, 'calls_by_agent_id (project_id=? AND agent_id=?'],
       [{ source: ['a'] }, 'calls_by_source (project_id=? AND source=?'],
-      [{ label: ['a'] }, 'call_labels_by_label (project_id=? AND label=?'],
+      [{ label: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ 'analysis.k': ['x'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ from: [time(1)] }, 'calls_at_a_glance (project_id=? AND created_at>?'],
       [{}, 'calls_at_a_glance (project_id=?'],
