@@ -7,7 +7,8 @@ import { Supervisor, workerVariable } from './start/supervisor.ts'
 // Starts the service on Bun; the only file that knows it.
 
 const workersMax = 64
-const silentSecondsMax = 60
+/** How long a connection may be silent while its client waits for changes. */
+const silentSecondsMin = 60
 
 try {
   const worker = process.env[workerVariable]
@@ -40,6 +41,7 @@ async function supervise(workers: number): Promise<void> {
 /** @param worker its number, when a supervisor has started it */
 async function startOnBun(worker: number | null): Promise<void> {
   let server: ReturnType<typeof Bun.serve> | undefined
+  let silentSeconds = silentSecondsMin
   const listen = async (options: ListenOptions): Promise<Listener> => {
     const { port, host, sharesPort, keepAliveSeconds, fetch } = options
     const listening = Bun.serve({
@@ -57,6 +59,7 @@ async function startOnBun(worker: number | null): Promise<void> {
       idleTimeout: keepAliveSeconds,
     })
     server = listening
+    silentSeconds = Math.max(silentSecondsMin, keepAliveSeconds)
     return {
       origin: listening.url.origin,
       port: listening.port ?? port,
@@ -65,6 +68,6 @@ async function startOnBun(worker: number | null): Promise<void> {
     }
   }
   const peerAddress = (request: Request) => server?.requestIP(request)?.address ?? null
-  const keepOpen = (request: Request) => server?.timeout(request, silentSecondsMax)
+  const keepOpen = (request: Request) => server?.timeout(request, silentSeconds)
   await start({ listen, peerAddress, keepOpen }, worker)
 }

@@ -43,6 +43,18 @@ interface ChangedRecord {
   chars: number
 }
 
+/** A row of `changesAfter`. */
+interface ChangeRow {
+  seq: number
+  type: ChangeType
+  row: number | null
+  /** The record's, or the hash of a deleted one's. */
+  id: string
+  /** Milliseconds since 1970. */
+  at: number
+  chars: number
+}
+
 /** A change as it is sent. */
 export interface ChangeEntry {
   seq: number
@@ -86,7 +98,7 @@ const queries = preparedQueries((db) => {
 
 /**
  * The project's newest change number, and its changes beside it: one statement, so that they agree. Each of the three
- * parts is read in the order of its index, only as far as the page goes. `id` is the hash of a deleted record.
+ * parts is read in the order of its index, only as far as the page goes.
  */
 export function changesAfter(projectId: unknown, after: unknown, rows: unknown): SQL {
   const isLater = sql`project_id = ${projectId} and change_seq > ${after}`
@@ -123,7 +135,7 @@ export class Changes {
     if (!first) throw projectWasDeleted()
     const changes = rows
       .slice(0, limit)
-      .flatMap(({ seq, ...rest }) => (seq === null ? [] : [this.#toChanged(projectId, { seq, ...rest })]))
+      .flatMap(({ seq, ...row }) => (seq === null ? [] : [this.#toChanged(projectId, { seq, ...row })]))
     const hasMore = first.seq !== null && rows.length > limit
     // A change that was made and not kept has used up its number, so the next page begins after the newest one.
     const next = hasMore ? changes.at(-1)?.change.seq : first.newest
@@ -163,10 +175,8 @@ export class Changes {
         continue
       }
       admit?.(some.reduce((sum, { chars }) => sum + chars, 0))
-      const [callsByRow, itemsByRow] = [
-        await calls.documents(projectId, rowsOf(some, 'call.changed')),
-        await knowledge.documents(projectId, rowsOf(some, 'knowledge.changed')),
-      ]
+      const callsByRow = await calls.documents(projectId, rowsOf(some, 'call.changed'))
+      const itemsByRow = await knowledge.documents(projectId, rowsOf(some, 'knowledge.changed'))
       yield some.flatMap(({ change, row }) => {
         if (row === null) return [toEntry(change, '')]
         const isCall = change.type === 'call.changed'
@@ -197,17 +207,7 @@ export class Changes {
     }
   }
 
-  #toChanged(
-    projectId: number,
-    {
-      seq,
-      type,
-      row,
-      id,
-      at,
-      chars,
-    }: Omit<ChangedRecord, 'change'> & Omit<Change, 'ref' | 'at'> & { id: string; at: number },
-  ): ChangedRecord {
+  #toChanged(projectId: number, { seq, type, row, id, at, chars }: ChangeRow): ChangedRecord {
     const kind = type === 'call.changed' ? 'call' : 'item'
     const ref = row === null ? id : this.#options.recordHash(projectId, kind, id)
     return { change: { seq, type, ref, at: new Date(at).toISOString() }, row, chars }

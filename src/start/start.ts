@@ -42,7 +42,7 @@ export interface Runtime {
   listen(options: ListenOptions): Promise<Listener>
   /** The peer address of a request's connection. */
   peerAddress: PeerAddress
-  /** Keeps the connection of a request open for a minute without a byte, where the runtime would close it earlier. */
+  /** Keeps a request's connection open for a minute at least, although nothing is sent: for runtimes that would close it. */
   keepOpen?: (request: Request) => void
 }
 

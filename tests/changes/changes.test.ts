@@ -298,6 +298,23 @@ describe('waiting', () => {
     expect((await waiting).data.map(({ call }) => call?.id)).toEqual(['imported'])
   })
 
+  test('is refused beyond a number of readers, but not a page that is there already', async () => {
+    const project = await service.mintProject()
+    const leaving = new AbortController()
+    const options = { withinMs: 60_000, signal: leaving.signal }
+    const { changeWatch } = service.services
+    const waits = Array.from({ length: 4_000 }, () => changeWatch.wait(project.projectId, 0, options))
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const answer = await project.fetch('/v1/changes?wait=1', { headers: { accept } })
+      expect(answer.headers.get('retry-after')).toBe('5')
+      await expectProblem(answer, 'unavailable', 'Service unavailable')
+    }
+    expect((await project.fetch('/v1/changes')).status).toBe(200)
+    leaving.abort()
+    expect(new Set(await Promise.all(waits))).toEqual(new Set([false]))
+    expect(changeWatch.count).toBe(0)
+  })
+
   test('ends with the client', async () => {
     const project = await service.mintProject()
     const leaving = new AbortController()

@@ -10,14 +10,17 @@ import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(90_000)
-/** More than the requests that are answered at once. */
-const readers = 1_200
+/** Half of them wait, which are more than the requests that are answered at once; the others stream. */
+const readers = 2_200
 const moreMbMax = 100
-const unread = 50
+const unread = 150
 /** Together more than sockets take. */
 const callsUnread = 200
 const summaryChars = 40_000
 const unreadMbMax = 100
+/** All of them together would hold more than a gigabyte. */
+const largeChars = 8_300_000
+const largeMbMax = 300
 
 const { folder, remove } = freshFolder()
 let service: ServiceProcess
@@ -78,7 +81,11 @@ describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait'
       const some = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? wait(after) : stream(after)))
       all.push(...(await Promise.all(some)))
     }
-    await until(() => all.filter(({ received }) => received().includes('retry:')).length === readers / 2)
+    await until(async () => {
+      const metrics = await (await fetch(`${service.url}/metrics`)).text()
+      return metrics.includes(`callbook_waiting_readers ${readers}\n`)
+    })
+    expect(all.filter(({ received }) => received().includes('retry:'))).toHaveLength(readers / 2)
     expect((await project.fetch('/v1/calls/before')).status).toBe(200)
     expect(residentMb() - before).toBeLessThan((moreMbMax * readers) / 1_000)
     await put('heard-by-all')
@@ -110,6 +117,23 @@ describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait'
     one?.socket.resume()
     await until(() => one?.received().includes(`"id":"unread-${callsUnread - 1}"`) ?? false, 'Reading on')
     for (const { socket } of all) socket.destroy()
+  })
+
+  test('share one limit if the calls are large, and go on once they read', async () => {
+    const after = await end()
+    for (let n = 0; n < 3; n++) await put(`large-${n}`, { summary: 'y'.repeat(largeChars) })
+    const before = residentMb()
+    const all = await Promise.all(Array.from({ length: unread }, () => stream(after)))
+    for (const { socket } of all) socket.pause()
+    for (let n = 0; n < 20; n++) {
+      expect((await project.fetch('/v1/calls/before')).status).toBe(200)
+      expect(residentMb() - before).toBeLessThan(largeMbMax)
+      await Bun.sleep(50)
+    }
+    for (const { socket } of all) socket.destroy()
+    const fresh = await stream(after)
+    await until(() => fresh.received().length > 3 * largeChars, 'Reading on')
+    fresh.socket.destroy()
   })
 
   test('are answered when the service ends, which they do not delay', async () => {
