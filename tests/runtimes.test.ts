@@ -377,7 +377,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       const { data, pagination } = await (await send('GET', '/v1/calls?limit=1000')).json()
       expect(data).toHaveLength(1_000)
       expect(data.every((call: { summary: string }) => call.summary.length < 9_001)).toBe(true)
-      expect(pagination).toEqual({ total: 1_001, limit: 1_000, offset: 0 })
+      expect(pagination).toEqual({ total: 1_001, limit: 1_000, offset: 0, next: expect.any(String) })
       const rest = await (await send('GET', '/v1/calls?limit=1000&offset=1000')).json()
       expect(rest.data).toHaveLength(1)
       expect(rest.data[0].id).toBe('head')

@@ -1,3 +1,4 @@
+import type { CallChange } from '../../src/calls/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { cachedDataset, type Dataset } from './dataset.ts'
 import { loadCalls } from './load-calls.ts'
@@ -57,9 +58,43 @@ export function hourDataset(texts: Texts, count: number): Promise<Dataset> {
   return loadedDataset(`hour-${count}-${texts.kind}`, calls)
 }
 
+/** Calls of one year that filters find: each rare value has `rareCallsCount` of them, however many there are. */
+export function findDataset(texts: Texts, count: number): Promise<Dataset> {
+  return loadedDataset(`find-${count}-${texts.kind}`, callsToFind(texts, count), { hasWords: true })
+}
+
+export const rareCallsCount = 100
+
+function* callsToFind(texts: Texts, count: number) {
+  const every = Math.ceil(count / rareCallsCount)
+  let index = 0
+  for (const { id, change } of madeCalls(texts, { count, turns: null })) {
+    const isRare = index % every === 0
+    const callAnalysis = {
+      ...change.callAnalysis,
+      score: index % 10,
+      topic: isRare ? 'rare' : `topic ${index % 40}`,
+    }
+    const rare: CallChange = {
+      ...{ status: 'live', evaluation: 'rare', endedReason: 'rare', isEngaged: true, duration: 9_000 },
+      ...{ callerNumber: `+994${index}`, calledNumber: '+15550199999', summary: 'A zeppelin landed.' },
+      updatedAt: '2026-06-01T00:00:00Z',
+    }
+    const common: CallChange = { status: 'completed', isEngaged: false, callerNumber: `+1555${index}` }
+    yield { id, change: { ...change, callAnalysis, ...(isRare ? rare : common) } }
+    index++
+  }
+}
+
 /** Calls that are inserted directly into the tables. */
-function loadedDataset(name: string, calls: Parameters<typeof loadCalls>[2]): Promise<Dataset> {
-  return cachedDataset(name, async ({ database }, projectId) => loadCalls(database.file, projectId, calls))
+function loadedDataset(
+  name: string,
+  calls: Parameters<typeof loadCalls>[2],
+  options?: Parameters<typeof loadCalls>[3],
+): Promise<Dataset> {
+  return cachedDataset(name, async ({ database }, projectId) =>
+    loadCalls(database.file, projectId, calls, options),
+  )
 }
 
 /** Puts calls in batches, one after the other. */

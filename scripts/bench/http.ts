@@ -2,6 +2,7 @@ import { benchAppend } from './append.ts'
 import { benchById } from './by-id.ts'
 import { benchConsole } from './console.ts'
 import { benchDeleting } from './deleting.ts'
+import { benchFind } from './find.ts'
 import { benchImport } from './importing.ts'
 import { benchIndexing } from './indexing.ts'
 import { benchPage } from './pages.ts'
@@ -31,5 +32,6 @@ await runSuite({
     { name: 'start', run: benchStart },
     { name: 'scale', run: benchScale, isLarge: true },
     { name: 'hour', run: benchHour, isLarge: true },
+    { name: 'find', run: benchFind, isLarge: true },
   ],
 })

@@ -1,4 +1,6 @@
 import Database from 'libsql'
+import { toHead, writtenColumns } from '../../src/calls/call-head.ts'
+import { CallWords } from '../../src/calls/call-words.ts'
 import { toDocument } from '../../src/calls/document.ts'
 import { mergeCall } from '../../src/calls/merge.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
@@ -6,11 +8,13 @@ import type { CallChange } from '../../src/calls/schemas.ts'
 /**
  * Inserts new calls directly into the tables. Drops their indexes first and creates them again afterwards, so that a
  * million calls take one minute instead of several. The triggers that count calls stay, and the index that they read.
+ * @param hasWords whether the calls are found by their words, which takes longer
  */
 export function loadCalls(
   file: string,
   projectId: number,
   calls: Iterable<{ id: string; change: CallChange }>,
+  { hasWords = false } = {},
 ): void {
   const db = new Database(file)
   const indexes = asIndexes(
@@ -22,7 +26,7 @@ export function loadCalls(
   )
   db.exec('begin immediate')
   for (const { name } of indexes) db.exec(`drop index ${name}`)
-  insertAll(db, projectId, calls)
+  insertAll(db, projectId, calls, hasWords)
   for (const { sql } of indexes) db.exec(sql)
   db.exec(`
     update projects set change_seq = (select count(*) from calls where project_id = ${projectId}) where id = ${projectId};
@@ -35,33 +39,24 @@ function insertAll(
   db: Database.Database,
   projectId: number,
   calls: Iterable<{ id: string; change: CallChange }>,
+  hasWords: boolean,
 ): void {
+  const columns = Object.entries(writtenColumns)
   const insertHead = db.prepare(`
-    insert into calls (seq, project_id, id, created_at, updated_at, status, evaluation, is_engaged, duration,
-      caller_number, called_number, ended_reason, document_chars, change_seq)
-    values (?, ${projectId}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    insert into calls (seq, project_id, id, created_at, change_seq, ${columns.map(([, { name }]) => name)})
+    values (?, ${projectId}, ?, ?, ?, ${columns.map(() => '?')})`)
   const insertDocument = db.prepare('insert into call_documents (seq, document) values (?, ?)')
+  const insertWords = db.prepare(`insert into call_words_${projectId} (rowid, words) values (?, ?)`)
+  const words = new CallWords()
   let seq = 0
   for (const { id, change } of calls) {
-    const { call } = mergeCall(null, id, change, 0)
+    const { call, ...unserved } = mergeCall(null, id, change, 0)
     const document = toDocument(call)
+    const head: Record<string, string | number | null> = toHead({ ...unserved, call, document })
     seq++
-    insertHead.run(
-      seq,
-      id,
-      Date.parse(call.createdAt),
-      Date.parse(call.updatedAt),
-      call.status,
-      call.evaluation,
-      call.isEngaged ? 1 : 0,
-      call.duration,
-      call.callerNumber,
-      call.calledNumber,
-      call.endedReason,
-      document.length,
-      seq,
-    )
+    insertHead.run([seq, id, Date.parse(call.createdAt), seq, ...columns.map(([name]) => head[name] ?? null)])
     insertDocument.run(seq, document)
+    if (hasWords) insertWords.run(seq, words.of(call))
   }
 }
 

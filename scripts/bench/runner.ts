@@ -19,6 +19,8 @@ export interface Options {
   main: string
   /** How often a comparison measures each side. */
   rounds: number
+  /** How many calls the case `find` has. */
+  calls: number
 }
 
 export interface Case {
@@ -58,6 +60,7 @@ async function measure(suite: Suite): Promise<boolean> {
     data: values.data ?? findRealData(),
     main: resolve(values.main),
     rounds: Number(values.rounds),
+    calls: Number(values.calls),
   }
   if (values.fresh) removeCache()
   const texts = readTexts(options.data)
@@ -88,6 +91,7 @@ function readArguments({ command, cases }: Suite) {
       only: { type: 'string' },
       all: { type: 'boolean', default: false },
       rounds: { type: 'string', default: '7' },
+      calls: { type: 'string', default: '1000000' },
       main: { type: 'string', default: join(repository, 'src/main.ts') },
       fresh: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
@@ -109,6 +113,7 @@ function readArguments({ command, cases }: Suite) {
   --write         write the figures into src/guide/figures.md
   --data PATH     folder with calls.jsonl, knowledge/ and retrieval/ (default: ../shared/data if it exists, else generated)
   --rounds N      how often a comparison measures each side (default 7)
+  --calls N       how many calls the case find has (default 1000000)
   --fresh         remove the datasets that earlier runs have built
   --main PATH     entry file of the service (default src/main.ts)
 `)

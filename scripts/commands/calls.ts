@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { ExportOptions } from './calls-export.ts'
 import type { ImportSummary } from './calls-import.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
@@ -29,30 +30,15 @@ export function addCallsCommands(program: Command, shell: Shell): void {
 
   calls
     .command('export')
-    .description('Print every call, one a line, oldest first.')
+    .description('Print calls, one a line, oldest first: all, or those that a query finds.')
     .requiredOption('--project <project>', 'id or name of the project')
+    .option('--query <query>', 'as of GET /v1/calls, such as "status=completed&from=2026-01-01"')
+    .option('--csv', 'print CSV, without transcripts and analyses')
     .option('--json', 'print one array instead of lines')
-    .action(async ({ project, json }: { project: string; json?: true }) => {
-      await shell.withServices(async (services) => {
-        const { projectId } = await services.projects.find(project)
-        const parts = services.calls.export(projectId)
-        for await (const part of json ? asArray(parts) : parts) {
-          shell.signal.throwIfAborted()
-          if (!(await shell.write(part))) return
-        }
-      })
+    .action(async (options: ExportOptions) => {
+      const { exportCalls } = await import('./calls-export.ts')
+      await shell.withServices((services) => exportCalls(services, shell, options))
     })
-}
-
-async function* asArray(parts: AsyncIterable<string>): AsyncGenerator<string> {
-  let isFirst = true
-  yield '['
-  for await (const part of parts) {
-    // Line endings stand only between calls: JSON escapes those inside a text.
-    yield (isFirst ? '' : ',') + part.trimEnd().replaceAll('\n', ',')
-    isFirst = false
-  }
-  yield ']\n'
 }
 
 function textOf({ imported, updated, failed, seconds }: ImportSummary): string {

@@ -143,6 +143,11 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
         'call_documents where has_parts <> (seq in (select seq from call_parts))',
       ),
       'details without a call': count('call_details where seq not in (select seq from calls)'),
+      'values without a call, and calls without their values': count(
+        `(select 1 from (select project_id, seq, created_at, value from call_values union all
+          select project_id, seq, created_at, value from calls, json_each(value_list))
+          group by project_id, seq, created_at, value having count(*) <> 2)`,
+      ),
       'ranges with another count of calls': count(
         `call_ranges r where (select count(*) from calls where project_id = r.project_id and (created_at, id) <= (r.created_at, r.id)) <>
           (select sum(calls) from call_ranges where project_id = r.project_id and level = r.level and (created_at, id) <= (r.created_at, r.id))`,

@@ -1,5 +1,6 @@
 import { getTableColumns } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
+import { valuesOf } from './call-values.ts'
 import type { Call } from './schemas.ts'
 
 /** Characters of a text that the head row keeps; the document holds all of it. */
@@ -7,7 +8,7 @@ const headTextCharsMax = 200
 
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
   getTableColumns(calls)
-const { occurredAt, documentChars, ...shown } = written
+const { occurredAt, documentChars, callerDigitsReversed, calledDigitsReversed, valueList, ...shown } = written
 const {
   updatedAt,
   status,
@@ -59,7 +60,23 @@ export function toHead({
     calledNumber: headText(call.calledNumber),
     endedReason: headText(call.endedReason),
     documentChars: document.length,
+    callerDigitsReversed: reversed(headText(call.callerNumber)),
+    calledDigitsReversed: reversed(headText(call.calledNumber)),
+    valueList: toList(valuesOf(call, labels ?? [])),
   }
+}
+
+/** A number without what people put between its digits, as the columns of digits have it. */
+export function digitsOf(number: string): string {
+  return number.replace(/[ +\-()./]/g, '')
+}
+
+function reversed(number: string | null): string | null {
+  return number === null ? null : [...digitsOf(number)].reverse().join('')
+}
+
+function toList(values: string[]): string | null {
+  return values.length > 0 ? JSON.stringify(values) : null
 }
 
 /** As much of a text as the head row keeps, and filters compare. */

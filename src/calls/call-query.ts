@@ -1,105 +1,101 @@
-import { gte, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
-import { calls } from '../db/schema.ts'
 import { type FieldError, invalidRequest } from '../errors.ts'
-import { headText } from './call-head.ts'
-import { type CallFilter, callFilters, type FilterName } from './filters.ts'
-import { readInstant } from './instant.ts'
+import { type Condition, readTime, toAnalysisCondition, toCondition } from './conditions.ts'
+import { analysisPrefix, callFilters } from './filters.ts'
+import { type CallOrder, newestFirst, type Place, type ReadCursor } from './place.ts'
 import { readWordQuery, type WordQuery } from './word-query.ts'
 
-const limitDefault = 50
-const limitMax = 200
-const filterCharsMax = 500
+const valueCharsMax = 500
+const valuesMax = 50
+/** SQLite has a limit on the terms of a compound select. */
+const analysisFiltersMax = 10
 
-/** The query of a request for a list of calls; an empty value counts as absent. */
-export type CallQuery = { [Name in FilterName | 'cursor' | 'limit']?: string }
+/** The values of each parameter of a request for calls. A text is one value. */
+export type CallQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** Which calls to list: those that meet every condition. */
 export interface CallSearch {
-  conditions: SQL[]
-  /** Null when the text has no word, so that nothing is found. */
-  words: WordQuery | null | undefined
+  conditions: readonly Condition[]
+  /** Milliseconds since 1970 of `createdAt`: at or after, and before. */
+  from?: number
+  to?: number
+  /** The words of one of them; an empty list finds nothing. */
+  words?: readonly WordQuery[]
+  order: CallOrder
   /** Where the page before ended. */
-  after: PageEnd | undefined
-  limit: number
+  after?: Place
 }
 
-/** The last call of a page, by its place in the order, and the total that was counted for the first page. */
-export interface PageEnd {
-  createdAt: number
-  id: string
-  total: number | null
-}
-
-/** @throws invalid_request naming every value that cannot be read */
-export function readCallQuery(query: CallQuery): CallSearch {
-  const errors: FieldError[] = []
-  const search: CallSearch = { conditions: [], words: undefined, after: undefined, limit: limitDefault }
+/** Reads the filters, the order and the cursor, and adds to `errors` what is wrong with them. */
+export function readCallSearch(query: CallQuery, readCursor: ReadCursor, errors: FieldError[]): CallSearch {
+  const search: CallSearch & { conditions: Condition[] } = { conditions: [], order: readOrder(query, errors) }
+  const take = (field: string, read: (values: string[]) => string | undefined) => {
+    const values = valuesOf(query, field)
+    if (!values) return
+    const message = problemOf(values) ?? read(values)
+    if (message) errors.push({ field, message })
+  }
+  const toSearch = (read: Condition | string) => {
+    if (typeof read === 'string') return read
+    search.conditions.push(read)
+    return undefined
+  }
   for (const filter of callFilters) {
-    const text = query[filter.name]
-    if (!text) continue
-    if (text.length > filterCharsMax) {
-      errors.push({ field: filter.name, message: `must be at most ${filterCharsMax} characters` })
-    } else if (filter.kind === 'words') {
-      search.words = readWordQuery(text)
-    } else {
-      const condition = toCondition(filter, text)
-      if (typeof condition === 'string') errors.push({ field: filter.name, message: condition })
-      else search.conditions.push(condition)
-    }
+    take(filter.name, (values) => {
+      if (filter.kind === 'words') {
+        search.words = values.flatMap((text) => readWordQuery(text) ?? [])
+        return undefined
+      }
+      if (filter.name !== 'from' && filter.name !== 'to') return toSearch(toCondition(filter, values))
+      const time = readTime(values)
+      if (typeof time === 'string') return time
+      search[filter.name] = time
+      return undefined
+    })
   }
-  if (query.cursor) {
-    search.after = readPageEnd(query.cursor)
-    if (!search.after) errors.push({ field: 'cursor', message: 'must be the nextCursor of another page' })
+  const ofAnalysis = Object.keys(query).filter((name) => name.startsWith(analysisPrefix))
+  for (const [at, name] of ofAnalysis.entries()) {
+    if (at >= analysisFiltersMax)
+      errors.push({ field: name, message: `is one of more than ${analysisFiltersMax}` })
+    else take(name, (values) => toSearch(toAnalysisCondition(name, values)))
   }
-  if (query.limit) {
-    search.limit = /^[0-9]{1,3}$/.test(query.limit) ? Number(query.limit) : 0
-    if (search.limit < 1 || search.limit > limitMax) {
-      errors.push({ field: 'limit', message: `must be a whole number from 1 to ${limitMax}` })
-    }
-  }
-  if (errors.length > 0) throw invalidRequest(errors)
+  take('cursor', ([cursor = '']) => {
+    const after = readCursor(cursor, search.order)
+    if (!after) return 'must be the `next` of a page of this project in the same order'
+    search.after = after
+    return undefined
+  })
   return search
 }
 
-/** @returns a string that says what is wrong when the text cannot be read */
-function toCondition(filter: Exclude<CallFilter, { kind: 'words' }>, text: string): SQL | string {
-  if ('choices' in filter && !filter.choices.some((choice) => choice === text)) {
-    return `must be ${filter.choices.join(' or ')}`
-  }
-  switch (filter.kind) {
-    case 'choice':
-    case 'value':
-      return sql`${calls[filter.column]} = ${headText(text)}`
-    case 'present':
-      return text === 'true' ? isNotNull(calls[filter.column]) : isNull(calls[filter.column])
-    case 'flag':
-      return sql`${calls[filter.column]} = ${text === 'true' ? 1 : 0}`
-    case 'since':
-    case 'before': {
-      const time = readInstant(text)
-      if (time === null) return 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z'
-      return (filter.kind === 'since' ? gte : lt)(calls[filter.column], time)
-    }
-    case 'digits': {
-      const digits = text.replace(/\D/g, '')
-      const ends = filter.columns.flatMap((column) => [
-        sql`substr(${calls[column]}, 1, ${digits.length}) = ${digits}`,
-        sql`substr(${calls[column]}, ${-digits.length}) = ${digits}`,
-      ])
-      return (digits && or(...ends)) || 'must have a digit'
-    }
-  }
+export function isFiltered({ conditions, from, to, words }: CallSearch): boolean {
+  return conditions.length > 0 || from !== undefined || to !== undefined || words !== undefined
 }
 
-/** The cursor that a client sends back for the page after this one. */
-export function writePageEnd({ createdAt, id, total }: PageEnd): string {
-  return Buffer.from(`${createdAt}.${total ?? ''}.${id}`).toString('base64url')
+/** The values of a parameter without duplicates; undefined when it was not sent. */
+export function valuesOf(query: CallQuery, name: string): string[] | undefined {
+  const value = query[name]
+  return value === undefined ? undefined : [...new Set([value].flat())]
 }
 
-function readPageEnd(cursor: string): PageEnd | undefined {
-  const match = /^(\d{1,15})\.(\d{0,15})\.([A-Za-z0-9._:-]{1,128})$/.exec(
-    Buffer.from(cursor, 'base64url').toString(),
-  )
-  if (!match?.[1] || !match[3]) return undefined
-  return { createdAt: Number(match[1]), total: match[2] ? Number(match[2]) : null, id: match[3] }
+function readOrder(query: CallQuery, errors: FieldError[]): CallOrder {
+  const order = valuesOf(query, 'order')?.join(',') ?? newestFirst
+  if (order === 'createdAt' || order === newestFirst) return order
+  errors.push({ field: 'order', message: 'must be createdAt or -createdAt' })
+  return newestFirst
+}
+
+function problemOf(values: readonly string[]): string | undefined {
+  if (values.includes('')) return 'must not be empty'
+  if (values.length > valuesMax) return `must be at most ${valuesMax} values`
+  if (values.some((value) => value.length > valueCharsMax))
+    return `must be at most ${valueCharsMax} characters`
+  // SQLite would compare no further than the first of them.
+  if (values.some((value) => value.includes('\0') || !value.isWellFormed()))
+    return 'must be text without U+0000'
+  return undefined
+}
+
+/** @throws invalid_request naming every value that cannot be read */
+export function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidRequest([...errors])
 }

@@ -1,12 +1,19 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { callDocuments, calls } from '../db/schema.ts'
+import type { FieldError } from '../errors.ts'
 import { listedColumns } from './call-head.ts'
+import { type CallQuery, isFiltered, readCallSearch, refuse, valuesOf } from './call-query.ts'
 import { readSummary } from './document.ts'
+import { CallFinder, totalMax } from './find-calls.ts'
 import { servedDocument } from './parts.ts'
+import type { Cursors } from './place.ts'
+import type { Call } from './schemas.ts'
 import { findMatch, type TextMatch } from './text-match.ts'
 import type { WordQuery } from './word-query.ts'
 
+const limitDefault = 50
+const limitMax = 200
 /** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
 /** Enough to hold the start of the summary, however it is escaped. */
@@ -24,6 +31,16 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   match: TextMatch | null
 }
 
+/** A page of the console's list. */
+export interface CallRows {
+  data: CallRow[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** How many calls match; null when more than `totalMax` do. */
+  total: number | null
+  totalMax: number
+}
+
 interface HeadRow extends Listed {
   seq: number
   chars: number
@@ -34,22 +51,63 @@ interface HeadRow extends Listed {
 /** Its start is the same, whatever was appended since. */
 const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`
 
+/** A page of the calls that match a query. @throws invalid_request for a value that cannot be read */
+export async function findRows(
+  db: ReadDatabase,
+  projectId: number,
+  query: CallQuery,
+  cursors: Cursors,
+): Promise<CallRows> {
+  const errors: FieldError[] = []
+  const search = readCallSearch(query, cursors.read, errors)
+  const limit = readLimit(query, errors)
+  refuse(errors)
+  const finder = new CallFinder(db, projectId, search)
+  const places = await finder.places(limit + 1)
+  const total = await finder.count()
+  const seqs = places.slice(0, limit).map(({ seq }) => seq)
+  const { rows, end } = await readRows(db, projectId, seqs, search.words)
+  const last = places[end - 1]
+  return {
+    data: rows,
+    nextCursor: last && places.length > end ? cursors.write(last, search.order) : null,
+    total: isFiltered(search) && total > totalMax ? null : total,
+    totalMax,
+  }
+}
+
+function readLimit(query: CallQuery, errors: FieldError[]): number {
+  const text = valuesOf(query, 'limit')?.join(',') ?? String(limitDefault)
+  const limit = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= limitMax) return limit
+  errors.push({ field: 'limit', message: `must be a whole number from 1 to ${limitMax}` })
+  return limitDefault
+}
+
 /**
  * What a list shows of the calls, in their order, without those that were deleted meanwhile.
- * @param query what to find in them
+ * @param query what to find in them, one of the queries
  * @returns `end`: how many of `seqs` the page covers
  */
-export async function readRows(
+async function readRows(
   db: ReadDatabase,
   projectId: number,
   seqs: readonly number[],
-  query: WordQuery | null,
+  query: readonly WordQuery[] | undefined,
 ): Promise<{ rows: CallRow[]; end: number }> {
   const heads = await readHeads(db, projectId, seqs, documentStart)
   if (!query) return { rows: heads.map((head) => toRow(head, null)), end: seqs.length }
   const end = endOfPage(seqs, heads)
   const shown = await readHeads(db, projectId, seqs.slice(0, end), servedDocument)
-  return { rows: shown.map((head) => toRow(head, findMatch(query, JSON.parse(head.document)))), end }
+  return { rows: shown.map((head) => toRow(head, matchOf(query, JSON.parse(head.document)))), end }
+}
+
+function matchOf(query: readonly WordQuery[], call: Call): TextMatch | null {
+  for (const words of query) {
+    const match = findMatch(words, call)
+    if (match) return match
+  }
+  return null
 }
 
 /** How many calls fit on a page whose whole documents are read: at least one. */

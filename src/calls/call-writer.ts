@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type SQL, sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
@@ -50,21 +49,26 @@ export class CallWriter {
       ...writeDocuments(batch),
       ...deleteParts(batch),
       ...writeDetails(batch),
-      ...writeLabels(batch),
       ...this.#writeWords(batch),
     ]
-    const [, created, changed] = await write.batch([
+    // Only the statements that are needed: these have many indexes, so preparing one takes as long as running it.
+    const [first, ...more] = [...this.#createHeads(batch), ...changeHeads(batch)].map((statement) =>
+      write.all<{ id: string }>(statement),
+    )
+    if (!first) return new Set()
+    const [, written, ...others] = await write.batch([
       write.run(
         sql`update ${projects} set change_seq = change_seq + ${writes.length} where id = ${projectId}`,
       ),
-      write.all<{ id: string }>(this.#createHeads(batch)),
-      write.all<{ id: string }>(changeHeads(batch)),
+      first,
+      ...more,
       ...rest.map((statement) => write.run(statement)),
     ])
-    return new Set([...created, ...changed].map(({ id }) => id))
+    const alsoWritten = others.slice(0, more.length) as { id: string }[][]
+    return new Set([written, ...alsoWritten].flat().map(({ id }) => id))
   }
 
-  #createHeads({ projectId, writes }: Batch): SQL {
+  #createHeads({ projectId, writes }: Batch): SQL[] {
     const heads = numbered(writes)
       .filter(({ seenChangeSeq }) => seenChangeSeq === null)
       .map(({ id, after, number }) => ({
@@ -73,14 +77,17 @@ export class CallWriter {
         createdAt: Date.parse(after.call.createdAt),
         hash: this.#recordHash(projectId, 'call', id),
       }))
-    return sql`
+    if (heads.length === 0) return []
+    return [
+      sql`
       insert into ${calls} (project_id, id, created_at, change_seq, ${names})
       select ${projectId}, value ->> 'id', value ->> 'createdAt', ${changeSeqBefore({ projectId, writes })} + value ->> 'number',
         ${values}
       from json_each(${JSON.stringify(heads)})
       where not exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
         and id_hash = value ->> 'hash')
-      on conflict do nothing returning id`
+      on conflict do nothing returning id`,
+    ]
   }
 
   #writeWords({ projectId, writes }: Batch): SQL[] {
@@ -113,17 +120,20 @@ const values = sql.raw(columns.map(([key]) => `value ->> '${key}'`).join(', '))
 const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${name}`).join(', '))
 
 /** An upsert by seq, since `update … from` scans all the project's calls. */
-function changeHeads({ projectId, writes }: Batch): SQL {
+function changeHeads({ projectId, writes }: Batch): SQL[] {
   const heads = numbered(writes)
     .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
     .map(({ id, seenChangeSeq, after, number }) => ({ ...toHead(after), id, number, seen: seenChangeSeq }))
-  return sql`
+  if (heads.length === 0) return []
+  return [
+    sql`
     insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
     select seen.seq, seen.project_id, seen.id, seen.created_at, ${changeSeqBefore({ projectId, writes })} + value ->> 'number',
       ${values}
     from json_each(${JSON.stringify(heads)}) cross join calls as seen on seen.project_id = ${projectId}
       and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
-    where true on conflict (seq) do update set ${replaced}, change_seq = excluded.change_seq returning id`
+    where true on conflict (seq) do update set ${replaced}, change_seq = excluded.change_seq returning id`,
+  ]
 }
 
 function writeDocuments({ projectId, writes }: Batch): SQL[] {
@@ -176,27 +186,6 @@ function writeDetails(batch: Batch): SQL[] {
         where true on conflict (seq) do update set ${column} = excluded.${column}`,
     )
   })
-}
-
-/** From the heads, which are written before. */
-function writeLabels(batch: Batch): SQL[] {
-  const rows = batch.writes
-    .filter(({ before, after }) => !isDeepStrictEqual(before?.labels ?? null, after.labels))
-    .map(withoutValue)
-  return [
-    ...forWritten(
-      batch,
-      rows,
-      (calls) => sql`delete from call_labels where seq in (select calls.seq from ${calls})`,
-    ),
-    ...forWritten(
-      batch,
-      rows,
-      (calls) => sql`insert into call_labels (seq, label, project_id, created_at, id)
-        select seq, label.value, project_id, created_at, written.id
-        from (select calls.* from ${calls}) as written cross join json_each(labels) as label`,
-    ),
-  ]
 }
 
 /** Each write has a change number of its own, so that a reader of changes can go on after any of them. */

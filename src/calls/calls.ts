@@ -6,13 +6,17 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
-import { type CallQuery, readCallQuery } from './call-query.ts'
+import { type CallQuery, type CallSearch, isFiltered } from './call-query.ts'
+import { type CallRows, findRows } from './call-rows.ts'
 import { detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
-import { exportCalls } from './export.ts'
-import { type CallFacets, type CallRows, findCalls, readFacets } from './find-calls.ts'
-import { type CallPage, type PageRequest, readPage } from './page.ts'
+import { type ExportOptions, exportCalls } from './export.ts'
+import type { CallField } from './fields.ts'
+import { type CallFacets, CallFinder, readFacets, totalMax } from './find-calls.ts'
+import { asPicked } from './forms.ts'
+import { type CallPage, type PageRequest, readDocuments, readPage } from './page.ts'
 import { servedBytes, servedDocument } from './parts.ts'
+import { Cursors } from './place.ts'
 
 interface CallsOptions {
   store: StoreOf
@@ -66,13 +70,40 @@ export class Calls {
     this.#options = options
   }
 
+  /** Makes and reads the cursors of lists. */
+  cursors(projectId: number): Cursors {
+    return new Cursors(this.#options.recordHash, projectId)
+  }
+
+  /** A page of all calls, as JSON. */
   list(projectId: number, page: PageRequest): Promise<CallPage> {
     return readPage(this.#options.store(projectId).read, projectId, page)
   }
 
-  /** A page of the calls that match a query. @throws invalid_request for a value that cannot be read */
-  async find(projectId: number, query: CallQuery): Promise<CallRows> {
-    return await findCalls(this.#options.store(projectId).readAside, projectId, readCallQuery(query))
+  /** A page of the calls that a search finds, as JSON. @param fields all by default */
+  async search(
+    projectId: number,
+    search: CallSearch,
+    { limit, offset, fields }: { limit: number; offset: number; fields?: ReadonlySet<CallField> | undefined },
+  ): Promise<CallPage> {
+    const { read, readAside } = this.#options.store(projectId)
+    const finder = new CallFinder(readAside, projectId, search)
+    const counted = await finder.count()
+    const places = await finder.places(limit === 0 ? 0 : limit + 1, { offset })
+    const listed = places.slice(0, limit)
+    const heads = listed.map(({ seq, chars }) => [seq, chars] as const)
+    return {
+      total: isFiltered(search) ? Math.min(counted, totalMax) : counted,
+      ...(isFiltered(search) ? { totalIsCapped: counted > totalMax } : {}),
+      end: places.length > limit ? (listed.at(-1) ?? null) : null,
+      ...readDocuments(read, heads, fields && asPicked(fields)),
+    }
+  }
+
+  /** A page of the calls that match a query, for the console. @throws invalid_request for a value that cannot be read */
+  find(projectId: number, query: CallQuery): Promise<CallRows> {
+    const { readAside } = this.#options.store(projectId)
+    return findRows(readAside, projectId, query, this.cursors(projectId))
   }
 
   /** The values that calls can be filtered by. */
@@ -80,9 +111,19 @@ export class Calls {
     return readFacets(this.#options.store(projectId).readAside, projectId)
   }
 
-  /** Every call, oldest first, as lines of JSON, some at a time. */
-  export(projectId: number): AsyncGenerator<string> {
-    return exportCalls(this.#options.store(projectId).read, projectId)
+  /** How many calls a search finds, counted up to `totalMax` when it has filters. */
+  async count(projectId: number, search: CallSearch): Promise<number> {
+    return await new CallFinder(this.#options.store(projectId).readAside, projectId, search).count()
+  }
+
+  /** All calls that a search finds, some at a time. */
+  export(
+    projectId: number,
+    search: CallSearch,
+    options: Omit<ExportOptions, 'read'>,
+  ): AsyncGenerator<string | JsonBytes> {
+    const { read, readAside } = this.#options.store(projectId)
+    return exportCalls(new CallFinder(readAside, projectId, search), { ...options, read })
   }
 
   /** The call as JSON bytes, as it was written when it was ingested. */

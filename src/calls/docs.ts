@@ -1,5 +1,14 @@
 import type { OpenAPIV3 } from 'openapi-types'
-import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import {
+  deletedAnswer,
+  headerOf,
+  jsonAnswer,
+  keyedAnswers,
+  pathParameter,
+  queryParameter,
+} from '../http/openapi.ts'
+import { callFields } from './fields.ts'
+import { type CallFilter, callFilters, type FilterName } from './filters.ts'
 import { Call, CallDetails, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
@@ -7,15 +16,84 @@ import { Call, CallDetails, CallPage } from './schemas.ts'
 const keyed = { tags: ['Calls'], security: [{ apiKey: [] }] }
 const parameters = [pathParameter('id', "The platform's own id for the call.", 'call-1042')]
 
+const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
+  status: { about: '`live` or `completed`.', example: ['completed'] },
+  evaluation: { about: 'Exactly this; `none` for null.', example: ['fail', 'none'] },
+  isEngaged: { about: 'Whether it was a meaningful conversation.', example: ['true'] },
+  from: { about: '`createdAt` at or after this time, or this day in UTC.', example: '2026-01-31' },
+  to: { about: '`createdAt` before this time, or this day in UTC.', example: '2026-02-01' },
+  updatedFrom: {
+    about: '`updatedAt` at or after this time, or this day in UTC.',
+    example: '2026-01-31T09:30:00.000Z',
+  },
+  minDuration: { about: 'Seconds, inclusive.', example: 60 },
+  maxDuration: { about: 'Seconds, inclusive.', example: 90.5 },
+  number: {
+    about: "Digits that the caller's or the called number begins or ends with.",
+    example: ['4053'],
+  },
+  callerNumber: { about: 'Exactly this number, as it is stored.', example: ['+15557294053'] },
+  calledNumber: { about: 'Exactly this number, as it is stored.', example: ['+15550100000'] },
+  endedReason: { about: 'Exactly this; `none` for null.', example: ['customer-ended-call'] },
+  source: { about: 'The platform that sent the call.', example: ['vapi'] },
+  agentId: { about: 'Exactly this agent.', example: ['agent-7'] },
+  label: { about: 'One of the labels that people gave the call.', example: ['billing'] },
+  text: {
+    about: 'All of these words, in any form, in the transcript or the summary.',
+    example: ['late refund'],
+  },
+}
+
 export const listCalls = {
   ...keyed,
   operationId: 'listCalls',
   summary: 'List calls, newest first',
+  description:
+    'Several values of a filter are separated by commas, and any of them matches (a comma within a value is `%2C`); a ' +
+    'call must match every filter. `analysis.KEY=VALUE` is one too: a string, number or boolean at the top level of ' +
+    '`callAnalysis` (of the first 200). With `Accept: application/x-ndjson` or `text/csv` the answer is every call that ' +
+    'matches, one a line, without a limit unless one is given.',
   parameters: [
     pageParameter('limit', 100, 'Calls on the page; above 1000 is served as 1000, 0 gives only the total.'),
-    pageParameter('offset', 0, 'Calls to skip; past the end the page is empty.'),
+    pageParameter('offset', 0, 'Calls to skip; past the end the page is empty. Not together with `cursor`.'),
+    queryParameter(
+      'cursor',
+      '`next` of the page before: goes on from there, whatever has changed meanwhile.',
+      { type: 'string' },
+      'N2Y0YjNjMmExZDVlNmY3MDE3Njk4NTE4MDAwMDAuY2FsbC0xMDQy',
+    ),
+    queryParameter(
+      'order',
+      'By the time of creation, the newest or the oldest call first.',
+      {
+        type: 'string',
+        enum: ['createdAt', '-createdAt'],
+        default: '-createdAt',
+      },
+      '-createdAt',
+    ),
+    queryParameter('fields', 'Fields of each call; the id is always there.', listOf({ enum: callFields }), [
+      'status',
+      'duration',
+    ]),
+    ...callFilters.map((filter) => {
+      const { about, example } = filterDocs[filter.name]
+      return queryParameter(filter.name, about, schemaOf(filter), example)
+    }),
   ],
-  responses: keyedAnswers({ 200: jsonAnswer('A page of calls.', CallPage) }, ['invalid_request']),
+  responses: keyedAnswers(
+    {
+      200: {
+        description: 'A page of calls, or all that match.',
+        content: {
+          ...jsonAnswer('', CallPage).content,
+          'application/x-ndjson': { schema: { type: 'string' } },
+          'text/csv': { schema: { type: 'string' } },
+        },
+      },
+    },
+    ['invalid_request'],
+  ),
 }
 
 export const getCall = {
@@ -115,4 +193,22 @@ function pageParameter(name: string, fallback: number, description: string): Ope
     default: String(fallback),
   }
   return { name, in: 'query', required: false, description, schema, example: String(fallback) }
+}
+
+function schemaOf(filter: CallFilter): OpenAPIV3.SchemaObject {
+  if ('choices' in filter) return listOf({ enum: [...filter.choices] })
+  switch (filter.kind) {
+    case 'since':
+    case 'before':
+      return { type: 'string' }
+    case 'least':
+    case 'most':
+      return { type: 'number', minimum: 0 }
+    default:
+      return listOf({ minLength: 1 })
+  }
+}
+
+function listOf(item: Partial<OpenAPIV3.NonArraySchemaObject>): OpenAPIV3.SchemaObject {
+  return { type: 'array', minItems: 1, items: { type: 'string', ...item } }
 }

@@ -3,63 +3,67 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import { detailsBytes } from './details.ts'
-import { servedDocument } from './parts.ts'
+import type { JsonBytes } from './document.ts'
+import type { CallFinder } from './find-calls.ts'
+import { asImportLines, type CallForm } from './forms.ts'
 
-/** Heads read at once; their documents follow in slices. */
-const headsMax = 1_000
-/** Documents are joined into lines up to about this many characters at once. */
-const sliceCharsMax = 262_144
-
-// Whole numbers: SQLite's own times with milliseconds go through a double.
-const occurredAtField = sql`coalesce(',"occurredAt":"' || strftime('%Y-%m-%dT%H:%M:%S', occurred_at / 1000, 'unixepoch')
-  || printf('.%03dZ"', occurred_at % 1000), '')`
-const metadataField = sql`coalesce(',"metadata":' || metadata, '')`
-const detailsField = sql`coalesce(',"details":' || details, '')`
+/** Calls found at once; their documents follow in slices. */
+const placesMax = 1_000
+/** Documents are read up to about this many characters at once. */
+export const exportedCharsMax = 262_144
 
 const queries = preparedQueries((db) => ({
-  heads: db
-    .select({
-      seq: sql<number>`calls.seq`,
-      createdAt: sql<number>`created_at`,
-      id: sql<string>`id`,
-      chars: sql<number>`document_chars + ${detailsBytes}`,
-    })
-    .from(sql`calls left join call_details on call_details.seq = calls.seq`)
-    .where(
-      sql`project_id = ${sql.placeholder('projectId')}
-        and (created_at, id) > (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,
-    )
-    .orderBy(sql`created_at`, sql`id`)
-    .limit(headsMax)
-    .prepare(),
-  lines: db
-    .select({ lines: sql<string | null>`group_concat(line || char(10), '')` })
-    .from(sql`(
-      select case when occurred_at is null and call_details.seq is null then served
-        else substr(served, 1, length(served) - 1) || ${occurredAtField} || ${metadataField} || ${detailsField} || '}' end as line
-      from (select calls.seq, occurred_at, ${servedDocument} as served
-        from json_each(${sql.placeholder('seqs')})
-        cross join calls on calls.seq = value
-        cross join call_documents on call_documents.seq = calls.seq) as documents
-      left join call_details on call_details.seq = documents.seq)`)
+  detailsBytes: db
+    .select({ seq: sql<number>`seq`, chars: detailsBytes })
+    .from(sql`json_each(${sql.placeholder('seqs')}) cross join call_details on call_details.seq = value`)
     .prepare(),
 }))
 
+/** What is exported beside a search, and how. */
+export interface ExportOptions {
+  /** Where documents are read. */
+  read: ReadDatabase
+  form: CallForm
+  limit?: number | undefined
+  offset?: number | undefined
+  /** Told how many calls each part has. */
+  onPart?: ((calls: number) => void) | undefined
+}
+
 /**
- * Every call of the project as lines of JSON, oldest first. They include `occurredAt`, `metadata` and `details`, so that importing them loses nothing. Paged by time and id, so that concurrent changes hide and repeat nothing.
+ * The calls that a search finds, some at a time. Each part goes on from the place where the one before ended, so that
+ * concurrent changes hide and repeat nothing.
  */
-export async function* exportCalls(db: ReadDatabase, projectId: number): AsyncGenerator<string> {
-  let last = { createdAt: -1, id: '' }
-  for (;;) {
-    const { createdAt, id } = last
-    const heads = await queries(db).heads.all({ projectId, createdAt, id })
-    const end = heads.at(-1)
-    if (!end) return
-    const sizes = heads.map(({ seq, chars }) => [seq, chars] as const)
-    for (const seqs of inSlices(sizes, sliceCharsMax)) {
-      const row = await queries(db).lines.get({ seqs: JSON.stringify(seqs) })
-      if (row?.lines) yield row.lines
+export async function* exportCalls(
+  finder: CallFinder,
+  { read, form, limit = Number.POSITIVE_INFINITY, offset = 0, onPart }: ExportOptions,
+): AsyncGenerator<string | JsonBytes> {
+  let left = limit
+  let start: Parameters<CallFinder['places']>[1] = { offset }
+  while (left > 0) {
+    const wanted = Math.min(left, placesMax)
+    const places = await finder.places(wanted, start)
+    for (const seqs of inSlices(await sizesOf(read, form, places), exportedCharsMax)) {
+      const part = await form(read, JSON.stringify(seqs))
+      if (part.length > 0) yield part
+      onPart?.(seqs.length)
     }
-    last = end
+    const after = places.at(-1)
+    if (!after || places.length < wanted) return
+    left -= places.length
+    start = { after }
   }
+}
+
+async function sizesOf(
+  read: ReadDatabase,
+  form: CallForm,
+  places: readonly { seq: number; chars: number }[],
+): Promise<(readonly [number, number])[]> {
+  const more = new Map<number, number>()
+  if (form === asImportLines) {
+    const rows = await queries(read).detailsBytes.all({ seqs: JSON.stringify(places.map(({ seq }) => seq)) })
+    for (const { seq, chars } of rows) more.set(seq, chars)
+  }
+  return places.map(({ seq, chars }) => [seq, chars + (more.get(seq) ?? 0)])
 }

@@ -2,17 +2,24 @@ import type { calls } from '../db/schema.ts'
 
 type Column = keyof typeof calls.$inferSelect
 
+// The index that finds calls by a column is called `calls_by_` and the column's name; see src/calls/conditions.ts.
 type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
-  /** Any text; the values in use are offered. */
+  /** Any text, and `none` for null; the values in use are offered. */
   | { kind: 'value'; column: Column }
-  /** Whether the column has a value. */
-  | { kind: 'present'; column: Column; choices: typeof trueOrFalse }
+  /** Any text. */
+  | { kind: 'equal'; column: Column }
+  /** Any of a call's labels. */
+  | { kind: 'label' }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
-  /** ISO 8601 times: at or after, and before. */
+  /** ISO 8601 times or dates: at or after, and before. */
   | { kind: 'since' | 'before'; column: Column }
-  /** Digits that one of the columns begins or ends with. */
-  | { kind: 'digits'; columns: readonly Column[] }
+  /** Numbers of at least, and of at most. */
+  | { kind: 'least' | 'most'; column: Column }
+  /** A phone number exactly as it is stored. */
+  | { kind: 'exact'; column: Column; digits: Column }
+  /** Digits that one of the numbers begins or ends with. */
+  | { kind: 'digits'; numbers: readonly { digits: Column; reversed: Column }[] }
   /** Words of the transcript or the summary. */
   | { kind: 'words' }
 )
@@ -20,18 +27,33 @@ type FilterDefinition = { name: string } & (
 const trueOrFalse = ['true', 'false'] as const
 
 /**
- * The filters of a list of calls, in the order the console offers them. The request's schema, its parser, the SQL, the
- * facets and the console's address and form are all made from this list, so the page imports this file too.
+ * The filters of a list of calls, in the order the console offers them. The query's parser, the SQL, the facets, the
+ * OpenAPI document, the command line's options and the console's address and form are all made from this list, so the
+ * page imports this file too. Beside them there is `analysis.KEY`.
  */
 export const callFilters = [
   { name: 'status', kind: 'choice', column: 'status', choices: ['live', 'completed'] },
   { name: 'evaluation', kind: 'value', column: 'evaluation' },
-  { name: 'evaluated', kind: 'present', column: 'evaluation', choices: trueOrFalse },
-  { name: 'engaged', kind: 'flag', column: 'isEngaged', choices: trueOrFalse },
+  { name: 'isEngaged', kind: 'flag', column: 'isEngaged', choices: trueOrFalse },
   { name: 'from', kind: 'since', column: 'createdAt' },
   { name: 'to', kind: 'before', column: 'createdAt' },
-  { name: 'number', kind: 'digits', columns: ['callerDigits', 'calledDigits'] },
+  { name: 'updatedFrom', kind: 'since', column: 'updatedAt' },
+  { name: 'minDuration', kind: 'least', column: 'duration' },
+  { name: 'maxDuration', kind: 'most', column: 'duration' },
+  {
+    name: 'number',
+    kind: 'digits',
+    numbers: [
+      { digits: 'callerDigits', reversed: 'callerDigitsReversed' },
+      { digits: 'calledDigits', reversed: 'calledDigitsReversed' },
+    ],
+  },
+  { name: 'callerNumber', kind: 'exact', column: 'callerNumber', digits: 'callerDigits' },
+  { name: 'calledNumber', kind: 'exact', column: 'calledNumber', digits: 'calledDigits' },
   { name: 'endedReason', kind: 'value', column: 'endedReason' },
+  { name: 'source', kind: 'equal', column: 'source' },
+  { name: 'agentId', kind: 'equal', column: 'agentId' },
+  { name: 'label', kind: 'label' },
   { name: 'text', kind: 'words' },
 ] as const satisfies readonly FilterDefinition[]
 
@@ -39,3 +61,7 @@ export type CallFilter = (typeof callFilters)[number]
 export type FilterName = CallFilter['name']
 /** A filter whose values are offered to choose from. */
 export type ValueFilter = Extract<CallFilter, { kind: 'value' }>
+/** What a filter by value takes for null. */
+export const noValue = 'none'
+/** Before the name of a member of `callAnalysis`. */
+export const analysisPrefix = 'analysis.'

@@ -2,16 +2,17 @@ import { Elysia } from 'elysia'
 import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
+import { readParameters } from '../http/parameters.ts'
 import type { RequestContexts } from '../http/request-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
-import { deleteCall, getCall, getCallDetails, ingestCall, ingestLines, listCalls } from './docs.ts'
+import * as docs from './docs.ts'
 import type { JsonBytes } from './document.ts'
 import type { Ingest } from './ingest.ts'
 import { answerLines } from './lines-response.ts'
 import { changeErrors } from './merge.ts'
-import { readPageRequest, toPageResponse } from './page-response.ts'
+import { listCalls } from './page-response.ts'
 import { CallChange } from './schemas.ts'
 
 /** /v1/calls: what customers do with the records of their calls. */
@@ -20,11 +21,12 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
     .use(callerContext())
     .get(
       '',
-      async ({ caller, query }) => {
-        const request = readPageRequest(query)
-        return await toPageResponse(await calls.list(caller.projectId, request), request, buffers)
-      },
-      { detail: listCalls },
+      ({ caller, request }) =>
+        listCalls(calls, caller.projectId, readParameters(request.url), {
+          accept: request.headers.get('accept'),
+          buffers,
+        }),
+      { detail: docs.listCalls },
     )
     .get(
       '/:id',
@@ -32,7 +34,7 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
         const { document } = await buffers.bodyOf((admit) => calls.get(caller.projectId, params.id, admit))
         return toCallResponse(document)
       },
-      { detail: getCall },
+      { detail: docs.getCall },
     )
     .get(
       '/:id/details',
@@ -42,10 +44,10 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
         )
         return toCallResponse(document)
       },
-      { detail: getCallDetails },
+      { detail: docs.getCallDetails },
     )
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
-      detail: deleteCall,
+      detail: docs.deleteCall,
     })
 }
 
@@ -62,7 +64,7 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
       if (isNew) answer.headers.set('Location', `/v1/calls/${params.id}`)
       return answer
     },
-    { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: ingestCall },
+    { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: docs.ingestCall },
   )
 }
 
@@ -83,7 +85,7 @@ export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }:
       const limits = { bytesMax: surface.bodyBytesMax, admission }
       return answerLines(request, caller.projectId, { ...limits, ingest, onUnexpected: report })
     },
-    { parse: 'none', detail: ingestLines },
+    { parse: 'none', detail: docs.ingestLines },
   )
 }
 

@@ -192,9 +192,13 @@ export type CallChange = Static<typeof CallChange>
 export const CallPage = Type.Object({
   data: Type.Array(Call),
   pagination: Type.Object({
-    total: Type.Integer({ description: 'Every call of the project.' }),
+    total: Type.Integer({ description: 'Every call that matches; with filters, up to 10,000 are counted.' }),
+    totalIsCapped: Type.Optional(
+      Type.Boolean({ description: 'Whether more match than were counted; only with filters.' }),
+    ),
     limit: Type.Integer(),
     offset: Type.Integer(),
+    next: nullable(Type.String({ description: 'The `cursor` of the next page; null on the last one.' })),
   }),
 })
 

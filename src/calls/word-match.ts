@@ -7,7 +7,7 @@ import type { WordQuery } from './word-query.ts'
 /** Calls whose latest words are in their parts alone, so that the word table does not decide whether they match. */
 export interface WaitingCalls {
   seqs: number[]
-  /** Those that have the query's words. */
+  /** Those that have the words of any of the queries. */
   matching: number[]
 }
 
@@ -25,34 +25,41 @@ const queries = preparedQueries((db) => ({
 export async function readWaiting(
   db: ReadDatabase,
   projectId: number,
-  { words }: WordQuery,
+  query: readonly WordQuery[],
 ): Promise<WaitingCalls> {
   if (!(await queries(db).isAnyWaiting.get({ projectId }))) return { seqs: [], matching: [] }
   const table = callWords(projectId)
-  const has = words.map(({ match, texts }) => {
+  const hasWord = ({ match, texts }: WordQuery['words'][number]) => {
     const isSaid = texts.map((text) => sql`instr(words, ${text})`)
     return sql`(${sql.join(isSaid, sql` or `)} or seq in (
       select rowid from ${table} where ${table} match ${match} and ${isAmong('waiting')}))`
-  })
+  }
+  const has = query.map(({ words }) => sql`(${sql.join(words.map(hasWord), sql` and `)})`)
   const rows = await db.select({ seq: sql<number>`seq`, matches: sql<number>`matches` }).from(sql`(
     with waiting as materialized (
       select behind.seq, group_concat(words, '') as words
       from calls_without_words as behind
       cross join calls on calls.seq = behind.seq and calls.project_id = ${projectId}
       cross join call_parts on call_parts.seq = behind.seq group by behind.seq)
-    select seq, ${sql.join(has, sql` and `)} as matches from waiting)`)
+    select seq, ${sql.join(has, sql` or `)} as matches from waiting)`)
   const matching = rows.filter(({ matches }) => matches === 1)
   return { seqs: rows.map(({ seq }) => seq), matching: matching.map(({ seq }) => seq) }
 }
 
-/** The calls that have the words. @param indexed a further condition on rows of the word table */
+/**
+ * The calls that have the words of any of the queries.
+ * @param indexed a further condition on rows of the word table
+ * @param by `exact` for some of the calls
+ */
 export function seqsMatching(
   projectId: number,
-  { match }: WordQuery,
+  query: readonly WordQuery[],
   waiting: WaitingCalls,
   indexed: SQL = sql`true`,
+  by: 'match' | 'exact' = 'match',
 ): SQL {
   const table = callWords(projectId)
+  const match = query.map((words) => `(${words[by]})`).join(' OR ')
   const found = sql`select rowid as seq from ${table} where ${table} match ${match} and ${indexed}`
   if (waiting.seqs.length === 0) return found
   return sql`${found} and rowid not in (select value from json_each(${JSON.stringify(waiting.seqs)}))
@@ -60,7 +67,7 @@ export function seqsMatching(
 }
 
 /** Whether a row of the word table is that of one of these calls. */
-export function isAmong(few: 'newest' | 'waiting'): SQL {
+export function isAmong(few: 'some' | 'waiting'): SQL {
   const seqs = sql.raw(few)
   // The plus keeps SQLite from asking the keyword index for each call on its own.
   return sql`+rowid in (select seq from ${seqs})

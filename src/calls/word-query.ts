@@ -8,6 +8,8 @@ const beginningCharsMin = 2
 export interface WordQuery {
   /** As FTS5 takes it; every word is quoted, so that its own syntax is text like any other. */
   match: string
+  /** The same with the last word as a whole word only: finds some of the calls, in a fraction of the time. */
+  exact: string
   /** The same for each word, with what text of CallWords to look for instead: any of `texts`, spaces included. */
   words: { match: string; texts: string[] }[]
   /** How many different words there are. */
@@ -43,6 +45,7 @@ export function readWordQuery(text: string): WordQuery | null {
   const termOf = (word: string) => termOfForm(stemOf(word)) ?? termOfForm(word) ?? -1
   return {
     match: queried.map(({ match }) => match).join(' AND '),
+    exact: [...stems.keys()].map((stem) => `"${stem}"`).join(' AND '),
     words: queried,
     terms: stems.size,
     termOf: (folded) => {

@@ -3,6 +3,7 @@ import type { JsonBytes } from '../calls/document.ts'
 import type { Overview } from '../calls/overview.ts'
 import type { Call, CallDetails } from '../calls/schemas.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
+import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
@@ -21,7 +22,7 @@ export interface CallRoutesOptions {
 /** /console/api/projects/:project/calls and /overview. */
 export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallRoutesOptions) {
   return consoleRoutes('/console/api/projects/:project')
-    .get('/calls', ({ member, query }) => calls.find(member.projectId, query))
+    .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url)))
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
     .get('/calls/:id', async ({ member, params }) => {
       const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))

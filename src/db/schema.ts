@@ -101,19 +101,43 @@ export const calls = sqliteTable(
     /** The platform that the call came from. */
     source: text(),
     agentId: text('agent_id'),
-    /** Those of the call's review; null when it has none. call_labels finds calls by them. */
+    /** Those of the call's review; null when it has none. call_values finds calls by them. */
     labels: text({ mode: 'json' }).$type<string[]>(),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),
     callerDigits: text('caller_digits').generatedAlwaysAs(withoutPunctuation('caller_number')),
     calledDigits: text('called_digits').generatedAlwaysAs(withoutPunctuation('called_number')),
+    /** The same, from the last to the first: an index on it finds numbers by how they end. */
+    callerDigitsReversed: text('caller_digits_reversed'),
+    calledDigitsReversed: text('called_digits_reversed'),
+    /** What call_values holds of the call, as a JSON array; null for nothing. */
+    valueList: text('value_list'),
   },
   (table) => [
     uniqueIndex('calls_by_id').on(table.projectId, table.id),
     index('calls_by_time').on(table.projectId, table.createdAt, table.id, table.documentChars),
-    index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt),
-    index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt),
+    // One for each filter, see src/calls/filters.ts.
+    index('calls_by_status').on(table.projectId, table.status, table.createdAt, table.id),
+    index('calls_by_is_engaged').on(table.projectId, table.isEngaged, table.createdAt, table.id),
+    index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt, table.id),
+    index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt, table.id),
+    index('calls_by_updated_at').on(table.projectId, table.updatedAt, table.createdAt, table.id),
+    index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id),
+    index('calls_by_caller_digits').on(table.projectId, table.callerDigits, table.createdAt, table.id),
+    index('calls_by_called_digits').on(table.projectId, table.calledDigits, table.createdAt, table.id),
+    index('calls_by_caller_digits_reversed').on(
+      table.projectId,
+      table.callerDigitsReversed,
+      table.createdAt,
+      table.id,
+    ),
+    index('calls_by_called_digits_reversed').on(
+      table.projectId,
+      table.calledDigitsReversed,
+      table.createdAt,
+      table.id,
+    ),
     index('calls_by_change').on(table.projectId, table.changeSeq),
     // Partial: a call without either has no entry to keep.
     index('calls_by_source')
@@ -136,6 +160,21 @@ export const calls = sqliteTable(
       table.calledDigits,
     ),
   ],
+)
+
+/**
+ * What calls are found by beside their columns, the members of `callAnalysis` and labels: see src/calls/call-values.ts.
+ * Triggers keep it equal to `calls.value_list`. WITHOUT ROWID, since it is an index of its own.
+ */
+export const callValues = sqliteTable(
+  'call_values',
+  {
+    projectId: projectId(),
+    value: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    seq: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.value, table.createdAt, table.seq] })],
 )
 
 /** Calls whose words are not in the word table yet, or not as they are now: see src/calls/word-backlog.ts. */
@@ -182,24 +221,6 @@ export const callDetails = sqliteTable('call_details', {
   details: text(),
   metadata: text(),
 })
-
-/** Calls by the labels of their reviews, in the order of lists. WITHOUT ROWID. */
-export const callLabels = sqliteTable(
-  'call_labels',
-  {
-    seq: integer()
-      .notNull()
-      .references(() => calls.seq, { onDelete: 'cascade' }),
-    label: text().notNull(),
-    projectId: projectId(),
-    createdAt: integer('created_at').notNull(),
-    id: text().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.seq, table.label] }),
-    index('call_labels_by_label').on(table.projectId, table.label, table.createdAt, table.id),
-  ],
-)
 
 /**
  * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its

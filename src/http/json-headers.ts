@@ -14,6 +14,11 @@ const everyAnswer: Record<string, string> = {
  */
 export const jsonHeaders = new Headers({ 'Content-Type': 'application/json', ...everyAnswer })
 
+/** Headers of a list that comes in the form which the request's `Accept` names; never change them. */
+export function headersOfForm(type: string): Headers {
+  return new Headers({ 'Content-Type': type, Vary: 'Accept', ...everyAnswer })
+}
+
 /** Adds the headers of every answer that are missing; those that are set stay. */
 export function completeHeaders(headers: Headers): void {
   if (headers.has('X-Content-Type-Options')) return

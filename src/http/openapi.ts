@@ -91,6 +91,17 @@ export function pathParameter(name: string, description: string, example: string
   return { name, in: 'path', required: true, description, schema: { type: 'string' }, example }
 }
 
+/** A parameter in the query, for documentation only. Values of a list are separated by commas. */
+export function queryParameter(
+  name: string,
+  description: string,
+  schema: OpenAPIV3.SchemaObject,
+  example: unknown,
+): OpenAPIV3.ParameterObject {
+  const style = schema.type === 'array' ? { style: 'form', explode: false } : {}
+  return { name, in: 'query', required: false, description, ...style, schema, example }
+}
+
 /** Markdown, above the operations. */
 const introduction = `The system of record for voice agents: every call they handled, and everything they know.
 

@@ -1,6 +1,14 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import type { ErrorCode } from '../errors.ts'
-import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import {
+  deletedAnswer,
+  headerOf,
+  jsonAnswer,
+  keyedAnswers,
+  pathParameter,
+  queryParameter,
+} from '../http/openapi.ts'
+import { itemFields } from './item-list.ts'
 import { Item, ItemList, Preview, SearchAnswer } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of knowledge.
@@ -24,7 +32,47 @@ export const listKnowledge = {
   ...keyed,
   operationId: 'listKnowledge',
   summary: 'List all knowledge items, newest first',
-  responses: keyedAnswers({ 200: jsonAnswer('Every item of the project.', ItemList) }, []),
+  parameters: [
+    queryParameter(
+      'limit',
+      'Items on the page, up to 1000; all of them by default.',
+      {
+        type: 'string',
+        pattern: '^[0-9]{1,15}$',
+      },
+      '100',
+    ),
+    queryParameter(
+      'cursor',
+      'As the `Link` of the page before has it.',
+      { type: 'string' },
+      'MTc2OTg1MTgwMDAwMC5rbl8wMTlh',
+    ),
+    queryParameter(
+      'fields',
+      'Fields of each item, separated by commas; the id is always there.',
+      {
+        type: 'array',
+        minItems: 1,
+        items: { type: 'string', enum: itemFields },
+      },
+      ['name', 'description'],
+    ),
+  ],
+  responses: keyedAnswers(
+    {
+      200: jsonAnswer('Every item of the project, or a page of them.', ItemList, {
+        headers: {
+          Link: headerOf(
+            'The next page, if there is one.',
+            '</v1/knowledge?limit=2&cursor=…>; rel="next"',
+            false,
+          ),
+        },
+      }),
+    },
+    ['invalid_request'],
+  ),
 }
 
 export const createKnowledge = {

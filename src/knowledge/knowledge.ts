@@ -1,5 +1,6 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
@@ -15,6 +16,7 @@ import type { Chunk } from './chunking/chunks.ts'
 import type { VectorIndex } from './index/vector-index.ts'
 import type { Indexer } from './indexer.ts'
 import { readCursor, writeCursor } from './item-cursor.ts'
+import { type ItemField, type ItemListRequest, type ItemSlices, itemFields } from './item-list.ts'
 import { leaseMsDefault } from './leases.ts'
 import type { Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 import type { TextThreads } from './text-threads.ts'
@@ -90,6 +92,9 @@ const name = sql.placeholder('name')
 // `lower` changes ASCII letters only.
 const isNamed = sql`${isOfProject} and (${name} = '' or instr(lower(name), lower(${name})) > 0)`
 
+const isAfter = sql`(created_at, id) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`
+const isOneOf = sql`${knowledgeItems.seq} in (select value from json_each(${sql.placeholder('seqs')}))`
+
 const queries = preparedQueries((db) => ({
   byId: db.select(itemColumns).from(knowledgeItems).where(isItem).prepare(),
   headById: db.select(headColumns).from(knowledgeItems).where(isItem).prepare(),
@@ -101,15 +106,21 @@ const queries = preparedQueries((db) => ({
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
     .prepare(),
   sizes: db
-    .select({ seq: knowledgeItems.seq, chars: sql<number>`octet_length(${knowledgeItems.text})` })
+    .select({
+      seq: knowledgeItems.seq,
+      createdAt: knowledgeItems.createdAt,
+      id: knowledgeItems.id,
+      chars: sql<number>`octet_length(${knowledgeItems.text})`,
+    })
     .from(knowledgeItems)
-    .where(isOfProject)
-    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
+    .where(sql`${isOfProject} and ${isAfter}`)
+    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
+    .limit(sql.placeholder('rows'))
     .prepare(),
   page: db
     .select({ ...headColumns, textBytes: sql<number>`octet_length(${knowledgeItems.text})` })
     .from(knowledgeItems)
-    .where(sql`${isNamed} and (created_at, id) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`)
+    .where(sql`${isNamed} and ${isAfter}`)
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
     .limit(sql.placeholder('rows'))
     .prepare(),
@@ -117,8 +128,14 @@ const queries = preparedQueries((db) => ({
   bySeqs: db
     .select({ ...itemColumns, seq: knowledgeItems.seq })
     .from(knowledgeItems)
-    .where(sql`${knowledgeItems.seq} in (select value from json_each(${sql.placeholder('seqs')}))`)
-    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
+    .where(isOneOf)
+    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
+    .prepare(),
+  headsBySeqs: db
+    .select(headColumns)
+    .from(knowledgeItems)
+    .where(isOneOf)
+    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
     .prepare(),
 }))
 
@@ -183,18 +200,18 @@ export class Knowledge {
     return { data: previewed.map(toChunkPreview) }
   }
 
-  /** Every item, newest first, as slices of a JSON array's content. Items deleted meanwhile are left out. */
-  async *list(projectId: number): AsyncGenerator<string> {
+  /** Items, newest first: all of them by default. Those deleted meanwhile are left out. */
+  async list(
+    projectId: number,
+    { limit, cursor, fields = itemFields }: ItemListRequest = {},
+  ): Promise<ItemSlices> {
     const { read } = this.#options.store(projectId)
-    const rows = await queries(read).sizes.all({ projectId })
-    const sizes = rows.map(({ seq, chars }): SizedRow => [seq, chars])
-    let comma = ''
-    for (const seqs of inSlices(sizes, sliceCharsMax)) {
-      const items: ItemRow[] = await queries(read).bySeqs.all({ seqs: JSON.stringify(seqs) })
-      if (items.length === 0) continue
-      yield comma + items.map((item) => JSON.stringify(toItem(item))).join(',')
-      comma = ','
-    }
+    const rows = limit === undefined ? -1 : limit + 1
+    const found = await queries(read).sizes.all({ projectId, rows, ...readCursor(cursor) })
+    const listed = found.slice(0, limit)
+    const last = found.length > listed.length ? listed.at(-1) : undefined
+    const sizes = listed.map(({ seq, chars }): SizedRow => [seq, chars])
+    return { slices: readSlices(read, sizes, fields), next: last ? writeCursor(last) : null }
   }
 
   /** Items as JSON by their row numbers, without those that are not there. */
@@ -315,6 +332,24 @@ export class Knowledge {
     throw new AppError('payload_too_large', 'Payload too large', {
       detail: `text has ${bytes} bytes of UTF-8; at most ${textBytesMax} are accepted. Split it into several items.`,
     })
+  }
+}
+
+async function* readSlices(
+  read: ReadDatabase,
+  sizes: readonly SizedRow[],
+  fields: readonly ItemField[],
+): AsyncGenerator<string> {
+  const { bySeqs, headsBySeqs } = queries(read)
+  let comma = ''
+  for (const slice of inSlices(sizes, sliceCharsMax)) {
+    const seqs = JSON.stringify(slice)
+    const items: ItemRow[] = fields.includes('text')
+      ? await bySeqs.all({ seqs })
+      : (await headsBySeqs.all({ seqs })).map((head) => ({ ...head, text: '' }))
+    if (items.length === 0) continue
+    yield comma + items.map((item) => JSON.stringify(toItem(item), [...fields])).join(',')
+    comma = ','
   }
 }
 

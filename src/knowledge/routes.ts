@@ -1,10 +1,12 @@
 import { Elysia } from 'elysia'
 import { byKey, callerContext } from '../http/caller.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
+import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
 import type { IdempotentCreates } from './idempotent-creates.ts'
+import { type ItemListRequest, type ItemSlices, readItemListRequest, toNextLink } from './item-list.ts'
 import type { Knowledge } from './knowledge.ts'
 import { NewItem, PreviewRequest, SearchRequest } from './schemas.ts'
 import type { TimeShares } from './search/explain.ts'
@@ -21,9 +23,14 @@ interface KnowledgeRoutesOptions {
 export function knowledgeRoutes({ knowledge, idempotentCreates, search, buffers }: KnowledgeRoutesOptions) {
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
-    .get('', ({ caller }) => toListResponse(knowledge.list(caller.projectId), buffers), {
-      detail: docs.listKnowledge,
-    })
+    .get(
+      '',
+      ({ caller, request }) => {
+        const asked = readItemListRequest(readParameters(request.url))
+        return toListResponse(knowledge.list(caller.projectId, asked), asked, buffers)
+      },
+      { detail: docs.listKnowledge },
+    )
     .post(
       '',
       async ({ caller, request, body, set }) => {
@@ -66,6 +73,13 @@ function toServerTiming(shares: TimeShares): string {
     .join(', ')
 }
 
-async function toListResponse(slices: AsyncIterable<string>, buffers: ResponseBuffers): Promise<Response> {
-  return new Response(await buffers.streamOf('[', slices, ']'), { headers: jsonHeaders })
+async function toListResponse(
+  listed: Promise<ItemSlices>,
+  asked: ItemListRequest,
+  buffers: ResponseBuffers,
+): Promise<Response> {
+  const { slices, next } = await listed
+  const response = new Response(await buffers.streamOf('[', slices, ']'), { headers: jsonHeaders })
+  if (next !== null) response.headers.set('Link', toNextLink(asked, next))
+  return response
 }

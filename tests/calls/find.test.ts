@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CallQuery } from '../../src/calls/call-query.ts'
-import type { CallRow } from '../../src/calls/call-rows.ts'
-import type { CallRows } from '../../src/calls/find-calls.ts'
+import type { CallRow, CallRows } from '../../src/calls/call-rows.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { AppError } from '../../src/errors.ts'
 import { foldText, wordsOf } from '../../src/text/words.ts'
@@ -114,7 +113,7 @@ describe('a page of calls', () => {
       ],
       nextCursor: null,
       total: 2,
-      totalMax: 1_000,
+      totalMax: 10_000,
     })
   })
 
@@ -125,7 +124,7 @@ describe('a page of calls', () => {
         data: [],
         nextCursor: null,
         total: 0,
-        totalMax: 1_000,
+        totalMax: 10_000,
       })
     }
   })
@@ -184,13 +183,23 @@ describe('a page of calls', () => {
 describe('filters', () => {
   const inputs: Input[] = [
     { id: 'live', createdAt: at(1), callerNumber: '+15557294053' },
-    { id: 'good', createdAt: at(2), status: 'completed', evaluation: 'success', isEngaged: true },
+    {
+      id: 'good',
+      createdAt: at(2),
+      status: 'completed',
+      evaluation: 'success',
+      isEngaged: true,
+      duration: 0.5,
+      callAnalysis: { score: 4, deep: { no: 1 } },
+    },
     {
       id: 'bad',
       createdAt: at(3),
       status: 'completed',
       evaluation: 'fail',
       endedReason: 'silence-timed-out',
+      duration: 2.5,
+      callAnalysis: { score: true, 'a.b=c': 'x,y' },
     },
     {
       id: 'rubric',
@@ -198,6 +207,7 @@ describe('filters', () => {
       status: 'completed',
       evaluation: 'B+',
       calledNumber: '+1 (555) 010-0044',
+      callAnalysis: { score: '4' },
     },
     {
       id: 'long',
@@ -211,13 +221,32 @@ describe('filters', () => {
     [{ status: 'live' }, ['live']],
     [{ status: 'completed' }, ['long', 'rubric', 'bad', 'good']],
     [{ evaluation: 'success' }, ['good']],
-    [{ evaluated: 'false' }, ['live']],
-    [{ evaluated: 'true' }, ['long', 'rubric', 'bad', 'good']],
+    [{ evaluation: 'none' }, ['live']],
+    [{ evaluation: ['none', 'fail', 'fail'] }, ['bad', 'live']],
+    [{ status: ['live', 'completed'] }, ['long', 'rubric', 'bad', 'good', 'live']],
+    [{ endedReason: ['none', 'silence-timed-out'], status: 'completed' }, ['rubric', 'bad', 'good']],
+    [{ number: ['729', '4053', '0044'] }, ['rubric', 'live']],
+    [{ callerNumber: '+15557294053' }, ['live']],
+    [{ callerNumber: '15557294053' }, []],
+    [{ calledNumber: ['+1 (555) 010-0044', 'x'] }, ['rubric']],
+    [{ minDuration: '0' }, ['long', 'rubric', 'bad', 'good', 'live']],
+    [{ minDuration: '0.5' }, ['bad', 'good']],
+    [{ minDuration: '1', maxDuration: '2.5' }, ['bad']],
+    [{ maxDuration: '1' }, ['long', 'rubric', 'good', 'live']],
+    [{ updatedFrom: at(103) }, ['long', 'rubric', 'bad']],
+    [{ 'analysis.score': '4' }, ['rubric', 'good']],
+    [{ 'analysis.score': '4.0' }, ['good']],
+    [{ 'analysis.score': ['4', 'true'] }, ['rubric', 'bad', 'good']],
+    [{ 'analysis.a.b=c': 'x,y' }, ['bad']],
+    [{ 'analysis.score': '4', 'analysis.deep': 'no' }, []],
+    [{ order: 'createdAt', status: 'completed' }, ['good', 'bad', 'rubric', 'long']],
+    [{ from: '2026-01-05', to: '2026-01-06' }, ['long', 'rubric', 'bad', 'good', 'live']],
+    [{ from: '2026-01-06' }, []],
     [{ evaluation: 'B+' }, ['rubric']],
     [{ evaluation: 'x'.repeat(300) }, ['long']],
     [{ evaluation: 'Success' }, []],
-    [{ engaged: 'true' }, ['good']],
-    [{ engaged: 'false' }, ['long', 'rubric', 'bad', 'live']],
+    [{ isEngaged: 'true' }, ['good']],
+    [{ isEngaged: 'false' }, ['long', 'rubric', 'bad', 'live']],
     [{ endedReason: 'silence-timed-out' }, ['bad']],
     [{ endedReason: 'y'.repeat(200) }, ['long']],
     [{ from: at(3) }, ['long', 'rubric', 'bad']],
@@ -231,27 +260,14 @@ describe('filters', () => {
     [{ number: '100044' }, ['rubric']],
     [{ number: '15550100044' }, ['rubric']],
     [{ number: '7294' }, []],
-    [{ status: 'completed', engaged: 'false', evaluation: 'fail' }, ['bad']],
+    [{ status: 'completed', isEngaged: 'false', evaluation: 'fail' }, ['bad']],
     [{ status: 'live', evaluation: 'success' }, []],
-    [
-      {
-        status: '',
-        evaluation: '',
-        engaged: '',
-        endedReason: '',
-        from: '',
-        to: '',
-        number: '',
-        text: '',
-        cursor: '',
-        limit: '',
-      },
-      ['long', 'rubric', 'bad', 'good', 'live'],
-    ],
   ]
   let projectId: number
   beforeAll(async () => {
-    projectId = await projectWith(inputs.map((input) => ({ ...input, ...said('hello') })))
+    projectId = await projectWith(
+      inputs.map((input, n) => ({ ...input, ...said('hello'), updatedAt: at(101 + n) })),
+    )
   })
 
   test.each(cases)('%p', async (filters, expected) => {
@@ -266,23 +282,43 @@ describe('filters', () => {
     const own = await projectWith([{ id: 'a', callerNumber: '111', evaluation: 'fail' }])
     await putCalls(service.services, own, [{ id: 'a', callerNumber: '+2-22', evaluation: null }])
     expect(await idsOf(own, { number: '111' })).toEqual([])
-    expect(await idsOf(own, { number: '222', evaluated: 'false' })).toEqual(['a'])
+    expect(await idsOf(own, { number: '222', evaluation: 'none' })).toEqual(['a'])
+    // It is no value that can be asked for.
     await putCalls(service.services, own, [{ id: 'none', evaluation: 'none' }])
-    expect(await idsOf(own, { evaluation: 'none' })).toEqual(['none'])
+    expect(await idsOf(own, { evaluation: 'none' })).toEqual(['a'])
   })
 
   test('that cannot be read are each named', async () => {
     expect(
       await problemsOf({
         status: 'ended',
-        engaged: 'yes',
+        isEngaged: 'yes',
         from: 'yesterday',
         to: '2026-02-30T00:00:00Z',
-        number: 'anonymous',
+        updatedFrom: ['2026-02-01', '2026-02-02'],
+        minDuration: '-1',
+        maxDuration: '1e3',
+        number: ['555', 'anonymous'],
         cursor: 'nonsense',
         limit: '0',
+        order: 'id',
+        text: '',
+        'analysis.a': '',
       }),
-    ).toEqual(['status', 'engaged', 'from', 'to', 'number', 'cursor', 'limit'])
+    ).toEqual([
+      ...[
+        'order',
+        'status',
+        'isEngaged',
+        'from',
+        'to',
+        'updatedFrom',
+        'minDuration',
+        'maxDuration',
+        'number',
+      ],
+      ...['text', 'analysis.a', 'cursor', 'limit'],
+    ])
     expect(await problemsOf({ evaluation: 'x'.repeat(501), text: 'x'.repeat(501) })).toEqual([
       'evaluation',
       'text',
@@ -298,25 +334,35 @@ describe('filters', () => {
 })
 
 describe('the total', () => {
-  test('is exact without filters, and up to 1,000 with them', async () => {
+  test('is exact without filters, and up to 10,000 with them', async () => {
     const projectId = await projectWith(
-      Array.from({ length: 2_600 }, (_, n) => ({
+      Array.from({ length: 12_600 }, (_, n) => ({
         id: `${n}`,
         createdAt: at(n),
         status: 'completed',
-        evaluation: n < 1_000 ? 'success' : 'fail',
-        ...said(n < 1_000 ? 'early bird' : n < 2_599 ? 'late bird' : 'last bird'),
+        evaluation: n < 10_000 ? 'success' : n < 12_000 ? 'fail' : null,
+        ...said(n < 1_000 ? 'early bird' : n < 12_599 ? 'late bird' : 'last bird'),
       })),
     )
     const totalOf = async (filters: CallQuery) => (await find(projectId, filters)).total
-    expect(await totalOf({})).toBe(2_600)
-    expect(await totalOf({ evaluation: 'success' })).toBe(1_000)
-    expect(await totalOf({ evaluation: 'fail' })).toBeNull()
+    expect(await totalOf({})).toBe(12_600)
+    expect(await totalOf({ evaluation: 'success' })).toBe(10_000)
+    expect(await totalOf({ evaluation: ['success', 'fail'] })).toBeNull()
+    expect(await totalOf({ status: 'completed' })).toBeNull()
+    expect(await totalOf({ status: 'completed', evaluation: 'fail' })).toBe(2_000)
+    expect(await totalOf({ minDuration: '0' })).toBeNull()
+    expect(await totalOf({ from: at(2_600) })).toBe(10_000)
+    expect(await totalOf({ from: at(2_599) })).toBeNull()
     expect(await totalOf({ text: 'bird' })).toBeNull()
     expect(await totalOf({ text: 'early' })).toBe(1_000)
     expect(await totalOf({ text: 'late' })).toBeNull()
     expect(await totalOf({ text: 'last' })).toBe(1)
-    expect(await totalOf({ text: 'bird', evaluation: 'success' })).toBe(1_000)
+    expect(await totalOf({ text: 'bird', evaluation: 'success' })).toBe(10_000)
+    expect(await totalOf({ text: 'late', evaluation: ['success', 'fail'] })).toBeNull()
+    expect(await totalOf({ text: 'late', status: 'completed', minDuration: '0', evaluation: 'fail' })).toBe(
+      2_000,
+    )
+    expect(await totalOf({ text: ['last', 'early'] })).toBe(1_001)
     expect(await totalOf({ text: 'bird', to: at(7) })).toBe(7)
   }, 60_000)
 
@@ -454,7 +500,8 @@ describe('a text', () => {
     const { data } = await find(two, {})
     expect(data).toHaveLength(1)
     const first = await find(one, { limit: '1' })
-    expect(await idsOf(two, { cursor: first.nextCursor ?? '', text: 'secret' })).toEqual([])
+    const otherCursor = find(two, { cursor: first.nextCursor ?? '' })
+    expect((await otherCursor.catch((error) => error)).errors[0].field).toBe('cursor')
   })
 
   test('is found exactly where a comparison of all words finds it, in any order of coming in', async () => {

@@ -8,7 +8,7 @@ import { startService, type TestProject, type TestService } from '../support/ser
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
-import { said } from './put-calls.ts'
+import { exportParts, said } from './put-calls.ts'
 
 setDefaultTimeout(60_000)
 let time = Date.UTC(2026, 0, 5)
@@ -113,8 +113,7 @@ describe('a live call to which turns are appended', () => {
         const { document, call, occurredAt, metadata, details } = stored
         expect(await (await project.fetch('/v1/calls/a')).text()).toBe(document)
         expect(await (await project.fetch('/v1/calls?limit=1')).text()).toStartWith(`{"data":[${document}],`)
-        let lines = ''
-        for await (const part of service.services.calls.export(projectId)) lines += part
+        const lines = (await exportParts(service.services, projectId)).join('')
         const beside = {
           ...(occurredAt === null ? {} : { occurredAt: new Date(occurredAt).toISOString() }),
           ...(metadata === null ? {} : { metadata: JSON.parse(metadata) }),

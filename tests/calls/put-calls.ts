@@ -1,3 +1,4 @@
+import { asImportLines } from '../../src/calls/forms.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 
@@ -15,6 +16,16 @@ export async function putCalls(
       if (result instanceof Error) throw result
     }
   }
+}
+
+/** The parts of an export of all calls for an import, oldest first. */
+export async function exportParts({ calls }: Pick<Services, 'calls'>, projectId: number): Promise<string[]> {
+  const parts: string[] = []
+  const search = { conditions: [], order: 'createdAt' } as const
+  for await (const part of calls.export(projectId, search, { form: asImportLines })) {
+    parts.push(Buffer.from(part).toString())
+  }
+  return parts
 }
 
 /** A transcript of one turn of the user for each text. */

@@ -47,7 +47,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
       const answer = await project.fetch(`/v1/calls?limit=${callsPerPage}&offset=${offset}`)
       const page: { data: Call[]; pagination: unknown } = await answer.json()
       const wanted = expected.slice(offset, offset + callsPerPage)
-      expect(page.pagination).toEqual({ total: expected.length, limit: callsPerPage, offset })
+      expect(page.pagination).toMatchObject({ total: expected.length, limit: callsPerPage, offset })
       expect(page.data.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
       for (const [i, line] of wanted.entries()) {
         const call: Record<string, unknown> = { ...page.data[i] }
@@ -90,7 +90,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
     ]) {
       const expected = said.flatMap(({ id, said }) => (isFound(said, text) ? id : []))
       const first = await calls.find(project.projectId, { text, limit: '200' })
-      expect([text, first.total]).toEqual([text, expected.length <= 1_000 ? expected.length : null])
+      expect([text, first.total]).toEqual([text, expected.length <= 10_000 ? expected.length : null])
       const found = first.data.map(({ id }) => id)
       let cursor = first.nextCursor
       while (cursor && found.length < comparedMax) {

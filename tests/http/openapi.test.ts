@@ -30,7 +30,10 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 /** What else the success of a path is served as. */
-const streams = new Map([['/v1/changes', ['text/event-stream']]])
+const streams = new Map([
+  ['/v1/changes', ['text/event-stream']],
+  ['/v1/calls', ['application/x-ndjson', 'text/csv']],
+])
 const keyed = '401 403 429 500 503'
 const expectedStatuses: Record<string, string> = {
   'GET /health': '200 500',
@@ -40,8 +43,8 @@ const expectedStatuses: Record<string, string> = {
   'GET /v1/calls/{id}': `200 404 ${keyed}`,
   'GET /v1/calls/{id}/details': `200 404 ${keyed}`,
   'DELETE /v1/calls/{id}': `200 404 507 ${keyed}`,
+  'GET /v1/knowledge': `200 400 ${keyed}`,
   'GET /v1/changes': `200 400 ${keyed}`,
-  'GET /v1/knowledge': `200 ${keyed}`,
   'POST /v1/knowledge': `201 400 409 410 413 415 422 507 ${keyed}`,
   'GET /v1/knowledge/{id}': `200 404 ${keyed}`,
   'DELETE /v1/knowledge/{id}': `200 404 507 ${keyed}`,

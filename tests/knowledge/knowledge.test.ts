@@ -215,9 +215,35 @@ describe('GET /v1/knowledge', () => {
     const project = await still.mintProject()
     const ids = []
     for (let n = 0; n < 25; n++) ids.push((await create(project, { name: `${n}`, text: 'x' })).id)
-    const list: Item[] = await project.fetch('/v1/knowledge?limit=3').then((answer) => answer.json())
+    const list: Item[] = await project.fetch('/v1/knowledge').then((answer) => answer.json())
     expect(list.map(({ id }) => id)).toEqual(ids.toReversed())
     await still.stop()
+  })
+
+  test('gives pages and fields when they are asked for, with a link to the next', async () => {
+    const project = await service.mintProject()
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) ids.unshift((await create(project, { name: `${n}`, text: 'x' })).id)
+    const pages: Partial<Item>[][] = []
+    let path: string | undefined = '/v1/knowledge?limit=2&fields=name'
+    while (path) {
+      const answer = await project.fetch(path)
+      pages.push(await answer.json())
+      path = /^<(.*)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1]
+      // Deleted or new items repeat and skip nothing.
+      if (pages.length === 1) await project.fetch(`/v1/knowledge/${ids[1]}`, { method: 'DELETE' })
+    }
+    const items = ids.map((id, n) => ({ id, name: `${4 - n}` }))
+    expect(pages).toEqual([items.slice(0, 2), items.slice(2, 4), items.slice(4)])
+    const texts = await (await project.fetch('/v1/knowledge?fields=text&limit=1')).json()
+    expect(texts).toEqual([{ id: ids[0], text: 'x' }])
+    const none = await project.fetch('/v1/knowledge?limit=0')
+    expect([await none.text(), none.headers.get('link')]).toEqual(['[]', null])
+    for (const field of ['limit', 'cursor', 'fields']) {
+      const answer = await project.fetch(`/v1/knowledge?${field}=x`)
+      const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      expect(problem.errors).toMatchObject([{ field }])
+    }
   })
 
   test('lists 300 items of 100 KB whole, in order and in slices', async () => {

@@ -43,19 +43,7 @@ CREATE TABLE `call_documents` (
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
--- WITHOUT ROWID was added by hand: drizzle-kit does not know it.
-CREATE TABLE `call_labels` (
-	`seq` integer NOT NULL,
-	`label` text NOT NULL,
-	`project_id` integer NOT NULL,
-	`created_at` integer NOT NULL,
-	`id` text NOT NULL,
-	PRIMARY KEY(`seq`, `label`),
-	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
-) WITHOUT ROWID;
---> statement-breakpoint
-CREATE INDEX `call_labels_by_label` ON `call_labels` (`project_id`,`label`,`created_at`,`id`);--> statement-breakpoint
+-- WITHOUT ROWID was added by hand, here and below: drizzle-kit does not know it.
 CREATE TABLE `call_parts` (
 	`seq` integer NOT NULL,
 	`turn_count` integer NOT NULL,
@@ -79,6 +67,15 @@ CREATE TABLE `call_ranges` (
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `call_values` (
+	`project_id` integer NOT NULL,
+	`value` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`seq` integer NOT NULL,
+	PRIMARY KEY(`project_id`, `value`, `created_at`, `seq`),
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `calls` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`project_id` integer NOT NULL,
@@ -100,13 +97,24 @@ CREATE TABLE `calls` (
 	`change_seq` integer NOT NULL,
 	`caller_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(caller_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
 	`called_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(called_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
+	`caller_digits_reversed` text,
+	`called_digits_reversed` text,
+	`value_list` text,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `calls_by_id` ON `calls` (`project_id`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_time` ON `calls` (`project_id`,`created_at`,`id`,`document_chars`);--> statement-breakpoint
-CREATE INDEX `calls_by_evaluation` ON `calls` (`project_id`,`evaluation`,`created_at`);--> statement-breakpoint
-CREATE INDEX `calls_by_ended_reason` ON `calls` (`project_id`,`ended_reason`,`created_at`);--> statement-breakpoint
+CREATE INDEX `calls_by_status` ON `calls` (`project_id`,`status`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_is_engaged` ON `calls` (`project_id`,`is_engaged`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_evaluation` ON `calls` (`project_id`,`evaluation`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_ended_reason` ON `calls` (`project_id`,`ended_reason`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_updated_at` ON `calls` (`project_id`,`updated_at`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_duration` ON `calls` (`project_id`,`duration`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_caller_digits` ON `calls` (`project_id`,`caller_digits`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_called_digits` ON `calls` (`project_id`,`called_digits`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_caller_digits_reversed` ON `calls` (`project_id`,`caller_digits_reversed`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_called_digits_reversed` ON `calls` (`project_id`,`called_digits_reversed`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_change` ON `calls` (`project_id`,`change_seq`);--> statement-breakpoint
 CREATE INDEX `calls_by_source` ON `calls` (`project_id`,`source`,`created_at`,`id`) WHERE source is not null;--> statement-breakpoint
 CREATE INDEX `calls_by_agent_id` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`) WHERE agent_id is not null;--> statement-breakpoint
@@ -374,4 +382,19 @@ CREATE TRIGGER `call_ranges_delete` AFTER DELETE ON `call_ranges` BEGIN
 		`fail` = `fail` + old.`fail`, `unevaluated` = `unevaluated` + old.`unevaluated`
 	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = old.`level`
 		AND (`created_at`, `id`) > (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+END;--> statement-breakpoint
+-- These keep `call_values`, which src/calls/call-values.ts explains.
+CREATE TRIGGER `calls_insert_values` AFTER INSERT ON `calls` WHEN new.`value_list` IS NOT NULL BEGIN
+	INSERT INTO `call_values` (`project_id`, `value`, `created_at`, `seq`)
+	SELECT new.`project_id`, `value`, new.`created_at`, new.`seq` FROM json_each(new.`value_list`);
+END;--> statement-breakpoint
+CREATE TRIGGER `calls_update_values` AFTER UPDATE OF `value_list` ON `calls` WHEN old.`value_list` IS NOT new.`value_list` BEGIN
+	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
+		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
+	INSERT INTO `call_values` (`project_id`, `value`, `created_at`, `seq`)
+	SELECT new.`project_id`, `value`, new.`created_at`, new.`seq` FROM json_each(new.`value_list`);
+END;--> statement-breakpoint
+CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_list` IS NOT NULL BEGIN
+	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
+		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
 END;

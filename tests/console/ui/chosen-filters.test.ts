@@ -7,7 +7,7 @@ describe('the address of the list of calls', () => {
     expect(
       readFilters({
         status: 'ended',
-        engaged: 'maybe',
+        isEngaged: 'maybe',
         from: 'yesterday',
         text: '  ',
         number: '555',

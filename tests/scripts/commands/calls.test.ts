@@ -47,6 +47,16 @@ describe('callbook calls', () => {
     expect(again.value).toMatchObject({ imported: calls.length, failed: 0 })
     expect((await callbook.run(['calls', 'export', '--project', 'B'])).out).toBe(first.out)
     expect((await callbook.json(['calls', 'export', '--project', 'B'])).value).toEqual(exported)
+    const some = ['calls', 'export', '--project', 'B', '--query', 'order=-createdAt&limit=2&fields=createdAt']
+    const newest = exported.toReversed().slice(0, 2)
+    expect((await callbook.run([...some, '--csv'])).out).toBe(
+      ['id,createdAt', ...newest.map(({ id, createdAt }) => `${id},${createdAt}`), ''].join('\r\n'),
+    )
+    expect((await callbook.json(some)).value).toEqual(newest.map(({ id, createdAt }) => ({ id, createdAt })))
+    for (const query of ['status=gone', 'caller_number=1']) {
+      const bad = await callbook.run(['calls', 'export', '--project', 'B', '--query', query])
+      expect([bad.code, bad.out, bad.err.includes(query.split('=')[0] ?? '')]).toEqual([1, '', true])
+    }
   })
 
   test('the same import twice changes nothing the second time', async () => {

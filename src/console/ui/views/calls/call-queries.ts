@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { CallRows } from '../../../../calls/find-calls.ts'
+import type { CallRows } from '../../../../calls/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
 import { type ChosenFilters, nameOf } from './chosen-filters.ts'
 import { rowsOf, withNewestPage, withoutCall } from './pages.ts'

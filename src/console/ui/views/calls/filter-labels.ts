@@ -1,12 +1,13 @@
-import type { CallFilter, FilterName } from '../../../../calls/filters.ts'
+import { type CallFilter, type FilterName, noValue } from '../../../../calls/filters.ts'
 
-type FilterWithPill = Exclude<CallFilter, { kind: 'before' | 'present' | 'words' }>
+/** The others are set by the address alone, or together with one of these. */
+type FilterWithPill = Extract<CallFilter, { kind: 'choice' | 'value' | 'flag' | 'digits' } | { name: 'from' }>
 
 /** What the console calls a filter. */
 export const filterLabels: Record<FilterWithPill['name'], string> = {
   status: 'Status',
   evaluation: 'Evaluation',
-  engaged: 'Engaged',
+  isEngaged: 'Engaged',
   from: 'Date',
   number: 'Number',
   endedReason: 'Ended',
@@ -14,9 +15,9 @@ export const filterLabels: Record<FilterWithPill['name'], string> = {
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   status: { live: 'Live', completed: 'Completed' },
-  evaluation: { success: 'Success', fail: 'Fail' },
-  evaluated: { false: 'Not evaluated' },
-  engaged: { true: 'Engaged', false: 'Not engaged' },
+  evaluation: { success: 'Success', fail: 'Fail', [noValue]: 'Not evaluated' },
+  endedReason: { [noValue]: 'No reason' },
+  isEngaged: { true: 'Engaged', false: 'Not engaged' },
 }
 
 /** What the console calls a value; any other value is shown verbatim. */

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { type CallFilter, callFilters, type ValueFilter } from '../../../../calls/filters.ts'
+import { type CallFilter, noValue, type ValueFilter } from '../../../../calls/filters.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import type { ChosenFilters, FilterChange } from './chosen-filters.ts'
@@ -38,53 +38,34 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
     case 'value':
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
-      return <DatePill {...chosen} />
+      return filter.name === 'from' ? <DatePill {...chosen} /> : null
     case 'digits':
       return <NumberPill {...chosen} />
-    case 'before':
-    case 'present':
-    case 'words':
+    default:
       return null
   }
 }
 
-/** Offers the values in use and, where there is a filter for it, having none. */
-function ValuePill({ filter: { name, column }, filters, onChange }: { filter: ValueFilter } & ChosenProps) {
+/** Offers the values in use, and having none. */
+function ValuePill({ filter: { name }, filters, onChange }: { filter: ValueFilter } & ChosenProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
-  const presence = callFilters.find((other) => other.kind === 'present' && other.column === column)?.name
-  const isNone = presence !== undefined && filters[presence] === 'false'
   const value = filters[name]
-  const none = presence ? [{ value: noValue, label: valueLabel(presence, 'false') }] : []
-  const choose = (choice: string | undefined) =>
-    onChange({
-      [name]: choice === noValue ? undefined : choice?.slice(asChoice('').length),
-      ...(presence && { [presence]: choice === noValue ? 'false' : undefined }),
-    })
+  // A value that reads `none` cannot be asked for.
+  const inUse = (facets?.[name] ?? []).filter(({ value }) => value !== noValue)
   return (
     <ChoicePill
       label={filterLabels[name]}
-      value={isNone ? noValue : value && asChoice(value)}
-      chosen={isNone ? none[0]?.label : value && valueLabel(name, value)}
+      value={value}
+      chosen={value && valueLabel(name, value)}
       options={[
-        ...(facets?.[name] ?? []).map(({ value, calls }) => ({
-          value: asChoice(value),
-          label: valueLabel(name, value),
-          count: calls,
-        })),
-        ...none,
+        ...inUse.map(({ value, calls }) => ({ value, label: valueLabel(name, value), count: calls })),
+        { value: noValue, label: valueLabel(name, noValue) },
       ]}
-      onChoose={choose}
-      onClear={() => choose(undefined)}
+      onChoose={(choice) => onChange({ [name]: choice })}
+      onClear={() => onChange({ [name]: undefined })}
     />
   )
-}
-
-const noValue = 'none'
-
-/** Keeps a value that reads `none` apart from having none. */
-function asChoice(value: string): string {
-  return `=${value}`
 }
 
 function DatePill({ filters, onChange }: ChosenProps) {

@@ -1,4 +1,4 @@
-import type { CallRows } from '../../../../calls/find-calls.ts'
+import type { CallRows } from '../../../../calls/call-rows.ts'
 
 /** What sorts a call in the list. */
 interface Place {

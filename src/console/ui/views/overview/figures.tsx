@@ -47,7 +47,7 @@ const kinds: FigureKind[] = [
     format: asPercent,
     unit: 'share',
     isMoreBetter: true,
-    filters: { engaged: 'true' },
+    filters: { isEngaged: 'true' },
   },
 ]
 

@@ -1,0 +1,78 @@
+import { type CallSearch, isFiltered } from '../../src/calls/call-query.ts'
+import type { Calls } from '../../src/calls/calls.ts'
+import { totalMax } from '../../src/calls/find-calls.ts'
+import { asImportLines, asPickedLines, csvOf } from '../../src/calls/forms.ts'
+import { isListParameter, readListRequest } from '../../src/calls/list-request.ts'
+import { readParameters } from '../../src/http/parameters.ts'
+import type { Services } from '../../src/services/services.ts'
+import { startProgress } from './progress.ts'
+import { counted } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+/** Options of the command. */
+export interface ExportOptions {
+  project: string
+  query?: string
+  csv?: true
+  json?: true
+}
+
+/** Prints the calls that the options ask for. */
+export async function exportCalls(
+  { projects, calls }: Services,
+  shell: Shell,
+  { project, query = '', csv, json }: ExportOptions,
+): Promise<void> {
+  if (csv && json) throw new Error('--csv and --json exclude each other.')
+  const { projectId } = await projects.find(project)
+  const unknown = Object.keys(readParameters(`?${query}`)).filter((name) => !isListParameter(name))
+  if (unknown.length > 0) throw new Error(`--query has unknown parameters: ${unknown.join(', ')}.`)
+  const parameters = { order: ['createdAt'], ...readParameters(`?${query}`) }
+  const { search, fields, ...range } = readListRequest(parameters, {
+    isCsv: csv === true,
+    readCursor: calls.cursors(projectId).read,
+  })
+  const { form, head } = csv
+    ? csvOf(fields)
+    : { form: fields ? asPickedLines(fields) : asImportLines, head: '' }
+  // Its lines would run into the bar.
+  const progress = process.stdout.isTTY
+    ? null
+    : startProgress(shell, 'Exporting', await totalOf(calls, projectId, search))
+  let done = 0
+  const onPart = (more: number) => {
+    done += more
+    progress?.update(done, counted(done, 'call'))
+  }
+  try {
+    const parts = asTexts(head, calls.export(projectId, search, { form, ...range, onPart }))
+    for await (const part of json ? asArray(parts) : parts) {
+      shell.signal.throwIfAborted()
+      if (!(await shell.write(part))) return
+    }
+  } finally {
+    progress?.stop()
+  }
+}
+
+/** 0 when it is not known. */
+async function totalOf(calls: Calls, projectId: number, search: CallSearch): Promise<number> {
+  const total = await calls.count(projectId, search)
+  return isFiltered(search) && total > totalMax ? 0 : total
+}
+
+async function* asTexts(head: string, parts: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
+  if (head) yield head
+  for await (const part of parts) yield Buffer.from(part).toString()
+}
+
+async function* asArray(parts: AsyncIterable<string>): AsyncGenerator<string> {
+  let isFirst = true
+  yield '['
+  for await (const part of parts) {
+    // Line endings stand only between calls: JSON escapes those inside a text.
+    yield (isFirst ? '' : ',') + part.trimEnd().replaceAll('\n', ',')
+    isFirst = false
+  }
+  yield ']\n'
+}

@@ -1,0 +1,161 @@
+import { isNull, or, type SQL, sql } from 'drizzle-orm'
+import { calls } from '../db/schema.ts'
+import { digitsOf, headText } from './call-head.ts'
+import { labelValue, valuesMeant } from './call-values.ts'
+import { type CallFilter, noValue } from './filters.ts'
+import { readInstant } from './instant.ts'
+
+/** What a call must meet to be listed. */
+export interface Condition {
+  check: SQL
+  path: Path
+}
+
+/** Where an index has the calls that meet a condition, and no others. */
+export interface Path {
+  ranges: Range[]
+  /** Whether each range has its calls in the order of time, and no call is in two of them. */
+  isOrdered: boolean
+}
+
+interface Range {
+  /** The table by the name that `where` calls it. Its rows have `project_id`, `created_at` and `seq`. */
+  table: 'calls' | 'call_values'
+  /** The index to read, unless it is the primary key. */
+  index?: string
+  where: SQL
+}
+
+/** A filter that is answered by a condition. `from` and `to` bound every path, and words have an index of their own. */
+export type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'createdAt' }>
+type Column = keyof typeof calls.$inferSelect
+
+const aTime = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z, or a date'
+const day = /^\d{4}-\d{2}-\d{2}$/
+/** Behind every text that begins alike. */
+const lastCharacter = '\u{10ffff}'
+
+/** A condition that is met by any of the values. @returns a string that says what is wrong with one of them */
+export function toCondition(filter: ConditionFilter, values: readonly string[]): Condition | string {
+  switch (filter.kind) {
+    case 'choice':
+    case 'flag': {
+      const { choices, column, kind } = filter
+      if (!values.every((value) => choices.some((choice) => choice === value)))
+        return `must be ${choices.join(' or ')}`
+      return anyValue(column, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
+    }
+    case 'value':
+      return anyValue(
+        filter.column,
+        values.map((value) => (value === noValue ? null : headText(value))),
+      )
+    case 'equal':
+      return anyValue(filter.column, values)
+    case 'label':
+      // A call may have several of them.
+      return anyOf(values.map(labelValue), { isOrdered: values.length === 1 })
+    case 'exact':
+      // A plus that was not escaped comes as a space.
+      return anyNumber(
+        filter,
+        values.map((value) => headText(value.replace(/^ (?=\d)/, '+'))),
+      )
+    case 'digits':
+      return anyDigits(filter.numbers, values)
+    default:
+      return toBound(filter, values)
+  }
+}
+
+/** @param name `analysis.` and the key */
+export function toAnalysisCondition(name: string, texts: readonly string[]): Condition {
+  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { isOrdered: true })
+}
+
+/** @param values as call_values holds them */
+function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
+  const ranges = values.map(
+    (value): Range => ({ table: 'call_values', where: sql`call_values.value = ${value}` }),
+  )
+  const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
+    and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
+  return { check, path: { ranges, isOrdered } }
+}
+
+/** Milliseconds since 1970 of a time, or of the beginning of a day in UTC. @returns a string that says what is wrong */
+export function readTime([text = '', ...others]: readonly string[]): number | string {
+  const time = others.length > 0 ? null : readInstant(day.test(text) ? `${text}T00:00:00Z` : text)
+  return time ?? aTime
+}
+
+/** Different texts may mean the same value, such as `4` and `4.0`; its calls may be read only once. */
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)]
+}
+
+function anyValue(column: Column, values: readonly (string | number | null)[]): Condition {
+  const checks = distinct(values).map((value) =>
+    value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
+  )
+  return { check: any(checks), path: { ranges: checks.map((where) => by(column, where)), isOrdered: true } }
+}
+
+function anyNumber(
+  { column, digits }: { column: Column; digits: Column },
+  numbers: readonly (string | null)[],
+): Condition {
+  const checks = distinct(numbers).map(
+    (number) => sql`(${calls[digits]} = ${digitsOf(number ?? '')} and ${calls[column]} = ${number})`,
+  )
+  return { check: any(checks), path: { ranges: checks.map((where) => by(digits, where)), isOrdered: true } }
+}
+
+function anyDigits(
+  numbers: readonly { digits: Column; reversed: Column }[],
+  values: readonly string[],
+): Condition | string {
+  const asked = values.map((value) => value.replace(/\D/g, ''))
+  if (asked.includes('')) return 'must have a digit'
+  const ranges = asked.flatMap((digits) =>
+    numbers.flatMap((number) => [
+      by(number.digits, beginsWith(number.digits, digits)),
+      by(number.reversed, beginsWith(number.reversed, [...digits].reverse().join(''))),
+    ]),
+  )
+  const ends = asked.flatMap((digits) =>
+    numbers.flatMap((number) => [
+      beginsWith(number.digits, digits),
+      sql`substr(${calls[number.digits]}, ${-digits.length}) = ${digits}`,
+    ]),
+  )
+  return { check: any(ends), path: { ranges, isOrdered: false } }
+}
+
+function beginsWith(column: Column, digits: string): SQL {
+  return sql`(${calls[column]} >= ${digits} and substr(${calls[column]}, 1, ${digits.length}) = ${digits}
+    and ${calls[column]} < ${digits + lastCharacter})`
+}
+
+function toBound(
+  { kind, column }: Extract<ConditionFilter, { kind: 'since' | 'least' | 'most' }>,
+  values: readonly string[],
+): Condition | string {
+  const bound = kind === 'since' ? readTime(values) : readNumber(values)
+  if (typeof bound === 'string') return bound
+  const check = kind === 'most' ? sql`${calls[column]} <= ${bound}` : sql`${calls[column]} >= ${bound}`
+  return { check, path: { ranges: [by(column, check)], isOrdered: false } }
+}
+
+function readNumber([text = '', ...others]: readonly string[]): number | string {
+  const isNumber = others.length === 0 && /^\d{1,15}(\.\d{1,15})?$/.test(text)
+  return isNumber ? Number(text) : 'must be a number of seconds, such as 90 or 1.5'
+}
+
+function by(column: Column, where: SQL): Range {
+  return { table: 'calls', index: `calls_by_${calls[column].name}`, where }
+}
+
+function any(checks: SQL[]): SQL {
+  return sql`(${or(...checks)})`
+}

@@ -1,0 +1,67 @@
+import { type FieldError, invalidRequest } from '../errors.ts'
+import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './call-query.ts'
+import { isColumn } from './csv.ts'
+import { type CallField, callFields } from './fields.ts'
+import { analysisPrefix, callFilters } from './filters.ts'
+import type { ReadCursor } from './place.ts'
+
+const wholeNumber = /^[0-9]{1,15}$/
+
+/** What a request for a list of calls asks for. */
+export interface ListRequest {
+  search: CallSearch
+  /** As asked for; undefined when it was not. */
+  limit: number | undefined
+  offset: number
+  /** Undefined for all of them. */
+  fields: ReadonlySet<CallField> | undefined
+}
+
+const listParameters = new Set<string>([
+  ...['limit', 'offset', 'cursor', 'order', 'fields'],
+  ...callFilters.map(({ name }) => name),
+])
+
+/** Whether a list of calls knows the parameter; others have no effect. */
+export function isListParameter(name: string): boolean {
+  return listParameters.has(name) || name.startsWith(analysisPrefix)
+}
+
+/** @throws invalid_request naming every parameter that cannot be read */
+export function readListRequest(
+  query: CallQuery,
+  { isCsv, readCursor }: { isCsv: boolean; readCursor: ReadCursor },
+): ListRequest {
+  const errors: FieldError[] = []
+  const [limit, offset] = [readCount(query, 'limit', errors), readCount(query, 'offset', errors)]
+  const search = readCallSearch(query, readCursor, errors)
+  const fields = readFields(query, isCsv, errors)
+  if (offset !== undefined && query.cursor !== undefined)
+    errors.push({ field: 'offset', message: 'must not be sent together with cursor' })
+  if (errors.length > 0) throw invalidRequest(errors)
+  return { search, limit, offset: offset ?? 0, fields }
+}
+
+function readCount(query: CallQuery, field: 'limit' | 'offset', errors: FieldError[]): number | undefined {
+  const text = valuesOf(query, field)?.join(',')
+  if (text === undefined) return undefined
+  if (!wholeNumber.test(text)) errors.push({ field, message: 'must be a whole number of at most 15 digits' })
+  return Number(text)
+}
+
+function readFields(
+  query: CallQuery,
+  isCsv: boolean,
+  errors: FieldError[],
+): ReadonlySet<CallField> | undefined {
+  const names = valuesOf(query, 'fields')
+  if (!names) return undefined
+  const allowed = isCsv ? callFields.filter(isColumn) : callFields
+  const fields = allowed.filter((field) => field === 'id' || names.includes(field))
+  const unknown = names.filter((name) => !allowed.some((field) => field === name))
+  if (unknown.length > 0) {
+    const message = `${unknown.join(', ') || 'an empty name'} is not one of ${allowed.join(', ')}`
+    errors.push({ field: 'fields', message })
+  }
+  return new Set(fields)
+}

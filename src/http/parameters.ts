@@ -1,0 +1,23 @@
+/**
+ * The parameters of a request's query string. Values are separated by commas; `%2C` is a comma within a value. Of a
+ * repeated parameter the last counts.
+ */
+export function readParameters(url: string): Record<string, string[]> {
+  const query = /\?([^#]*)/.exec(url)?.[1] ?? ''
+  const parameters: Record<string, string[]> = Object.create(null)
+  for (const part of query.split('&').filter(Boolean)) {
+    const [name = '', ...value] = part.split('=')
+    parameters[unescaped(name)] = value.join('=').split(',').map(unescaped)
+  }
+  return parameters
+}
+
+/** Escapes that are not UTF-8 stay as they are sent, as elsewhere in the service. */
+function unescaped(text: string): string {
+  const spaced = text.replaceAll('+', ' ')
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    return spaced
+  }
+}

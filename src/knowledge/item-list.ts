@@ -1,0 +1,51 @@
+import { type FieldError, invalidRequest } from '../errors.ts'
+import { Item } from './schemas.ts'
+
+export type ItemField = keyof Item
+
+/** An item's fields in their order. */
+export const itemFields = Object.keys(Item.properties) as ItemField[]
+
+/** Which items to list, and what of them. */
+export interface ItemListRequest {
+  /** None for all of them. */
+  limit?: number | undefined
+  cursor?: string | undefined
+  fields?: readonly ItemField[] | undefined
+}
+
+/** Slices of a JSON array's content. */
+export interface ItemSlices {
+  slices: AsyncGenerator<string>
+  /** The cursor of the next page; null on the last one. */
+  next: string | null
+}
+
+const limitMax = 1_000
+
+/** @throws invalid_request naming every parameter that cannot be read */
+export function readItemListRequest(
+  query: Readonly<Record<string, readonly string[] | undefined>>,
+): ItemListRequest {
+  const errors: FieldError[] = []
+  const limit = query.limit?.join(',')
+  if (limit !== undefined && !/^[0-9]{1,15}$/.test(limit))
+    errors.push({ field: 'limit', message: 'must be a whole number of at most 15 digits' })
+  const unknown = (query.fields ?? []).filter((name) => !itemFields.some((field) => field === name))
+  if (unknown.length > 0) {
+    const message = `${unknown.join(', ') || 'an empty name'} is not one of ${itemFields.join(', ')}`
+    errors.push({ field: 'fields', message })
+  }
+  if (errors.length > 0) throw invalidRequest(errors)
+  return {
+    limit: limit === undefined ? undefined : Math.min(Number(limit), limitMax),
+    cursor: query.cursor?.join(','),
+    fields: query.fields && itemFields.filter((field) => field === 'id' || query.fields?.includes(field)),
+  }
+}
+
+/** The `Link` to the next page: https://www.rfc-editor.org/rfc/rfc8288 */
+export function toNextLink({ limit, fields }: ItemListRequest, next: string): string {
+  const parameters = [`limit=${limit}`, ...(fields ? [`fields=${fields.join(',')}`] : []), `cursor=${next}`]
+  return `</v1/knowledge?${parameters.join('&')}>; rel="next"`
+}

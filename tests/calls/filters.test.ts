@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type SQL, sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { readCallSearch } from '../../src/calls/call-query.ts'
+import { CallFinder } from '../../src/calls/find-calls.ts'
+import type { Call, CallChange } from '../../src/calls/schemas.ts'
+import type { ReadDatabase } from '../../src/db/reader.ts'
+import { planOf } from '../support/query-plan.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { besideOf, isListed } from './naive-find.ts'
+import { putCalls } from './put-calls.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+type Query = Record<string, string[]>
+
+const time = (hour: number) => new Date(Date.UTC(2026, 0, 5, hour)).toISOString()
+const numbers = [null, '+15551', '+1 (555) 2', '5551', 'anonymous', '+2-15.55/1']
+const few = <Value>(values: readonly Value[]) => fc.constantFrom(...values)
+
+/** Few values of each field, so that filters find some calls. */
+const change: fc.Arbitrary<CallChange> = fc.record({
+  status: few(['live', 'completed']),
+  evaluation: few([null, 'success', 'fail', 'B,x']),
+  endedReason: few([null, 'a', 'b']),
+  isEngaged: fc.boolean(),
+  callerNumber: few(numbers),
+  calledNumber: few(numbers),
+  duration: few([0, 1, 1.5, 60]),
+  details: few([{}, { agent: null }, { agent: { id: 'x', name: null } }, { agent: { id: 'y', name: 'Y' } }]),
+  callAnalysis: few([null, {}, { k: 'x' }, { k: 4, l: true }, { k: '4', l: [1] }, { k: 'true', l: false }]),
+  summary: few([null, 'alpha', 'beta', 'alpha beta', 'gamma']),
+  updatedAt: few([3, 4, 5]).map(time),
+})
+const created: fc.Arbitrary<CallChange> = fc
+  .tuple(change, few([1, 2, 3]))
+  .map(([change, hour]) => ({ ...change, createdAt: time(hour) }))
+
+const some = (...values: string[]) => fc.uniqueArray(few(values), { minLength: 1, maxLength: 2 })
+const one = (...values: string[]) => few(values).map((value) => [value])
+
+const filters: Record<string, fc.Arbitrary<string[]>> = {
+  status: some('live', 'completed'),
+  evaluation: some('none', 'success', 'B,x', 'other'),
+  endedReason: some('none', 'a', 'b'),
+  isEngaged: some('true', 'false'),
+  from: one(time(1), time(2)),
+  to: one(time(2), time(3)),
+  updatedFrom: one(time(4), time(5)),
+  minDuration: one('0', '1', '1.5'),
+  maxDuration: one('1', '60'),
+  callerNumber: some('+15551', '5551', '15551'),
+  calledNumber: some('+1 (555) 2', 'anonymous'),
+  number: some('1', '555', '15552', '+15551', '2155'),
+  agentId: some('x', 'y', 'z'),
+  source: some('from 1', 'from 60', 'none'),
+  label: some('alpha', 'beta', 'delta'),
+  text: some('alpha', 'beta', 'alpha beta', 'gam', 'delta'),
+  'analysis.k': some('x', '4', '4.0', 'true'),
+  'analysis.l': some('true', 'false', '1'),
+}
+/** Few filters at once: hardly any call meets many. */
+const query: fc.Arbitrary<Query> = fc
+  .subarray(Object.entries(filters), { maxLength: 3 })
+  .chain((chosen) => fc.record(Object.fromEntries(chosen)))
+
+describe('a list of calls', () => {
+  test('is what a look at each call finds, in both orders, by pages, while calls change', async () => {
+    const write = fc.tuple(
+      few(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']),
+      fc.option(created),
+    )
+    const plan = fc.record({
+      calls: fc.array(created, { minLength: 3, maxLength: 12 }),
+      query,
+      order: few(['createdAt', '-createdAt']),
+      limit: few([1, 2, 5]),
+      writes: fc.array(write, { maxLength: 6 }),
+      // So few that each way to find calls is gone.
+      counted: few([0, 2, 10_000]),
+      windows: few([[], [1], [2, 4], [2_000]]),
+    })
+    await fc.assert(
+      fc.asyncProperty(plan, async ({ calls, query, order, limit, writes, counted, windows }) => {
+        const project = await service.mintProject()
+        const stored = new Map<string, Call>()
+        const agents = new Map<string, string | null>()
+        const isFound = (call: Call) => isListed(call, query, agents.get(call.id))
+        const put = async (id: string, change: CallChange) => {
+          const answer = await project.send('PUT', `/ingest/calls/${id}`, change)
+          if (!answer.ok) return
+          const call: Call = await answer.json()
+          stored.set(id, call)
+          const { source, labels } = besideOf(call)
+          const own = {
+            source,
+            review: { ...{ evaluation: null, note: null, by: null }, labels, at: time(1) },
+          }
+          const { updatedAt } = call
+          await service.services.ingest.putAll(project.projectId, [{ id, change: { updatedAt }, own }])
+          if (change.details?.agent !== undefined) agents.set(id, change.details.agent?.id ?? null)
+        }
+        await Promise.all(calls.map((call, n) => put('abcdefghijkl'[n] ?? '', call)))
+        const asked = { ...query, order: [order] }
+        const search = readCallSearch(asked, () => undefined, [])
+        const finder = () =>
+          new CallFinder(service.services.database.readAside, project.projectId, search, { counted, windows })
+        let last: Call | undefined
+        for (let isOver = false; !isOver; ) {
+          const matching = [...stored.values()].filter(isFound).sort(inOrder(order))
+          const expected = matching.filter((call) => !last || inOrder(order)(call, last) > 0).slice(0, limit)
+          const after = last && { createdAt: Date.parse(last.createdAt), id: last.id }
+          const found = await finder().places(limit, { ...(after ? { after } : {}) })
+          expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+          const counts =
+            Object.keys(query).length === 0 ? matching.length : Math.min(matching.length, counted + 1)
+          expect(await finder().count()).toBe(counts)
+          const skipped = await finder().places(limit, { offset: 2 })
+          expect(skipped.map(({ id }) => id)).toEqual(matching.slice(2, 2 + limit).map(({ id }) => id))
+          last = expected.at(-1) ?? last
+          const [id, change] = writes.pop() ?? []
+          if (id && change) await put(id, change)
+          else if (id && stored.delete(id)) await service.services.calls.delete(project.projectId, id)
+          isOver = expected.length < limit
+        }
+        await expectLists(project, { asked, stored, query, order, limit, isFound })
+      }),
+      { numRuns: 150 },
+    )
+  }, 120_000)
+
+  test.skipIf(ofFilesOnly)('reads one index for each filter', async () => {
+    const { projectId } = await service.mintProject()
+    await putCalls(service.services, projectId, [{ id: 'a' }])
+    const indexes: [Query, string][] = [
+      [{ status: ['live'] }, 'calls_by_status (project_id=? AND status=?'],
+      [{ evaluation: ['none'] }, 'calls_by_evaluation (project_id=? AND evaluation=?'],
+      [{ endedReason: ['a'] }, 'calls_by_ended_reason (project_id=? AND ended_reason=?'],
+      [{ isEngaged: ['true'] }, 'calls_by_is_engaged (project_id=? AND is_engaged=?'],
+      [{ updatedFrom: [time(1)] }, 'calls_by_updated_at (project_id=? AND updated_at>?'],
+      [{ minDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration>?'],
+      [{ maxDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration<?'],
+      [{ callerNumber: ['1'] }, 'calls_by_caller_digits (project_id=? AND caller_digits=?'],
+      [{ calledNumber: ['1'] }, 'calls_by_called_digits (project_id=? AND called_digits=?'],
+      [{ number: ['1'] }, 'calls_by_called_digits_reversed (project_id=? AND called_digits_reversed>? AND'],
+      [{ agentId: ['a'] }, 'calls_by_agent_id (project_id=? AND agent_id=?'],
+      [{ source: ['a'] }, 'calls_by_source (project_id=? AND source=?'],
+      [{ label: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ 'analysis.k': ['x'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ from: [time(1)] }, 'calls_at_a_glance (project_id=? AND created_at>?'],
+      [{}, 'calls_at_a_glance (project_id=?'],
+    ]
+    for (const order of ['createdAt', '-createdAt']) {
+      for (const [query, index] of indexes) {
+        for (const after of [undefined, { createdAt: 1, id: 'a' }]) {
+          const search = readCallSearch({ ...query, order }, () => undefined, [])
+          const statements: SQL[] = []
+          const finder = new CallFinder(
+            recording(service.services.database.readAside, statements),
+            projectId,
+            search,
+          )
+          await finder.places(10, { ...(after ? { after } : {}) })
+          const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
+          expect(plan).toContain(index)
+          // Only words, bounds and parts of numbers have to be sorted; of calls of one time the ids are.
+          const sorts = plan
+            .split('\n')
+            .filter((step) => /TEMP B-TREE/.test(step) && !/RIGHT PART|LAST TERM/.test(step))
+          const isSorted = !/updated_at>|duration|digits_reversed/.test(index)
+          expect([order, query, sorts.length > 0]).toEqual([order, query, !isSorted])
+          expect(plan).not.toMatch(/SCAN calls/)
+        }
+      }
+    }
+  })
+
+  test('has a call once when several values mean the same', async () => {
+    const project = await service.mintProject()
+    const reason = 'r'.repeat(200)
+    const call = { id: 'a', callerNumber: '+1555', endedReason: `${reason}a`, callAnalysis: { k: 4 } }
+    await putCalls(service.services, project.projectId, [call])
+    for (const query of [
+      'callerNumber=+1555,%2B1555',
+      `endedReason=${reason}a,${reason}b`,
+      'analysis.k=4,4.0',
+    ]) {
+      const { data, pagination } = await (await project.fetch(`/v1/calls?${query}`)).json()
+      expect([query, data.length, pagination.total]).toEqual([query, 1, 1])
+    }
+  })
+
+  test.skipIf(ofFilesOnly)('merges several values of a filter without reading them all', async () => {
+    const { projectId } = await service.mintProject()
+    for (const query of [{ evaluation: ['success', 'fail', 'none'] }, { 'analysis.k': ['x', 'y'] }]) {
+      const search = readCallSearch(query, () => undefined, [])
+      const statements: SQL[] = []
+      await new CallFinder(
+        recording(service.services.database.readAside, statements),
+        projectId,
+        search,
+      ).places(5)
+      const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
+      expect(plan).toContain('MERGE (UNION ALL)')
+      expect(plan).not.toMatch(/TEMP B-TREE FOR ORDER BY/)
+    }
+  })
+})
+
+/** The forms of the list over HTTP. */
+async function expectLists(
+  project: TestProject,
+  {
+    asked,
+    stored,
+    query,
+    order,
+    limit,
+    isFound,
+  }: {
+    asked: Query
+    stored: Map<string, Call>
+    query: Query
+    order: string
+    limit: number
+    isFound: (call: Call) => boolean
+  },
+): Promise<void> {
+  const expected = [...stored.values()].filter(isFound).sort(inOrder(order))
+  const parameters = toParameters(asked)
+  const lines = await project.fetch(`/v1/calls?${parameters}`, {
+    headers: { accept: 'application/x-ndjson' },
+  })
+  expect(await lines.text()).toBe(expected.map((call) => `${JSON.stringify(call)}\n`).join(''))
+  const rows = await project.fetch(`/v1/calls?${parameters}&fields=id`, { headers: { accept: 'text/csv' } })
+  expect(await rows.text()).toBe(['id', ...expected.map(({ id }) => id), ''].join('\r\n'))
+  const seen: string[] = []
+  let next: string | null = null
+  do {
+    const cursor: string = next === null ? '' : `&cursor=${next}`
+    const answer = await project.fetch(`/v1/calls?${parameters}&limit=${limit}&fields=status,id${cursor}`)
+    const { data, pagination } = await answer.json()
+    expect(pagination.total).toBe(expected.length)
+    expect(pagination.totalIsCapped).toBe(Object.keys(query).length > 0 ? false : undefined)
+    for (const call of data) {
+      expect(call).toEqual({ id: call.id, status: stored.get(call.id)?.status })
+      seen.push(call.id)
+    }
+    next = pagination.next
+  } while (next !== null)
+  expect(seen).toEqual(expected.map(({ id }) => id))
+}
+
+/** Commas between values are not escaped, those within a value are. */
+function toParameters(query: Query): string {
+  const parts = Object.entries(query).map(([name, values]) => [
+    name,
+    values.map(encodeURIComponent).join(','),
+  ])
+  return parts.map((part) => part.join('=')).join('&')
+}
+
+function inOrder(order: string): (a: Call, b: Call) => number {
+  const sign = order === 'createdAt' ? 1 : -1
+  return (a, b) => {
+    const [first, second] = a.createdAt === b.createdAt ? [a.id, b.id] : [a.createdAt, b.createdAt]
+    return first === second ? 0 : first < second ? -sign : sign
+  }
+}
+
+/** The database, which records what is selected from. */
+function recording(db: ReadDatabase, statements: SQL[]): ReadDatabase {
+  const select = (fields: never) => {
+    const builder = db.select(fields)
+    return {
+      from(source: SQL) {
+        statements.push(source)
+        return builder.from(source)
+      },
+    }
+  }
+  return Object.assign(Object.create(db), { select })
+}
