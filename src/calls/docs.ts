@@ -1,11 +1,11 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
-import { Call, CallPage } from './schemas.ts'
+import { Call, CallId, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
 
 const keyed = { tags: ['Calls'], security: [{ apiKey: [] }] }
-const parameters = [pathParameter('id', "The platform's own id for the call.", 'call-1042')]
+const parameters = [pathParameter('id', "The platform's own id for the call.", 'call-1042', CallId)]
 
 export const listCalls = {
   ...keyed,
@@ -44,7 +44,7 @@ export const ingestCall = {
   operationId: 'ingestCall',
   summary: 'Create a call or merge into it',
   description: 'The same request twice changes nothing the second time, so every failure can be retried.',
-  parameters: [pathParameter('id', '1 to 128 characters of A-Z a-z 0-9 . _ : -', 'call-1042')],
+  parameters,
   responses: keyedAnswers(
     { 200: jsonAnswer('The call, merged.', Call), 201: jsonAnswer('The call, created.', Call) },
     [
@@ -60,9 +60,10 @@ export const ingestCall = {
 
 function pageParameter(name: string, fallback: number, description: string): OpenAPIV3.ParameterObject {
   const schema: OpenAPIV3.SchemaObject = {
-    type: 'string',
-    pattern: '^[0-9]{1,15}$',
-    default: String(fallback),
+    type: 'integer',
+    minimum: 0,
+    maximum: 999_999_999_999_999,
+    default: fallback,
   }
-  return { name, in: 'query', required: false, description, schema, example: String(fallback) }
+  return { name, in: 'query', required: false, description, schema, example: fallback }
 }

@@ -1,13 +1,13 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import type { ErrorCode } from '../errors.ts'
 import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
-import { Item, ItemList, Preview, SearchAnswer } from './schemas.ts'
+import { Item, ItemId, ItemList, Preview, SearchAnswer } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of knowledge.
 
 const keyed = { tags: ['Knowledge'], security: [{ apiKey: [] }] }
 const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
-const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738')]
+const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', ItemId)]
 
 const idempotencyKey: OpenAPIV3.ParameterObject = {
   name: 'Idempotency-Key',
@@ -93,7 +93,7 @@ export const getKnowledge = {
   operationId: 'getKnowledge',
   summary: 'Get a knowledge item',
   parameters,
-  responses: keyedAnswers({ 200: jsonAnswer('The item.', Item) }, ['not_found']),
+  responses: keyedAnswers({ 200: jsonAnswer('The item.', Item) }, ['not_found', 'method_not_allowed']),
 }
 
 export const deleteKnowledge = {
@@ -104,6 +104,7 @@ export const deleteKnowledge = {
   parameters,
   responses: keyedAnswers({ 200: deletedAnswer('The item is gone, with every chunk and vector.') }, [
     'not_found',
+    'method_not_allowed',
     'insufficient_storage',
   ]),
 }
