@@ -11,6 +11,7 @@ import { Admission, type WorkLimit } from './http/admission.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
 import { consoleJudge } from './http/console-judge.ts'
 import { docsHeaders, docsRoutes, docsScriptPath } from './http/docs-routes.ts'
+import { ignoredNames, type Route } from './http/ignored-names.ts'
 import { jsonBody } from './http/json-body.ts'
 import { judge } from './http/judge.ts'
 import { openApi } from './http/openapi.ts'
@@ -70,6 +71,7 @@ export function createServer(
         judge: judgeConsole,
       }),
     )
+    .use(ignoredNames({ contexts, routes: (): readonly Route[] => app.routes }))
     .use(
       openApi({
         version: packageJson.version,

@@ -112,7 +112,9 @@ export function compileCheck<S extends TSchema>(
     if (validate(value)) return value as Static<S>
     const found = validate.errors ?? []
     const others = further?.(withoutFields(value, found) as Static<S>) ?? []
-    throw invalidRequest([...fieldErrors(found), ...others].slice(0, fieldErrorsMax))
+    const named = fieldErrors(found)
+    const fields = new Set(found.filter(isReported).map(fieldName))
+    throw invalidRequest([...named, ...others].slice(0, fieldErrorsMax), fields.size + others.length)
   }
 }
 
@@ -167,14 +169,18 @@ export interface BodySchema<Output> {
 function fieldErrors(errors: ErrorObject[]): FieldError[] {
   const byField = new Map<string, string>()
   for (const error of errors) {
-    // The errors inside an `if` are reported themselves.
-    if (error.keyword === 'if') continue
+    if (!isReported(error)) continue
     // A failed `anyOf` reports each alternative first and itself last: its own sentence is the useful one.
     const field = fieldName(error)
     if (!byField.has(field) || error.keyword === 'anyOf') byField.set(field, sentence(error))
     if (byField.size >= fieldErrorsMax) break
   }
   return Array.from(byField, ([field, message]) => ({ field, message }))
+}
+
+/** The errors inside an `if` are reported themselves. */
+function isReported({ keyword }: ErrorObject): boolean {
+  return keyword !== 'if'
 }
 
 function fieldName(error: ErrorObject): string {
@@ -208,6 +214,8 @@ function sentence(error: ErrorObject): string {
     case 'maximum':
       return `must be at most ${error.params.limit}`
     case 'type':
+      // What people send instead, such as seconds since 1970, shows that they need an example.
+      if (described && error.parentSchema?.format === 'date-time') return described
       return `must be ${withArticle(error.params.type)}`
     case 'enum':
       return `must be one of ${(error.params.allowedValues as unknown[]).join(', ')}`

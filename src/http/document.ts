@@ -8,7 +8,7 @@ const anyText = '^[^\\u0000]*$'
 const values = new Set(['example', 'examples', 'default', 'enum', 'required'])
 /** Others' protocols. Nobody writes a client for them, so a generator shall make no classes of their bodies. */
 const protocols = 'Integrations'
-const headersOfKeyed = ['RateLimit', 'RateLimit-Policy']
+const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
 
 /**
  * Completes the document that the OpenAPI plugin makes. A schema with a `title` is written once, under that name in

@@ -109,6 +109,9 @@ Both are made in the console under Settings, API Keys, or by \`bun callbook key 
 Every answer has its \`X-Request-Id\`. On 429 and 503, \`Retry-After\` says when to try again; every request but an \
 unkeyed \`POST /v1/knowledge\` may be sent twice without harm.
 
+**Names that are not known**, of fields and of query parameters, are ignored and named in \`Callbook-Ignored\`. With \
+\`Prefer: handling=strict\` they are 400, each with the nearest known name.
+
 **Agents** that speak the Model Context Protocol connect to \`/mcp\` with an API key. The [guide](/docs/guide) says how to \
 set up these and others, and how to run the service.`
 
@@ -212,6 +215,11 @@ const commonHeaders: Record<string, OpenAPIV3.HeaderObject> = {
     '"default";q=60;w=60',
     false,
   ),
+  'Callbook-Ignored': headerOf(
+    'Names of fields and query parameters that are not known, at most 20. With `Prefer: handling=strict` they are 400.',
+    'caller_number, page',
+    false,
+  ),
   Allow: headerOf('The methods that the path takes.', 'GET, HEAD, POST'),
   'Retry-After': {
     description: 'Seconds to wait before the next try.',
@@ -229,7 +237,10 @@ const headersByStatus: Record<number, string[]> = {
 }
 
 function headersOfError(status: number): NonNullable<Answer['headers']> {
-  const names = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(headersByStatus[status] ?? [])]
+  const names = [
+    ...['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Callbook-Ignored'],
+    ...(headersByStatus[status] ?? []),
+  ]
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
