@@ -91,8 +91,8 @@ export function createServer(
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(services.calls, buffers))
-    .use(knowledgeRoutes({ ...services, buffers }))
+    .use(callRoutes(services.calls, services.changeTags, buffers))
+    .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers }))
     .use(erasureRoutes(services.erasureReceipts))
     .use(
       vapiRoutes({

@@ -29,8 +29,10 @@ const queries = preparedQueries((db) => {
   )
   return {
     /** The document is null when it has more than `bytesMax`. */
+    changeSeqById: db.select({ changeSeq: calls.changeSeq }).from(calls).where(isThisCall).prepare(),
     byId: db
       .select({
+        changeSeq: sql<number>`calls.change_seq`,
         bytes: servedBytes,
         document: sql<JsonBytes | null>`case when ${servedBytes} <= ${sql.placeholder('bytesMax')}
           then cast(${servedDocument} as blob) end`,
@@ -68,8 +70,19 @@ export class Calls {
     return exportCalls(this.#options.store(projectId).read, projectId)
   }
 
-  /** The call as JSON bytes, as it was written when it was ingested. */
-  async get(projectId: number, id: string, admit: Admit = () => undefined): Promise<{ document: JsonBytes }> {
+  /** The number of the call's last change. @throws not_found */
+  async changeSeq(projectId: number, id: string): Promise<number> {
+    const row = await queries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })
+    if (!row) throw callNotFound()
+    return row.changeSeq
+  }
+
+  /** The call as JSON bytes, as it was written when it was ingested, and the number of its last change. */
+  async get(
+    projectId: number,
+    id: string,
+    admit: Admit = () => undefined,
+  ): Promise<{ document: JsonBytes; changeSeq: number }> {
     const { byId } = queries(this.#options.store(projectId).read)
     let row = await byId.get({ projectId, id, bytesMax: readAtOnceCharsMax })
     if (row && !row.document) {
@@ -77,7 +90,7 @@ export class Calls {
       row = await byId.get({ projectId, id, bytesMax: Number.MAX_SAFE_INTEGER })
     }
     if (!row?.document) throw callNotFound()
-    return { document: row.document }
+    return { document: row.document, changeSeq: row.changeSeq }
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */

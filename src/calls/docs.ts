@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types'
-import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import { deletedAnswer, jsonAnswer, keyedAnswers, notModified, pathParameter } from '../http/openapi.ts'
 import { Call, CallId, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
@@ -15,7 +15,9 @@ export const listCalls = {
     pageParameter('limit', 100, 'Calls on the page; above 1000 is served as 1000, 0 gives only the total.'),
     pageParameter('offset', 0, 'Calls to skip; past the end the page is empty.'),
   ],
-  responses: keyedAnswers({ 200: jsonAnswer('A page of calls.', CallPage) }, ['invalid_request']),
+  responses: keyedAnswers({ 200: jsonAnswer('A page of calls.', CallPage), ...notModified }, [
+    'invalid_request',
+  ]),
 }
 
 export const getCall = {
@@ -23,7 +25,7 @@ export const getCall = {
   operationId: 'getCall',
   summary: 'Get a call',
   parameters,
-  responses: keyedAnswers({ 200: jsonAnswer('The call.', Call) }, ['not_found']),
+  responses: keyedAnswers({ 200: jsonAnswer('The call.', Call), ...notModified }, ['not_found']),
 }
 
 export const deleteCall = {

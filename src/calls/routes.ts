@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { byKey, callerContext } from '../http/caller.ts'
+import { answerTagged, hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
@@ -12,22 +13,32 @@ import { readPageRequest, toPageResponse } from './page-response.ts'
 import { CallChange } from './schemas.ts'
 
 /** /v1/calls: what customers do with the records of their calls. */
-export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
+export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers) {
   return new Elysia({ prefix: '/v1/calls' })
     .use(callerContext())
     .get(
       '',
-      async ({ caller, query }) => {
-        const request = readPageRequest(query)
-        return await toPageResponse(await calls.list(caller.projectId, request), request, buffers)
+      async ({ caller, query, request }) => {
+        const page = readPageRequest(query)
+        return await answerTagged(request, await tags.ofProject(caller.projectId), async () =>
+          toPageResponse(await calls.list(caller.projectId, page), page, buffers),
+        )
       },
       { detail: listCalls },
     )
     .get(
       '/:id',
-      async ({ caller, params }) => {
-        const { document } = await buffers.bodyOf((admit) => calls.get(caller.projectId, params.id, admit))
-        return toCallResponse(document)
+      async ({ caller: { projectId }, params, request }) => {
+        if (request.headers.has('if-none-match')) {
+          const tag = tags.of(projectId, await calls.changeSeq(projectId, params.id))
+          if (hasAnswer(request, tag)) return notModified(request, tag)
+        }
+        const { document, changeSeq } = await buffers.bodyOf((admit) =>
+          calls.get(projectId, params.id, admit),
+        )
+        const response = new Response(document, { headers: taggedHeaders })
+        response.headers.set('ETag', tags.of(projectId, changeSeq))
+        return response
       },
       { detail: getCall },
     )
@@ -52,6 +63,6 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
 }
 
 /** A stored document is the answer, byte for byte. */
-function toCallResponse(document: string | JsonBytes | ReadableStream, status = 200): Response {
+function toCallResponse(document: string | JsonBytes | ReadableStream, status: number): Response {
   return new Response(document, { status, headers: jsonHeaders })
 }

@@ -151,11 +151,15 @@ function exampleOf(schema: Json, isWhole: boolean): unknown {
 /** Answers that are references have their headers where they are written. */
 function addHeaders({ responses, security }: Json): void {
   const isKeyed = Array.isArray(security) && security.length > 0
-  const names = ['X-Request-Id', ...(isKeyed ? headersOfKeyed : [])]
-  for (const response of Object.values(asObject(responses)).map(asObject)) {
-    if ('$ref' in response) continue
-    const common = names.map((name) => [name, { $ref: `#/components/headers/${name}` }])
-    response.headers = { ...asObject(response.headers), ...Object.fromEntries(common) }
+  const common = ['X-Request-Id', ...(isKeyed ? headersOfKeyed : [])]
+  const hasTags = '304' in asObject(responses)
+  for (const [status, response] of Object.entries(asObject(responses))) {
+    if ('$ref' in asObject(response)) continue
+    const names = hasTags && status === '200' ? [...common, 'ETag'] : common
+    const refs = names.map((name) => [name, { $ref: `#/components/headers/${name}` }])
+    Object.assign(asObject(response), {
+      headers: { ...asObject(asObject(response).headers), ...Object.fromEntries(refs) },
+    })
   }
 }
 

@@ -79,6 +79,9 @@ const Deleted = Type.Object(
   { title: 'Deleted' },
 )
 
+/** That of a route whose answers have tags. */
+export const notModified = { 304: { $ref: '#/components/responses/NotModified' } }
+
 /** What every DELETE answers. */
 export function deletedAnswer(description: string): Answer {
   return jsonAnswer(description, Deleted)
@@ -172,12 +175,18 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
           },
           ...securitySchemes,
         },
-        responses: Object.fromEntries(
-          Object.entries(errorStatuses).map(([status, error]) => [
-            error.name,
-            problemAnswer(Number(status), error),
-          ]),
-        ),
+        responses: {
+          NotModified: {
+            description: 'The client has the answer already: it sent its `ETag` as `If-None-Match`.',
+            headers: Object.fromEntries(['X-Request-Id', 'ETag'].map(toHeader)),
+          },
+          ...Object.fromEntries(
+            Object.entries(errorStatuses).map(([status, error]) => [
+              error.name,
+              problemAnswer(Number(status), error),
+            ]),
+          ),
+        },
         headers: commonHeaders,
       },
     },
@@ -220,6 +229,10 @@ const commonHeaders: Record<string, OpenAPIV3.HeaderObject> = {
     'caller_number, page',
     false,
   ),
+  ETag: headerOf(
+    'Of the record or the list, another one when it is compressed. Sent as `If-None-Match`, it asks for changes only.',
+    '"1c0a5b8e2f94-17"',
+  ),
   Allow: headerOf('The methods that the path takes.', 'GET, HEAD, POST'),
   'Retry-After': {
     description: 'Seconds to wait before the next try.',
@@ -241,7 +254,11 @@ function headersOfError(status: number): NonNullable<Answer['headers']> {
     ...['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Callbook-Ignored'],
     ...(headersByStatus[status] ?? []),
   ]
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+  return Object.fromEntries(names.map(toHeader))
+}
+
+function toHeader(name: string): [string, OpenAPIV3.ReferenceObject] {
+  return [name, { $ref: `#/components/headers/${name}` }]
 }
 
 function problemAnswer(status: number, { description, code, title }: ErrorStatus): Answer {

@@ -1,6 +1,13 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import type { ErrorCode } from '../errors.ts'
-import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import {
+  deletedAnswer,
+  headerOf,
+  jsonAnswer,
+  keyedAnswers,
+  notModified,
+  pathParameter,
+} from '../http/openapi.ts'
 import { Item, ItemId, ItemList, Preview, SearchAnswer } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of knowledge.
@@ -24,7 +31,7 @@ export const listKnowledge = {
   ...keyed,
   operationId: 'listKnowledge',
   summary: 'List all knowledge items, newest first',
-  responses: keyedAnswers({ 200: jsonAnswer('Every item of the project.', ItemList) }, []),
+  responses: keyedAnswers({ 200: jsonAnswer('Every item of the project.', ItemList), ...notModified }, []),
 }
 
 export const createKnowledge = {
@@ -93,7 +100,10 @@ export const getKnowledge = {
   operationId: 'getKnowledge',
   summary: 'Get a knowledge item',
   parameters,
-  responses: keyedAnswers({ 200: jsonAnswer('The item.', Item) }, ['not_found', 'method_not_allowed']),
+  responses: keyedAnswers({ 200: jsonAnswer('The item.', Item), ...notModified }, [
+    'not_found',
+    'method_not_allowed',
+  ]),
 }
 
 export const deleteKnowledge = {

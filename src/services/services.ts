@@ -6,6 +6,7 @@ import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import type { Config } from '../config.ts'
+import { ChangeTags } from '../db/change-tags.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
@@ -64,7 +65,7 @@ export async function openServices({
   const { read, write, freeing } = database
   const stores = new ProjectStores(database.store)
   const store = stores.of
-  const { idHashKey, sessionSecret } = await readSecrets(read, write)
+  const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
   const recordHash = createRecordHash(idHashKey)
   const audit = new AuditTrail({ read, write, now, log })
   const common = { config, log, now, owner, database, read, write, store, stores, recordHash, audit }
@@ -104,6 +105,7 @@ export async function openServices({
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     calls: new Calls({ ...common, erasure }),
+    changeTags: new ChangeTags({ ...common, generation }),
     ingest: new Ingest(common),
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
