@@ -218,7 +218,7 @@ function sentence(error: ErrorObject): string {
       if (described && error.parentSchema?.format === 'date-time') return described
       return `must be ${withArticle(error.params.type)}`
     case 'enum':
-      return `must be one of ${(error.params.allowedValues as unknown[]).join(', ')}`
+      return `must be one of ${(error.params.allowedValues as unknown[]).filter((value) => value !== null).join(', ')}`
     case 'format':
       return (typeof error.data === 'string' && hiddenProblem(error.data)) || 'is not valid'
     case 'const':

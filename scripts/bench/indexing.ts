@@ -8,7 +8,7 @@ import type { Options } from './runner.ts'
 import { formatLatency, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
 
-const ratioMax = 3
+const ratioMax = 4
 const chunksCount = 5_000
 /** Indexed before the measurement, so that JIT compilation does not count. */
 const warmUpChunks = 1_000

@@ -1,13 +1,12 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { Type } from '@sinclair/typebox'
-import { changeErrors } from '../../src/calls/merge.ts'
-import { CallChange } from '../../src/calls/schemas.ts'
+import { idOfLine, readExportedLine } from '../../src/calls/call-line.ts'
+import type { OwnDetails } from '../../src/calls/details.ts'
+import type { CallChange } from '../../src/calls/schemas.ts'
 import { AppError, invalidRequest } from '../../src/errors.ts'
 import { parseJson } from '../../src/http/json-body.ts'
 import type { Services } from '../../src/services/services.ts'
-import { compileCheck } from '../../src/validation.ts'
-import { type Line, readLines } from './lines.ts'
+import { isBlank, type Line, readLines } from '../../src/text/lines.ts'
 import { startProgress } from './progress.ts'
 import { counted, sentenceOf, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
@@ -18,10 +17,6 @@ const batchBytesMax = 8 * 1024 * 1024
 const errorsListedMax = 1_000
 /** An exported call is longer than the body that it came in: it has every field, with numbers written out. */
 const lineBytesPerBodyByte = 2
-
-/** A call as in a request, with its id. */
-const CallLine = Type.Object({ ...CallChange.properties, id: Type.String() })
-type CallLine = CallChange & { id: string }
 
 export interface ImportSummary {
   imported: number
@@ -40,6 +35,7 @@ interface LineError {
 interface BatchEntry {
   id: string
   change: CallChange
+  own?: OwnDetails
   line: number
 }
 
@@ -48,7 +44,6 @@ export class CallsImport {
   readonly #services: Services
   readonly #shell: Shell
   readonly #projectId: number
-  readonly #check = compileCheck(CallLine, changeErrors) as (value: unknown) => CallLine
   readonly #summary: ImportSummary = { imported: 0, updated: 0, failed: 0, seconds: 0, errors: [] }
   #progress: { say(line: string): void } = { say: () => undefined }
 
@@ -107,9 +102,9 @@ export class CallsImport {
     try {
       if (!line.bytes) throw tooLong(bytesMax)
       const value = parseJson(line.bytes)
-      id = idOf(value)
-      const change = this.#check(value)
-      return { id: change.id, change, line: line.number }
+      id = idOfLine(value)
+      const { change, own } = readExportedLine(value)
+      return { id: change.id, change, own, line: line.number }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       this.#refuse(line.number, id, error)
@@ -155,18 +150,6 @@ async function openSource(file: string, signal: AbortSignal): Promise<{ source: 
     throw new Error(`${shown(file)}: it is a folder`)
   }
   return { source: handle.createReadStream({ signal, highWaterMark: 1024 * 1024 }), bytes: info.size }
-}
-
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
-}
-
-const idCharsShownMax = 128
-
-function idOf(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || !('id' in value) || typeof value.id !== 'string')
-    return null
-  return value.id.slice(0, idCharsShownMax).toWellFormed()
 }
 
 function tooLong(bytesMax: number): AppError {

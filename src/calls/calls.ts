@@ -7,6 +7,7 @@ import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { type CallQuery, readCallQuery } from './call-query.ts'
+import { detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { exportCalls } from './export.ts'
 import { type CallFacets, type CallRows, findCalls, readFacets } from './find-calls.ts'
@@ -28,8 +29,8 @@ const queries = preparedQueries((db) => {
     eq(calls.id, sql.placeholder('id')),
   )
   return {
-    /** The document is null when it has more than `bytesMax`. */
     changeSeqById: db.select({ changeSeq: calls.changeSeq }).from(calls).where(isThisCall).prepare(),
+    /** The document is null when it has more than `bytesMax`. */
     byId: db
       .select({
         changeSeq: sql<number>`calls.change_seq`,
@@ -39,6 +40,23 @@ const queries = preparedQueries((db) => {
       })
       .from(sql`calls join call_documents on call_documents.seq = calls.seq`)
       .where(isThisCall)
+      .prepare(),
+    /** The same for its details. */
+    detailsById: db
+      .select({
+        changeSeq: sql<number>`calls.change_seq`,
+        bytes: detailsBytes,
+        document: sql<JsonBytes | null>`case when ${detailsBytes} <= ${sql.placeholder('bytesMax')}
+          then cast(${servedDetails} as blob) end`,
+      })
+      .from(sql`calls left join call_details on call_details.seq = calls.seq`)
+      .where(isThisCall)
+      .prepare(),
+    bySeqs: db
+      .select({ seq: sql<number>`calls.seq`, document: servedDocument })
+      .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
+        and project_id = ${sql.placeholder('projectId')}
+        cross join call_documents on call_documents.seq = calls.seq`)
       .prepare(),
   }
 })
@@ -77,20 +95,22 @@ export class Calls {
     return row.changeSeq
   }
 
-  /** The call as JSON bytes, as it was written when it was ingested, and the number of its last change. */
-  async get(
-    projectId: number,
-    id: string,
-    admit: Admit = () => undefined,
-  ): Promise<{ document: JsonBytes; changeSeq: number }> {
-    const { byId } = queries(this.#options.store(projectId).read)
-    let row = await byId.get({ projectId, id, bytesMax: readAtOnceCharsMax })
-    if (row && !row.document) {
-      admit(row.bytes)
-      row = await byId.get({ projectId, id, bytesMax: Number.MAX_SAFE_INTEGER })
-    }
-    if (!row?.document) throw callNotFound()
-    return { document: row.document, changeSeq: row.changeSeq }
+  /** The call as JSON bytes, as it was written when it was ingested. */
+  get(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
+    return readDocument(queries(this.#options.store(projectId).read).byId, { projectId, id }, admit)
+  }
+
+  /** All that is known of a call beside its thirteen fields, as JSON bytes. */
+  details(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
+    return readDocument(queries(this.#options.store(projectId).read).detailsById, { projectId, id }, admit)
+  }
+
+  /** The documents of calls by their row numbers, without those that are not there. */
+  async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
+    if (seqs.length === 0) return new Map()
+    const { bySeqs } = queries(this.#options.store(projectId).read)
+    const rows = await bySeqs.all({ projectId, seqs: JSON.stringify(seqs) })
+    return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */
@@ -119,6 +139,29 @@ export class Calls {
     this.#options.erasure.schedule(projectId)
     return { id, deleted: true }
   }
+}
+
+interface StoredDocument {
+  document: JsonBytes
+  /** The number of the call's last change. */
+  changeSeq: number
+}
+
+type DocumentQuery = ReturnType<typeof queries>['byId' | 'detailsById']
+
+/** A large one is read only once there is room for it. */
+async function readDocument(
+  query: DocumentQuery,
+  call: { projectId: number; id: string },
+  admit: Admit = () => undefined,
+): Promise<StoredDocument> {
+  let row = await query.get({ ...call, bytesMax: readAtOnceCharsMax })
+  if (row && !row.document) {
+    admit(row.bytes)
+    row = await query.get({ ...call, bytesMax: Number.MAX_SAFE_INTEGER })
+  }
+  if (!row?.document) throw callNotFound()
+  return { document: row.document, changeSeq: row.changeSeq }
 }
 
 function callNotFound(): AppError {

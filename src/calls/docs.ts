@@ -1,6 +1,13 @@
 import type { OpenAPIV3 } from 'openapi-types'
-import { deletedAnswer, jsonAnswer, keyedAnswers, notModified, pathParameter } from '../http/openapi.ts'
-import { Call, CallId, CallPage } from './schemas.ts'
+import {
+  deletedAnswer,
+  headerOf,
+  jsonAnswer,
+  keyedAnswers,
+  notModified,
+  pathParameter,
+} from '../http/openapi.ts'
+import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
 
@@ -28,6 +35,15 @@ export const getCall = {
   responses: keyedAnswers({ 200: jsonAnswer('The call.', Call), ...notModified }, ['not_found']),
 }
 
+export const getCallDetails = {
+  ...keyed,
+  operationId: 'getCallDetails',
+  summary: 'Get the details of a call',
+  description: 'All that is known of it beside its thirteen fields. They are deleted with it.',
+  parameters,
+  responses: keyedAnswers({ 200: jsonAnswer('The details.', CallDetails), ...notModified }, ['not_found']),
+}
+
 export const deleteCall = {
   ...keyed,
   operationId: 'deleteCall',
@@ -48,7 +64,12 @@ export const ingestCall = {
   description: 'The same request twice changes nothing the second time, so every failure can be retried.',
   parameters,
   responses: keyedAnswers(
-    { 200: jsonAnswer('The call, merged.', Call), 201: jsonAnswer('The call, created.', Call) },
+    {
+      200: jsonAnswer('The call, merged.', Call),
+      201: jsonAnswer('The call, created.', Call, {
+        headers: { Location: headerOf("The call's path.", '/v1/calls/call-1042') },
+      }),
+    },
     [
       'invalid_request',
       'transcript_gap',
@@ -58,6 +79,42 @@ export const ingestCall = {
       'insufficient_storage',
     ],
   ),
+}
+
+const linesExample = `{"id":"call-1042","status":"completed","duration":91.2,"summary":"Moved the booking to Friday."}
+{"id":"call-1043","callerNumber":"+15557294053"}
+`
+const lineAnswersExample = `{"id":"call-1042","status":201}
+{"id":"call-1043","status":200}
+`
+
+export const ingestLines = {
+  tags: ['Ingest'],
+  security: [{ ingestKey: [] }],
+  operationId: 'ingestCalls',
+  summary: 'Create or merge many calls, one a line',
+  description: `Each line is a call as for \`PUT /ingest/calls/{id}\`, with its \`id\`; blank lines are skipped. Calls are \
+written while the body arrives, and each line is answered in its order by a line with its \`id\` and the \`status\` that a \
+request of its own would have, as soon as it is committed. A refused line, also with \`code\`, \`title\` and \`detail\`, stops no \
+other. A request has at most 10,000 lines and BODY_MAX_BYTES; where the body is too large, too slow or ends early, the last \
+line, with the \`id\` null, says so, and no line after it was written. Sending everything again does no harm.`,
+  requestBody: {
+    required: true,
+    content: linesOf(linesExample),
+  },
+  responses: keyedAnswers(
+    {
+      200: {
+        description: 'A line for each line of the body.',
+        content: linesOf(lineAnswersExample),
+      },
+    },
+    ['payload_too_large', 'unsupported_media_type'],
+  ),
+}
+
+function linesOf(example: string): OpenAPIV3.ResponseObject['content'] & object {
+  return { 'application/x-ndjson': { schema: { type: 'string', example } } }
 }
 
 function pageParameter(name: string, fallback: number, description: string): OpenAPIV3.ParameterObject {

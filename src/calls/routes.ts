@@ -1,19 +1,32 @@
 import { Elysia } from 'elysia'
+import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
 import { answerTagged, hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
+import type { RequestContexts } from '../http/request-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
-import { deleteCall, getCall, ingestCall, listCalls } from './docs.ts'
-import type { JsonBytes } from './document.ts'
+import { deleteCall, getCall, getCallDetails, ingestCall, ingestLines, listCalls } from './docs.ts'
+import type { Admit, JsonBytes } from './document.ts'
 import type { Ingest } from './ingest.ts'
+import { answerLines } from './lines-response.ts'
 import { changeErrors } from './merge.ts'
 import { readPageRequest, toPageResponse } from './page-response.ts'
 import { CallChange } from './schemas.ts'
 
 /** /v1/calls: what customers do with the records of their calls. */
 export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers) {
+  const answerOf = async (request: Request, projectId: number, id: string, read: Reads) => {
+    if (request.headers.has('if-none-match')) {
+      const tag = tags.of(projectId, await calls.changeSeq(projectId, id))
+      if (hasAnswer(request, tag)) return notModified(request, tag)
+    }
+    const { document, changeSeq } = await buffers.bodyOf(read)
+    const response = new Response(document, { headers: taggedHeaders })
+    response.headers.set('ETag', tags.of(projectId, changeSeq))
+    return response
+  }
   return new Elysia({ prefix: '/v1/calls' })
     .use(callerContext())
     .get(
@@ -28,24 +41,22 @@ export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers) {
     )
     .get(
       '/:id',
-      async ({ caller: { projectId }, params, request }) => {
-        if (request.headers.has('if-none-match')) {
-          const tag = tags.of(projectId, await calls.changeSeq(projectId, params.id))
-          if (hasAnswer(request, tag)) return notModified(request, tag)
-        }
-        const { document, changeSeq } = await buffers.bodyOf((admit) =>
-          calls.get(projectId, params.id, admit),
-        )
-        const response = new Response(document, { headers: taggedHeaders })
-        response.headers.set('ETag', tags.of(projectId, changeSeq))
-        return response
-      },
+      ({ caller: { projectId }, params: { id }, request }) =>
+        answerOf(request, projectId, id, (admit) => calls.get(projectId, id, admit)),
       { detail: getCall },
+    )
+    .get(
+      '/:id/details',
+      ({ caller: { projectId }, params: { id }, request }) =>
+        answerOf(request, projectId, id, (admit) => calls.details(projectId, id, admit)),
+      { detail: getCallDetails },
     )
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: deleteCall,
     })
 }
+
+type Reads = (admit: Admit) => ReturnType<Calls['get']>
 
 /** /ingest/calls: how platforms write calls. */
 export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
@@ -56,9 +67,32 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
         // Elysia gives null for an id whose percent-encoding is broken.
         ingest.put(caller.projectId, params.id ?? '', body, admit),
       )
-      return toCallResponse(document, isNew ? 201 : 200)
+      const answer = toCallResponse(document, isNew ? 201 : 200)
+      if (isNew) answer.headers.set('Location', `/v1/calls/${params.id}`)
+      return answer
     },
     { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: ingestCall },
+  )
+}
+
+interface IngestLinesOptions {
+  ingest: Ingest
+  admission: Admission
+  contexts: RequestContexts
+  onUnexpected: (error: unknown, requestId: string) => void
+}
+
+/** POST /ingest/calls: many calls, one a line. It reads its body itself. */
+export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }: IngestLinesOptions) {
+  return new Elysia().use(callerContext()).post(
+    '/ingest/calls',
+    ({ caller, request }) => {
+      const { requestId, surface } = contexts.of(request)
+      const report = (error: unknown) => onUnexpected(error, requestId)
+      const limits = { bytesMax: surface.bodyBytesMax, admission }
+      return answerLines(request, caller.projectId, { ...limits, ingest, onUnexpected: report })
+    },
+    { parse: 'none', detail: ingestLines },
   )
 }
 

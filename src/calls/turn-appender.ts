@@ -2,21 +2,22 @@ import { sql } from 'drizzle-orm'
 import { projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import type { CallWords } from './call-words.ts'
+import { storedDetailsBytes } from './details.ts'
 import { type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { checkChange, eventTimes, onlyTurn } from './merge.ts'
 import { endChars, servedDocument, upToUpdatedAtChars } from './parts.ts'
 import { type CallChange, transcriptTurnsMax } from './schemas.ts'
 
-/** A call with as many parts is written as a whole again: a share of that is what its growth adds to each append. */
+/** After this many appends the whole document is written again, which is the only cost that grows with the call. */
 const partsMax = 64
 /** Longer turns are written with the whole document. */
 const partCharsMax = 4_096
-/** Words of parts are found by reading them all, so they are indexed when they have waited for this long. */
+/** Until the words of parts are indexed, every search reads all of them. */
 const indexedAfterMs = 60_000
 
 interface TurnAppenderOptions {
   store: StoreOf
-  /** The most bytes that a call's document may have. */
+  /** The most bytes that a call's document and details may have. */
   config: { readonly callBytesMax: number }
   words: CallWords
   now: () => number
@@ -29,6 +30,7 @@ const queries = preparedQueries((db) => ({
       changeSeq: sql<number>`change_seq`,
       occurredAt: sql<number | null>`occurred_at`,
       documentChars: sql<number>`document_chars`,
+      detailsBytes: storedDetailsBytes,
       hasParts: sql<number>`has_parts`,
       parts: sql<number>`(select count(*) from call_parts where call_parts.seq = calls.seq)`,
       turnCount: sql<number>`case when has_parts then
@@ -74,7 +76,7 @@ export class TurnAppender {
     const { occurredAt, updatedAt } = eventTimes(checkChange(id, change), call.occurredAt)
     const servedUpdatedAt = new Date(updatedAt ?? time).toISOString()
     const document = appended(call.document, turns, servedUpdatedAt)
-    if (document.length > config.callBytesMax) return null
+    if (document.length + call.detailsBytes > config.callBytesMax) return null
     const isWritten = await this.#write(projectId, {
       ...{ seq: call.seq, seenChangeSeq: call.changeSeq, isFirst: !call.hasParts, occurredAt, chars },
       ...{ turnCount, turns, updatedAt: servedUpdatedAt, dueAt: time + indexedAfterMs },

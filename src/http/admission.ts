@@ -97,12 +97,22 @@ export class Admission {
     }
   }
 
-  /** Counts what has arrived of the request's body so far. @throws unavailable when bodies take up too much already */
-  hold(request: Request, arrivedBytes: number): void {
+  /** Gives up the request's place while it waits for something to happen: it is no load. */
+  async whileWaiting<Value>(wait: () => Promise<Value>): Promise<Value> {
+    this.#requests--
+    try {
+      return await wait()
+    } finally {
+      this.#requests++
+    }
+  }
+
+  /** Counts what is held of the request's body. @throws unavailable when bodies take up too much already */
+  hold(request: Request, bytes: number): void {
     const heldBytes = this.#bodies.get(request) ?? 0
-    const moreBytes = Math.max(0, arrivedBytes - freeBodyBytes) - heldBytes
-    if (moreBytes <= 0) return
-    if (this.#bodyBytes + moreBytes > this.#bodyBytesMax)
+    const moreBytes = Math.max(0, bytes - freeBodyBytes) - heldBytes
+    if (moreBytes === 0) return
+    if (moreBytes > 0 && this.#bodyBytes + moreBytes > this.#bodyBytesMax)
       throw tooMuch('Too many large bodies are being read.')
     this.#bodyBytes += moreBytes
     this.#bodies.set(request, heldBytes + moreBytes)

@@ -100,12 +100,14 @@ function withoutClass(schema: Json): Json {
 /** A schema in the words of JSON Schema 2020-12, which OpenAPI 3.1 speaks. */
 function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boolean): Json {
   const { type, ...rest }: Json = { ...schema, ...asObject(more) }
+  const nulls = isNullable ? [null] : []
   const isAnyText = type === 'string' && !('enum' in rest || 'pattern' in rest || 'format' in rest)
   return {
     ...(type === undefined ? {} : { type: isNullable ? [type, 'null'] : type }),
     ...rest,
     ...(isAnyText ? { pattern: anyText } : {}),
-    ...(isNullable && Array.isArray(rest.enum) ? { enum: [...new Set([...rest.enum, null])] } : {}),
+    // Elsewhere null stands among the values where it is allowed.
+    ...(Array.isArray(rest.enum) ? { enum: [...rest.enum.filter((each) => each !== null), ...nulls] } : {}),
   }
 }
 

@@ -24,7 +24,8 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   },
   403: {
     name: 'Forbidden',
-    description: "The request's address is not on the key's allow-list, or the route is not for this caller.",
+    description:
+      "The address is not on the key's allow-list, the key's scope does not allow this, or the route is not for this caller.",
     code: 'ip_address_not_allowed',
     title: 'IP address not allowed',
   },

@@ -21,6 +21,18 @@ export interface BodyLimits {
   admission: Admission
 }
 
+/** The one media type of a body. */
+export interface BodyForm {
+  type: string
+  /** The sentence for a client that sends another. */
+  advice: string
+}
+
+const json: BodyForm = {
+  type: 'application/json',
+  advice: 'Send the body as JSON in UTF-8, with Content-Type: application/json.',
+}
+
 interface JsonBodyOptions {
   admission: Admission
   contexts: RequestContexts
@@ -45,7 +57,7 @@ export function jsonBody({ admission, contexts, deletesWithBody, judge }: JsonBo
 
 /** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field. */
 export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
-  checkForm(request.headers)
+  checkForm(request.headers, json)
   return parseJson(await limits.admission.whileArriving(request, () => readBytes(request, limits)))
 }
 
@@ -63,12 +75,38 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value
 }
 
-/** @throws unsupported_media_type unless the body is plain JSON in UTF-8 */
-function checkForm(headers: Headers): void {
-  const type = headers.get('content-type')?.trim() ?? ''
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1]
-  if (!/^application\/json\s*(;|$)/i.test(type) || !/^utf-?8$/i.test(charset ?? 'utf-8'))
-    throw unsupportedMediaType('Send the body as JSON in UTF-8, with Content-Type: application/json.')
+/**
+ * The parts of a body of lines, as they arrive. The request gives up its place while it waits for them.
+ * @throws unsupported_media_type, payload_too_large or unavailable at once, also later, or invalid_request
+ */
+export function readParts(request: Request, form: BodyForm, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+  checkForm(request.headers, form)
+  checkLength(request.headers, limits.bytesMax)
+  return whileWaiting(request, limits)
+}
+
+async function* whileWaiting(request: Request, { bytesMax, admission }: BodyLimits) {
+  const parts = arriving(request, arrivalMs)
+  let size = 0
+  try {
+    for (;;) {
+      const { done, value } = await admission.whileArriving(request, () => parts.next())
+      if (done) return
+      size += value.byteLength
+      if (size > bytesMax) throw payloadTooLarge(bytesMax)
+      yield value
+    }
+  } finally {
+    await parts.return(undefined)
+  }
+}
+
+/** @throws unsupported_media_type unless the body is of this type, plain and in UTF-8 */
+function checkForm(headers: Headers, { type, advice }: BodyForm): void {
+  const sent = headers.get('content-type') ?? ''
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(sent)?.[1]
+  if (sent.split(';', 1)[0]?.trim().toLowerCase() !== type || !/^utf-?8$/i.test(charset ?? 'utf-8'))
+    throw unsupportedMediaType(advice)
   // RFC 9110, 15.5.16: Accept-Encoding says that the encoding is at fault, and which one to use.
   if (!/^\s*(identity)?\s*$/i.test(headers.get('content-encoding') ?? ''))
     throw unsupportedMediaType('Send the body as it is, without Content-Encoding.', {
@@ -77,7 +115,7 @@ function checkForm(headers: Headers): void {
 }
 
 async function readBytes(request: Request, { bytesMax, admission }: BodyLimits): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw payloadTooLarge(bytesMax)
+  checkLength(request.headers, bytesMax)
   const parts: Uint8Array[] = []
   let size = 0
   const withinMs = admission.isStranger(request) ? strangersArrivalMs : arrivalMs
@@ -90,15 +128,22 @@ async function readBytes(request: Request, { bytesMax, admission }: BodyLimits):
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
 }
 
+function checkLength(headers: Headers, bytesMax: number): void {
+  if (Number(headers.get('content-length') ?? 0) > bytesMax) throw payloadTooLarge(bytesMax)
+}
+
+/** Only the time of waiting counts, not that of the work in between. */
 async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
   if (!reader) return
-  const startedAt = performance.now()
+  let waitedMs = 0
   let size = 0
   try {
     for (;;) {
       const allowedMs = withinMs + (size / bytesPerSecondMin) * 1_000
-      const part = await withinTime(allowedMs - (performance.now() - startedAt), reader.read())
+      const startedAt = performance.now()
+      const part = await withinTime(allowedMs - waitedMs, reader.read())
+      waitedMs += performance.now() - startedAt
       if (!part)
         throw invalidRequest([{ field: 'body', message: `must arrive within ${withinMs / 1_000} seconds` }])
       if (part.done) return

@@ -15,6 +15,7 @@ const keyedErrors: ErrorCode[] = [
   'invalid_request',
   'invalid_api_key',
   'ip_address_not_allowed',
+  'insufficient_scope',
   'rate_limited',
   'internal',
   'unavailable',
@@ -105,7 +106,8 @@ export function pathParameter(
 const introduction = `The system of record for voice agents: every call they handled, and everything they know.
 
 **Authentication.** Send a key as \`Authorization: Bearer <key>\`. An API key (\`ck_live_…\`) reads and deletes calls, \
-writes and searches knowledge, and serves agents. An ingest key (\`ck_ingest_…\`) writes calls and opens nothing else. \
+writes and searches knowledge, and serves agents; its scope may narrow this to reading (\`read\`) or searching \
+(\`search\`). An ingest key (\`ck_ingest_…\`) writes calls and opens nothing else. \
 Both are made in the console under Settings, API Keys, or by \`bun callbook key create\`.
 
 **Errors** are [problem details](/docs/errors): \`code\` for programs, \`detail\` for people, \`requestId\` for the log. \
@@ -121,15 +123,18 @@ set up these and others, and how to run the service.`
 const tags = [
   { name: 'Calls', description: 'Records of the calls that agents handled.' },
   { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
+  { name: 'Changes', description: 'What has changed, to follow.' },
   { name: 'Erasures', description: 'Receipts of what was deleted.' },
   { name: 'Integrations', description: 'Protocols that agent platforms speak already; MCP is at `/mcp`.' },
   { name: 'Ingest', description: 'How platforms bring calls in.' },
+  { name: 'Keys', description: 'The key that a request carries.' },
   { name: 'Service', description: 'Health and metrics.' },
 ]
 
 /** Shows every operation, and switches off what would call the viewer's makers. Their types lag behind. */
 const viewerSettings: object = {
-  spec: { url: '/docs/json' },
+  // The plugin reads the address from here. The viewer takes it from another attribute and calls this one deprecated.
+  spec: { url: '/docs/json', toJSON: () => undefined },
   defaultOpenAllTags: true,
   authentication: { preferredSecurityScheme: 'apiKey' },
   withDefaultFonts: false,
@@ -191,6 +196,10 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
       },
     },
   })
+  // The plugin calls the page's charset `utf8`, which is not its name.
+  for (const { handler } of plugin.routes) {
+    if (handler instanceof Response) handler.headers.set('Content-Type', 'text/html; charset=utf-8')
+  }
   let document: string | undefined
   const read = (made: object) => {
     document ??= JSON.stringify(completeDocument(made))

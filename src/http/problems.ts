@@ -59,7 +59,7 @@ function noSuchPath(): AppError {
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /^(POST|PUT|PATCH) \/v1\/calls\b/,
-    'Platforms write calls with an ingest key: PUT /ingest/calls/{id} creates one or merges into it; see /docs.',
+    'Write calls with an ingest key: one by PUT /ingest/calls/{id}, many by POST /ingest/calls; see /docs.',
   ],
   [/^\w+ \/ingest\/calls\/./, 'PUT merges: a field that is absent is left alone; see /docs.'],
   [
@@ -79,7 +79,8 @@ function wrongMethod(method: string, path: string, routes: RouteTable): AppError
   })
 }
 
-function internal(): AppError {
+/** What is answered instead of an error that is not for the client. */
+export function internal(): AppError {
   return new AppError('internal', 'Internal error', {
     detail: 'Something went wrong on our side; the log has it under this request id.',
   })

@@ -309,6 +309,26 @@ test('a write is there after kill -9, right after it was acknowledged', async ()
   expect((await writer.client.execute('pragma integrity_check')).rows[0]?.integrity_check).toBe('ok')
 })
 
+test('kill -9 between two batches of a commit leaves neither, and keeps what was acknowledged', async () => {
+  const other = runScript(
+    `import { Writer } from './src/db/writer.ts'
+     const writer = new Writer({ kind: 'file', url: 'file:' + process.argv.at(-1) })
+     const say = (text) => require('node:fs').writeSync(1, text + '\\n')
+     const note = (text) => writer.client.batch([{ sql: 'insert into notes (note) values (?)', args: [text] }])
+     await note('acknowledged')
+     let state = 'between'
+     note('of the killed commit').then(() => { state = 'after' })
+     const endless = 'with recursive n(at) as (select 1 union all select at + 1 from n) insert into notes (note) select max(at) from n'
+     writer.client.batch([endless])
+     setTimeout(() => { say('killed ' + state); process.kill(process.pid, 'SIGKILL') }, 500)`,
+    file,
+  )
+  expect(await other.said('killed')).toBe('between')
+  await other.ended.catch(() => undefined)
+  const { rows } = await writer.client.execute('select note from notes')
+  expect(rows.map(({ note }) => note)).toEqual(['acknowledged'])
+})
+
 const promised = {
   journal_mode: 'wal',
   synchronous: 2,

@@ -31,6 +31,8 @@ function isTime(text: string): boolean {
   return !Number.isNaN(Date.parse(text))
 }
 
+/** What else the success of a path is served as. */
+const streams = new Map([['/v1/changes', ['text/event-stream']]])
 const keyed = '400 401 403 429 500 503'
 const expectedStatuses: Record<string, string> = {
   'GET /health': '200 400 500',
@@ -38,7 +40,9 @@ const expectedStatuses: Record<string, string> = {
   'GET /metrics': '200 400 403 500',
   'GET /v1/calls': `200 304 ${keyed}`,
   'GET /v1/calls/{id}': `200 304 404 ${keyed}`,
+  'GET /v1/calls/{id}/details': `200 304 404 ${keyed}`,
   'DELETE /v1/calls/{id}': `200 404 507 ${keyed}`,
+  'GET /v1/changes': `200 ${keyed}`,
   'GET /v1/knowledge': `200 304 ${keyed}`,
   'POST /v1/knowledge': `201 409 410 413 415 422 507 ${keyed}`,
   'GET /v1/knowledge/{id}': `200 304 404 405 ${keyed}`,
@@ -46,9 +50,11 @@ const expectedStatuses: Record<string, string> = {
   'POST /v1/knowledge/preview': `200 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 413 415 ${keyed}`,
   'GET /v1/erasures/{id}': `200 404 ${keyed}`,
+  'GET /v1/key': `200 ${keyed}`,
   'POST /integrations/vapi/knowledge': `200 413 415 ${keyed}`,
   'POST /integrations/vapi/tool': `200 413 415 ${keyed}`,
   'POST /integrations/dify/retrieval': `200 404 413 415 ${keyed}`,
+  'POST /ingest/calls': `200 413 415 ${keyed}`,
   'PUT /ingest/calls/{id}': `200 201 409 410 413 415 507 ${keyed}`,
 }
 
@@ -111,16 +117,17 @@ describe('the OpenAPI document', () => {
   test('offers only JSON where only JSON is served, and problem+json for every error but those of protocols', () => {
     for (const operation of operations) {
       const takesBody = operation.method === 'POST' || operation.method === 'PUT'
-      expect(Object.keys(requestContentOf(operation))).toEqual(takesBody ? ['application/json'] : [])
+      const type = operation.operationId === 'ingestCalls' ? 'application/x-ndjson' : 'application/json'
+      expect(Object.keys(requestContentOf(operation))).toEqual(takesBody ? [type] : [])
       for (const status of Object.keys(operation.responses)) {
         if (status === '304') continue
         const types = Object.keys(contentOf(operation, status))
-        const success = operation.path === '/metrics' ? 'text/plain' : 'application/json'
+        const success = operation.path === '/metrics' ? 'text/plain' : type
         const failure = operation.path.startsWith('/integrations') ? success : 'application/problem+json'
         expect([operation.path, status, types]).toEqual([
           operation.path,
           status,
-          [status < '300' ? success : failure],
+          status < '300' ? [success, ...(streams.get(operation.path) ?? [])] : [failure],
         ])
       }
     }
@@ -257,7 +264,15 @@ describe('real answers', () => {
       isEngaged: true,
       callAnalysis: { score: 1.5, deep: { list: [null, true] } },
       transcript: [{ role: 'user', content: 'c' }],
-      metadata: { a: 1 },
+      details: {
+        agent: { id: 'a' },
+        direction: 'web',
+        recordingUrl: 'https://example.com/a.mp3',
+        costUsd: 0.1,
+        latencyMs: 700,
+        timeline: [{ atSeconds: 1.5, kind: 'tool_call', name: 'look_up', text: '{}' }],
+        metadata: { a: 1 },
+      },
     }
     await check('ingestCall', await project.send('PUT', '/ingest/calls/full', full))
     await check('ingestCall', await project.send('PUT', '/ingest/calls/empty', {}))
@@ -266,6 +281,9 @@ describe('real answers', () => {
     await check('listCalls', await project.fetch('/v1/calls?limit=0'))
     await check('getCall', await project.fetch('/v1/calls/full'))
     await check('getCall', await project.fetch('/v1/calls/empty'))
+    await check('getCallDetails', await project.fetch('/v1/calls/full/details'))
+    await check('getCallDetails', await project.fetch('/v1/calls/empty/details'))
+    await check('listChanges', await project.fetch('/v1/changes'))
     const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: '# H\n\nwords' })
     const path = created.headers.get('location') ?? ''
     await check('createKnowledge', created)
@@ -285,7 +303,9 @@ describe('real answers', () => {
     )
     await check('retrieveForDify', await project.send('POST', '/integrations/dify/retrieval', retrieval))
     await check('deleteKnowledge', await project.fetch(path, { method: 'DELETE' }))
+    await check('listChanges', await project.fetch('/v1/changes?include=none'))
     await check('deleteCall', await project.fetch('/v1/calls/full', { method: 'DELETE' }))
+    await check('listChanges', await project.fetch('/v1/changes'))
     await check('getErasure', await project.fetch('/v1/erasures/full'))
     await check('getHealth', await fetch(`${service.url}/health`))
     await check('getReadiness', await fetch(`${service.url}/ready`))
@@ -299,7 +319,9 @@ describe('real answers', () => {
     await project.fetch('/v1/calls/gone', { method: 'DELETE' })
     await check('listCalls', await project.fetch('/v1/calls?limit=x'))
     await check('listCalls', await fetch(`${service.url}/v1/calls`))
+    await check('listChanges', await project.fetch('/v1/changes?wait=x'))
     await check('getCall', await project.fetch('/v1/calls/nobody'))
+    await check('getCallDetails', await project.fetch('/v1/calls/nobody/details'))
     await check('deleteCall', await project.fetch('/v1/calls/nobody', { method: 'DELETE' }))
     await check('getErasure', await project.fetch('/v1/erasures/nothing'))
     await check('getKnowledge', await project.fetch('/v1/knowledge/nothing'))
@@ -336,12 +358,13 @@ describe('real answers', () => {
     for (const operation of operations) {
       const content = requestContentOf(operation)
       if (Object.keys(content).length === 0) continue
+      const [type = ''] = Object.keys(content)
       const sendBody: Send = (id, body) =>
         project.fetch(operation.path.replace('{id}', id), {
           method: operation.method,
-          body: JSON.stringify(body),
+          body: type === 'application/json' ? JSON.stringify(body) : String(body),
           headers: {
-            'content-type': 'application/json',
+            'content-type': type,
             ...(operation.path.startsWith('/integrations') ? { authorization: `Bearer ${defaultKey}` } : {}),
           },
         })
@@ -352,7 +375,7 @@ describe('real answers', () => {
 
   test('every example of a request body is accepted as it stands', async () => {
     await sendEach(async ({ operationId }, send, content) => {
-      const answer = await send('example', content['application/json']?.example)
+      const answer = await send('example', Object.values(content)[0]?.example)
       expect([operationId, answer.status < 300]).toEqual([operationId, true])
     })
   })
@@ -360,7 +383,7 @@ describe('real answers', () => {
   test('what the schema of a request body allows is accepted', async () => {
     let calls = 0
     await sendEach(async ({ operationId }, send, content) => {
-      const schema = content['application/json']?.schema ?? {}
+      const schema = Object.values(content)[0]?.schema ?? {}
       await fc.assert(
         fc.asyncProperty(valuesOf(schema as OpenAPIV3_1.SchemaObject), async (body) => {
           const answer = await send(`random-${calls++}`, body)

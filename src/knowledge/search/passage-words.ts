@@ -46,8 +46,8 @@ export class PassageWords {
 }
 
 /**
- * Keeps the words of the passages that searches rank: to read a text and split it into words takes much longer than to
- * look through them. A label is never reused, and its texts never change. When it is too much, all is forgotten.
+ * Keeps the words of the passages that searches rank, because reading and splitting a text takes much longer than
+ * looking through its words. A label is never reused, and its text never changes. Beyond the limit, all are dropped.
  */
 export class KeptPassageWords {
   #kept = new PassageWords()

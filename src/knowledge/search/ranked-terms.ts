@@ -3,7 +3,7 @@ import type { WordQueries } from './word-queries.ts'
 
 /** Rows that are kept of all terms together, at 12 bytes each. */
 const keptRowsMax = 500_000
-/** What a term takes besides, in rows. */
+/** The memory of a term itself, counted in rows. */
 const rowsPerTerm = 16
 /** The index may change between two reads. After the second one, some ranks may be those of a moment before. */
 const readsMax = 2

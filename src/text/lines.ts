@@ -7,6 +7,8 @@ export interface Line {
   bytes: Buffer | null
   /** Bytes of the source up to the line's end. */
   end: number
+  /** Whether the rest of what has arrived holds no further whole line. */
+  isLastArrived: boolean
 }
 
 /** The lines of a stream of bytes. Only one line is in memory at a time. */
@@ -20,9 +22,10 @@ export async function* readLines(source: AsyncIterable<Uint8Array>, bytesMax: nu
     if (size > bytesMax) parts = []
     else if (part.length > 0) parts.push(part)
   }
-  const finish = (end: number): Line => {
+  const finish = (end: number, isLastArrived: boolean): Line => {
     const only = parts.length === 1 ? parts[0] : undefined
-    const line = { number: ++number, bytes: size > bytesMax ? null : (only ?? Buffer.concat(parts)), end }
+    const bytes = size > bytesMax ? null : (only ?? Buffer.concat(parts))
+    const line = { number: ++number, bytes, end, isLastArrived }
     parts = []
     size = 0
     return line
@@ -30,13 +33,19 @@ export async function* readLines(source: AsyncIterable<Uint8Array>, bytesMax: nu
   for await (const piece of source) {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
     let from = 0
-    for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, from)) {
+    for (let at = bytes.indexOf(newline); at >= 0; ) {
       take(bytes.subarray(from, at))
       from = at + 1
-      yield finish(read + from)
+      at = bytes.indexOf(newline, from)
+      yield finish(read + from, at < 0)
     }
     take(bytes.subarray(from))
     read += bytes.length
   }
-  if (size > 0) yield finish(read)
+  if (size > 0) yield finish(read, true)
+}
+
+/** Whether a line holds nothing but white space of JSON. */
+export function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
 }

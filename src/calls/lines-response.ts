@@ -1,0 +1,160 @@
+import { AppError } from '../errors.ts'
+import type { Admission } from '../http/admission.ts'
+import { type BodyForm, parseJson, readParts } from '../http/json-body.ts'
+import { internal } from '../http/problems.ts'
+import { isBlank, type Line, readLines } from '../text/lines.ts'
+import { type CallLine, checkCallLine, idOfLine } from './call-line.ts'
+import type { Ingest } from './ingest.ts'
+
+/** Lines of one request, blank ones included. */
+const linesMax = 10_000
+/** Lines and bytes that are written at once: about as much as for requests that arrive together. */
+const sliceLinesMax = 100
+const sliceBytesMax = 262_144
+/** Room for all answers with usual ids: a client may send everything before it reads. */
+const unreadBytesMax = 2_097_152
+
+const ndjson: BodyForm = {
+  type: 'application/x-ndjson',
+  advice:
+    'Send one call a line, as JSON in UTF-8, with Content-Type: application/x-ndjson; or one call by PUT /ingest/calls/:id.',
+}
+
+interface LinesOptions {
+  ingest: Pick<Ingest, 'putAll'>
+  admission: Admission
+  /** The most bytes that the body may have. */
+  bytesMax: number
+  onUnexpected: (error: unknown) => void
+}
+
+interface Entry {
+  /** As its answer names it. */
+  id: string | null
+  /** What can be written, or why nothing can. */
+  call: CallLine | AppError
+}
+
+/**
+ * Writes each line of the body as a call while the body arrives, and answers each line in its order.
+ * @throws unsupported_media_type, payload_too_large
+ */
+export function answerLines(request: Request, projectId: number, options: LinesOptions): Response {
+  const { admission, bytesMax } = options
+  const parts = readParts(request, ndjson, { bytesMax, admission })
+  // The request is being answered until its last line is, which is long after this returns.
+  admission.enter()
+  const answers = new LineAnswers(request, projectId, options).of(parts)
+  let isCancelled = false
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await answers.next()
+        if (isCancelled) return
+        if (done) controller.close()
+        else controller.enqueue(Buffer.from(value))
+      },
+      async cancel() {
+        isCancelled = true
+        await answers.return(undefined)
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: unreadBytesMax }),
+  )
+  // Compressed, the first answers would wait for more.
+  const headers = { 'Content-Type': ndjson.type, 'Cache-Control': 'no-store, no-transform' }
+  return new Response(body, { headers })
+}
+
+class LineAnswers {
+  readonly #request: Request
+  readonly #projectId: number
+  readonly #options: LinesOptions
+  #arrivedBytes = 0
+  #writtenBytes = 0
+
+  constructor(request: Request, projectId: number, options: LinesOptions) {
+    this.#request = request
+    this.#projectId = projectId
+    this.#options = options
+  }
+
+  /** The answers to the lines of a body. Lines are written as soon as no further one has arrived. */
+  async *of(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+    const { admission, bytesMax } = this.#options
+    let slice: Entry[] = []
+    try {
+      for await (const line of readLines(this.#counted(parts), bytesMax)) {
+        if (line.number > linesMax) throw tooManyLines()
+        const entry = this.#read(line)
+        if (entry) slice.push(entry)
+        const isFull = slice.length >= sliceLinesMax || line.end - this.#writtenBytes >= sliceBytesMax
+        if (!isFull && !line.isLastArrived) continue
+        const entries = slice
+        slice = []
+        if (entries.length > 0) yield await this.#write(entries)
+        this.#writtenBytes = line.end
+      }
+    } catch (error) {
+      yield await this.#write([...slice, { id: null, call: this.#errorOf(error) }])
+    } finally {
+      admission.leave(this.#request)
+    }
+  }
+
+  async *#counted(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const part of parts) {
+      this.#arrivedBytes += part.length
+      this.#options.admission.hold(this.#request, this.#arrivedBytes - this.#writtenBytes)
+      yield part
+    }
+  }
+
+  /** Null for a blank line. */
+  #read({ bytes }: Line): Entry | null {
+    // A line that is too long makes the body too large.
+    if (bytes === null || isBlank(bytes)) return null
+    let id: string | null = null
+    try {
+      const value = parseJson(bytes)
+      id = idOfLine(value)
+      return { id, call: checkCallLine(value) }
+    } catch (error) {
+      return { id, call: this.#errorOf(error) }
+    }
+  }
+
+  async #write(entries: Entry[]): Promise<string> {
+    const inputs = entries.flatMap(({ call }) =>
+      call instanceof AppError ? [] : [{ id: call.id, change: call }],
+    )
+    const outcomes = await this.#options.ingest
+      .putAll(this.#projectId, inputs)
+      .catch((error) => inputs.map(() => this.#errorOf(error)))
+    const next = outcomes.values()
+    const answers = entries.map(({ id, call }) =>
+      toLine(id, call instanceof AppError ? call : next.next().value),
+    )
+    return answers.join('')
+  }
+
+  #errorOf(error: unknown): AppError {
+    if (error instanceof AppError) return error
+    this.#options.onUnexpected(error)
+    return internal()
+  }
+}
+
+/** The status of a request of its own; of a refused line also what its problem would say. */
+function toLine(id: string | null, outcome: AppError | { isNew: boolean } | undefined): string {
+  if (!outcome) throw new Error('Each line has its outcome')
+  if (!(outcome instanceof AppError)) return `${JSON.stringify({ id, status: outcome.isNew ? 201 : 200 })}\n`
+  const { status, code, title, detail } = outcome
+  return `${JSON.stringify({ id, status, code, title, detail })}\n`
+}
+
+function tooManyLines(): AppError {
+  return new AppError('payload_too_large', 'Payload too large', {
+    detail: `A request has at most ${linesMax} lines; send those after line ${linesMax} in another one.`,
+  })
+}
