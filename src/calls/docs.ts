@@ -95,7 +95,7 @@ export const ingestLines = {
   summary: 'Create or merge many calls, one a line',
   description: `Each line is a call as for \`PUT /ingest/calls/{id}\`, with its \`id\`; blank lines are skipped. Calls are \
 written while the body arrives, and each line is answered in its order by a line with its \`id\` and the \`status\` that a \
-request of its own would have, as soon as it is committed. A refused line, also with \`code\`, \`title\` and \`detail\`, stops no \
+request of its own would have, as soon as it is committed; with names that are not known as \`ignored\`. A refused line, also with \`code\`, \`title\` and \`detail\`, stops no \
 other. A request has at most 10,000 lines and BODY_MAX_BYTES; where the body is too large, too slow or ends early, the last \
 line, with the \`id\` null, says so, and no line after it was written. Sending everything again does no harm.`,
   requestBody: {

@@ -56,9 +56,21 @@ export function ignoredNames({ contexts, routes }: IgnoredNamesOptions) {
     if (!taken) return
     const unknown = unknownIn(taken, start < 0 ? '' : request.url.slice(start + 1), body)
     if (unknown.length === 0) return
-    if (strictHandling.test(request.headers.get('prefer') ?? '')) throw invalidRequest(unknown.map(toError))
+    if (isStrict(request)) throw invalidRequest(unknown.map(toError))
     context.headers = { ...context.headers, 'Callbook-Ignored': unknown.map(({ field }) => field).join(', ') }
   })
+}
+
+/** Whether the client wants names that are not known to be refused. */
+export function isStrict({ headers }: Request): boolean {
+  return strictHandling.test(headers.get('prefer') ?? '')
+}
+
+/** The names in a value that its schema does not know, at most 20. @throws invalid_request when they are to be refused */
+export function ignoredIn(schema: object, value: unknown, isStrict: boolean): string[] {
+  const unknown = unknownIn({ parameters: [], body: schema }, '', value)
+  if (isStrict && unknown.length > 0) throw invalidRequest(unknown.map(toError))
+  return unknown.map(({ field }) => field)
 }
 
 function knownByRoute(routes: readonly Route[]): Map<string, Known> {

@@ -85,6 +85,27 @@ describe('names that are not known', () => {
     expect((await send('PUT', '/ingest/calls/strict', { summary: 's' }, strict)).status).toBe(201)
   })
 
+  test('are named on the lines of many calls, and refuse the line alone with Prefer: handling=strict', async () => {
+    const post = async (headers: Record<string, string>) => {
+      const answer = await project.fetch('/ingest/calls', {
+        method: 'POST',
+        body: '{"id":"l1","sumary":"x"}\n{"id":"l2"}\n',
+        headers: { 'content-type': 'application/x-ndjson', ...headers },
+      })
+      return (await answer.text())
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    }
+    const [refused, taken] = await post(strict)
+    expect(refused).toMatchObject({ id: 'l1', status: 400, detail: expect.stringContaining('summary') })
+    expect(taken).toEqual({ id: 'l2', status: 201 })
+    expect(await post({})).toEqual([
+      { id: 'l1', status: 201, ignored: ['sumary'] },
+      { id: 'l2', status: 200 },
+    ])
+  })
+
   test('are not looked for before the key is known', async () => {
     const answer = await fetch(`${service.url}/v1/calls?page=1`, { headers: strict })
     expect([answer.status, answer.headers.has('callbook-ignored')]).toEqual([401, false])
