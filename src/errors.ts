@@ -81,11 +81,15 @@ export function consoleOwnerOnly(): AppError {
   return new AppError('forbidden', 'Forbidden', { detail: 'Only the owner of the console may do this.' })
 }
 
-/** A 400 that names every field at fault. */
-export function invalidRequest(errors: FieldError[]): AppError {
+/**
+ * A 400 that names every field at fault.
+ * @param count how many faults there are, when `errors` does not list all of them
+ */
+export function invalidRequest(errors: FieldError[], count = errors.length): AppError {
   const first = errors[0]
+  const others = count > 1 ? ` (and ${count - 1} more ${count === 2 ? 'fault' : 'faults'})` : ''
   return new AppError('invalid_request', 'Invalid request', {
-    detail: first ? `${first.field}: ${first.message}` : 'The request is not valid.',
+    detail: first ? `${first.field}: ${first.message}${others}` : 'The request is not valid.',
     errors,
   })
 }

@@ -14,6 +14,7 @@ import { Admission, type WorkLimit } from './http/admission.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
 import { consoleJudge } from './http/console-judge.ts'
 import { docsHeaders, docsRoutes, docsScriptPath } from './http/docs-routes.ts'
+import { ignoredNames, type Route } from './http/ignored-names.ts'
 import { jsonBody } from './http/json-body.ts'
 import { judge } from './http/judge.ts'
 import { openApi } from './http/openapi.ts'
@@ -76,6 +77,7 @@ export function createServer(
         judge: judgeConsole,
       }),
     )
+    .use(ignoredNames({ contexts, routes: (): readonly Route[] => app.routes }))
     .use(
       openApi({
         version: packageJson.version,
@@ -95,8 +97,8 @@ export function createServer(
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(services.calls, buffers))
-    .use(knowledgeRoutes({ ...services, buffers }))
+    .use(callRoutes(services.calls, services.changeTags, buffers))
+    .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers }))
     .use(erasureRoutes(services.erasureReceipts))
     .use(ownKeyRoutes(services.keys))
     .use(

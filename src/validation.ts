@@ -43,6 +43,28 @@ const hidden =
   '[\\p{Cc}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb\\u2800\\u{13430}-\\u{1343f}\\u{1d159}]'
 const spelledOrHidden = new RegExp(`(${spelling})|${hidden}`, 'gu')
 
+// As alternatives: many languages read a range beyond U+FFFF wrongly.
+const hiddenBeyondBmp = [
+  0x1d159,
+  ...range(0x13430, 0x1343f),
+  ...range(0x1bca0, 0x1bca3),
+  ...range(0x1d173, 0x1d17a),
+]
+  .map((code) => String.fromCodePoint(code))
+  .join('|')
+
+/**
+ * Of names, for documents, as every language reads it: something that is not white space, and none of these characters.
+ * Names may also hold joiners and variation selectors where they shape what is seen, and no stray tags (U+E0000 on).
+ */
+export const plainNamePattern =
+  `^(?=.*[^\\s\\ufeff])(?!.*(?:${hiddenBeyondBmp}))[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160` +
+  '\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]+$'
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, at) => first + at)
+}
+
 /**
  * What is wrong with the name of a person, a project, a key or a knowledge item; null for a valid name. Invisible
  * characters, and those that change the text's direction, would let one name pass for another.
@@ -90,7 +112,9 @@ export function compileCheck<S extends TSchema>(
     if (validate(value)) return value as Static<S>
     const found = validate.errors ?? []
     const others = further?.(withoutFields(value, found) as Static<S>) ?? []
-    throw invalidRequest([...fieldErrors(found), ...others].slice(0, fieldErrorsMax))
+    const named = fieldErrors(found)
+    const fields = new Set(found.filter(isReported).map(fieldName))
+    throw invalidRequest([...named, ...others].slice(0, fieldErrorsMax), fields.size + others.length)
   }
 }
 
@@ -102,6 +126,8 @@ function withoutFields(value: unknown, errors: readonly ErrorObject[]): object {
 
 /** `name`: see `nameProblem`. Other keywords check the length, so a name that is far too long is skipped. */
 const formats = {
+  // Our patterns say more.
+  'date-time': true as const,
   name: (text: string) => text.length > 2 * nameCharsMax || hiddenProblem(text) === null,
 }
 
@@ -143,14 +169,18 @@ export interface BodySchema<Output> {
 function fieldErrors(errors: ErrorObject[]): FieldError[] {
   const byField = new Map<string, string>()
   for (const error of errors) {
-    // The errors inside an `if` are reported themselves.
-    if (error.keyword === 'if') continue
+    if (!isReported(error)) continue
     // A failed `anyOf` reports each alternative first and itself last: its own sentence is the useful one.
     const field = fieldName(error)
     if (!byField.has(field) || error.keyword === 'anyOf') byField.set(field, sentence(error))
     if (byField.size >= fieldErrorsMax) break
   }
   return Array.from(byField, ([field, message]) => ({ field, message }))
+}
+
+/** The errors inside an `if` are reported themselves. */
+function isReported({ keyword }: ErrorObject): boolean {
+  return keyword !== 'if'
 }
 
 function fieldName(error: ErrorObject): string {
@@ -184,6 +214,8 @@ function sentence(error: ErrorObject): string {
     case 'maximum':
       return `must be at most ${error.params.limit}`
     case 'type':
+      // What people send instead, such as seconds since 1970, shows that they need an example.
+      if (described && error.parentSchema?.format === 'date-time') return described
       return `must be ${withArticle(error.params.type)}`
     case 'enum':
       return `must be one of ${(error.params.allowedValues as unknown[]).filter((value) => value !== null).join(', ')}`

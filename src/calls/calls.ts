@@ -33,9 +33,11 @@ const queries = preparedQueries((db) => {
     eq(calls.id, sql.placeholder('id')),
   )
   return {
+    changeSeqById: db.select({ changeSeq: calls.changeSeq }).from(calls).where(isThisCall).prepare(),
     /** The document is null when it has more than `bytesMax`. */
     byId: db
       .select({
+        changeSeq: sql<number>`calls.change_seq`,
         bytes: servedBytes,
         document: sql<JsonBytes | null>`case when ${servedBytes} <= ${sql.placeholder('bytesMax')}
           then cast(${servedDocument} as blob) end`,
@@ -46,6 +48,7 @@ const queries = preparedQueries((db) => {
     /** The same for its details. */
     detailsById: db
       .select({
+        changeSeq: sql<number>`calls.change_seq`,
         bytes: detailsBytes,
         document: sql<JsonBytes | null>`case when ${detailsBytes} <= ${sql.placeholder('bytesMax')}
           then cast(${servedDetails} as blob) end`,
@@ -126,13 +129,20 @@ export class Calls {
     return exportCalls(new CallFinder(readAside, projectId, search), { ...options, read })
   }
 
+  /** The number of the call's last change. @throws not_found */
+  async changeSeq(projectId: number, id: string): Promise<number> {
+    const row = await queries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })
+    if (!row) throw callNotFound()
+    return row.changeSeq
+  }
+
   /** The call as JSON bytes, as it was written when it was ingested. */
-  get(projectId: number, id: string, admit?: Admit): Promise<{ document: JsonBytes }> {
+  get(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
     return readDocument(queries(this.#options.store(projectId).read).byId, { projectId, id }, admit)
   }
 
   /** All that is known of a call beside its thirteen fields, as JSON bytes. */
-  details(projectId: number, id: string, admit?: Admit): Promise<{ document: JsonBytes }> {
+  details(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
     return readDocument(queries(this.#options.store(projectId).read).detailsById, { projectId, id }, admit)
   }
 
@@ -172,6 +182,12 @@ export class Calls {
   }
 }
 
+interface StoredDocument {
+  document: JsonBytes
+  /** The number of the call's last change. */
+  changeSeq: number
+}
+
 type DocumentQuery = ReturnType<typeof queries>['byId' | 'detailsById']
 
 /** A large one is read only once there is room for it. */
@@ -179,14 +195,14 @@ async function readDocument(
   query: DocumentQuery,
   call: { projectId: number; id: string },
   admit: Admit = () => undefined,
-): Promise<{ document: JsonBytes }> {
+): Promise<StoredDocument> {
   let row = await query.get({ ...call, bytesMax: readAtOnceCharsMax })
   if (row && !row.document) {
     admit(row.bytes)
     row = await query.get({ ...call, bytesMax: Number.MAX_SAFE_INTEGER })
   }
   if (!row?.document) throw callNotFound()
-  return { document: row.document }
+  return { document: row.document, changeSeq: row.changeSeq }
 }
 
 function callNotFound(): AppError {

@@ -4,17 +4,18 @@ import {
   headerOf,
   jsonAnswer,
   keyedAnswers,
+  notModified,
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
 import { callFields } from './fields.ts'
 import { type CallFilter, callFilters, type FilterName } from './filters.ts'
-import { Call, CallDetails, CallPage } from './schemas.ts'
+import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
 
 const keyed = { tags: ['Calls'], security: [{ apiKey: [] }] }
-const parameters = [pathParameter('id', "The platform's own id for the call.", 'call-1042')]
+const parameters = [pathParameter('id', "The platform's own id for the call.", 'call-1042', CallId)]
 
 const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   status: { about: '`live` or `completed`.', example: ['completed'] },
@@ -91,6 +92,7 @@ export const listCalls = {
           'text/csv': { schema: { type: 'string' } },
         },
       },
+      ...notModified,
     },
     ['invalid_request'],
   ),
@@ -101,7 +103,7 @@ export const getCall = {
   operationId: 'getCall',
   summary: 'Get a call',
   parameters,
-  responses: keyedAnswers({ 200: jsonAnswer('The call.', Call) }, ['not_found']),
+  responses: keyedAnswers({ 200: jsonAnswer('The call.', Call), ...notModified }, ['not_found']),
 }
 
 export const getCallDetails = {
@@ -110,7 +112,7 @@ export const getCallDetails = {
   summary: 'Get the details of a call',
   description: 'All that is known of it beside its thirteen fields. They are deleted with it.',
   parameters,
-  responses: keyedAnswers({ 200: jsonAnswer('The details.', CallDetails) }, ['not_found']),
+  responses: keyedAnswers({ 200: jsonAnswer('The details.', CallDetails), ...notModified }, ['not_found']),
 }
 
 export const deleteCall = {
@@ -131,7 +133,7 @@ export const ingestCall = {
   operationId: 'ingestCall',
   summary: 'Create a call or merge into it',
   description: 'The same request twice changes nothing the second time, so every failure can be retried.',
-  parameters: [pathParameter('id', '1 to 128 characters of A-Z a-z 0-9 . _ : -', 'call-1042')],
+  parameters,
   responses: keyedAnswers(
     {
       200: jsonAnswer('The call, merged.', Call),
@@ -164,7 +166,7 @@ export const ingestLines = {
   summary: 'Create or merge many calls, one a line',
   description: `Each line is a call as for \`PUT /ingest/calls/{id}\`, with its \`id\`; blank lines are skipped. Calls are \
 written while the body arrives, and each line is answered in its order by a line with its \`id\` and the \`status\` that a \
-request of its own would have, as soon as it is committed. A refused line, also with \`code\`, \`title\` and \`detail\`, stops no \
+request of its own would have, as soon as it is committed; with names that are not known as \`ignored\`. A refused line, also with \`code\`, \`title\` and \`detail\`, stops no \
 other. A request has at most 10,000 lines and BODY_MAX_BYTES; where the body is too large, too slow or ends early, the last \
 line, with the \`id\` null, says so, and no line after it was written. Sending everything again does no harm.`,
   requestBody: {
@@ -188,11 +190,12 @@ function linesOf(example: string): OpenAPIV3.ResponseObject['content'] & object 
 
 function pageParameter(name: string, fallback: number, description: string): OpenAPIV3.ParameterObject {
   const schema: OpenAPIV3.SchemaObject = {
-    type: 'string',
-    pattern: '^[0-9]{1,15}$',
-    default: String(fallback),
+    type: 'integer',
+    minimum: 0,
+    maximum: 999_999_999_999_999,
+    default: fallback,
   }
-  return { name, in: 'query', required: false, description, schema, example: String(fallback) }
+  return { name, in: 'query', required: false, description, schema, example: fallback }
 }
 
 function schemaOf(filter: CallFilter): OpenAPIV3.SchemaObject {

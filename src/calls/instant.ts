@@ -2,6 +2,16 @@
 export const instantPattern =
   '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?([Zz]|[+-]\\d{2}:\\d{2})$'
 
+const day =
+  '(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))' +
+  '|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)'
+const time = '(?:[01][0-9]|2[0-3]):[0-5][0-9]'
+// On the first and the last day, whether a time with an offset is in range depends on the offset.
+const years = '(?=19[7-9]|[2-9])(?!1970-01-01.*[+]|9999-12-31.*-[0-9:]+$)'
+
+/** For documents: the same for times that exist, from 1970 to 9999, so that a value which matches is accepted. */
+export const certainInstantPattern = `^${years}${day}[Tt]${time}(?::[0-5][0-9](?:[.][0-9]{1,9})?)?(?:[Zz]|[+-]${time})$`
+
 const instant = new RegExp(instantPattern)
 const instantMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 

@@ -1,9 +1,10 @@
 import { AppError } from '../errors.ts'
 import type { Admission } from '../http/admission.ts'
+import { ignoredIn, isStrict } from '../http/ignored-names.ts'
 import { type BodyForm, parseJson, readParts } from '../http/json-body.ts'
 import { internal } from '../http/problems.ts'
 import { isBlank, type Line, readLines } from '../text/lines.ts'
-import { type CallLine, checkCallLine, idOfLine } from './call-line.ts'
+import { CallLine, checkCallLine, idOfLine } from './call-line.ts'
 import type { Ingest } from './ingest.ts'
 
 /** Lines of one request, blank ones included. */
@@ -33,6 +34,8 @@ interface Entry {
   id: string | null
   /** What can be written, or why nothing can. */
   call: CallLine | AppError
+  /** Names in it that are not known. */
+  ignored: string[]
 }
 
 /**
@@ -61,7 +64,9 @@ export function answerLines(request: Request, projectId: number, options: LinesO
     },
     new ByteLengthQueuingStrategy({ highWaterMark: unreadBytesMax }),
   )
-  return new Response(body, { headers: { 'Content-Type': ndjson.type } })
+  // Compressed, the first answers would wait for more.
+  const headers = { 'Content-Type': ndjson.type, 'Cache-Control': 'no-store, no-transform' }
+  return new Response(body, { headers })
 }
 
 class LineAnswers {
@@ -94,7 +99,7 @@ class LineAnswers {
         this.#writtenBytes = line.end
       }
     } catch (error) {
-      yield await this.#write([...slice, { id: null, call: this.#errorOf(error) }])
+      yield await this.#write([...slice, { id: null, call: this.#errorOf(error), ignored: [] }])
     } finally {
       admission.leave(this.#request)
     }
@@ -116,9 +121,10 @@ class LineAnswers {
     try {
       const value = parseJson(bytes)
       id = idOfLine(value)
-      return { id, call: checkCallLine(value) }
+      const ignored = ignoredIn(CallLine, value, isStrict(this.#request))
+      return { id, call: checkCallLine(value), ignored }
     } catch (error) {
-      return { id, call: this.#errorOf(error) }
+      return { id, call: this.#errorOf(error), ignored: [] }
     }
   }
 
@@ -130,8 +136,8 @@ class LineAnswers {
       .putAll(this.#projectId, inputs)
       .catch((error) => inputs.map(() => this.#errorOf(error)))
     const next = outcomes.values()
-    const answers = entries.map(({ id, call }) =>
-      toLine(id, call instanceof AppError ? call : next.next().value),
+    const answers = entries.map(({ id, call, ignored }) =>
+      toLine(id, call instanceof AppError ? call : next.next().value, ignored),
     )
     return answers.join('')
   }
@@ -144,9 +150,16 @@ class LineAnswers {
 }
 
 /** The status of a request of its own; of a refused line also what its problem would say. */
-function toLine(id: string | null, outcome: AppError | { isNew: boolean } | undefined): string {
+function toLine(
+  id: string | null,
+  outcome: AppError | { isNew: boolean } | undefined,
+  ignored: string[],
+): string {
   if (!outcome) throw new Error('Each line has its outcome')
-  if (!(outcome instanceof AppError)) return `${JSON.stringify({ id, status: outcome.isNew ? 201 : 200 })}\n`
+  if (!(outcome instanceof AppError)) {
+    const status = outcome.isNew ? 201 : 200
+    return `${JSON.stringify({ id, status, ...(ignored.length > 0 && { ignored }) })}\n`
+  }
   const { status, code, title, detail } = outcome
   return `${JSON.stringify({ id, status, code, title, detail })}\n`
 }

@@ -1,3 +1,4 @@
+import { answerTagged, type Tags } from '../http/conditional.ts'
 import { headersOfForm } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { type CallQuery, isFiltered } from './call-query.ts'
@@ -27,9 +28,9 @@ export async function listCalls(
   calls: Calls,
   projectId: number,
   query: CallQuery,
-  { accept, buffers }: { accept: string | null; buffers: ResponseBuffers },
+  { request, tags, buffers }: { request: Request; tags: Tags; buffers: ResponseBuffers },
 ): Promise<Response> {
-  const type = formOf(accept)
+  const type = formOf(request.headers.get('accept'))
   const cursors = calls.cursors(projectId)
   const isCsv = type === 'text/csv'
   const { search, limit, offset, fields } = readListRequest(query, { isCsv, readCursor: cursors.read })
@@ -42,12 +43,16 @@ export async function listCalls(
     return new Response(body, { headers: forms[type] })
   }
   const page = { limit: Math.min(limit ?? limitDefault, callsPerPageMax), offset }
-  const found =
-    isFiltered(search) || fields
-      ? await calls.search(projectId, search, { ...page, fields })
-      : await calls.list(projectId, { ...page, order: search.order, after: search.after })
-  const next = found.end && cursors.write(found.end, search.order)
-  return await toPageResponse(found, { ...page, next }, buffers)
+  const make = async () => {
+    const found =
+      isFiltered(search) || fields
+        ? await calls.search(projectId, search, { ...page, fields })
+        : await calls.list(projectId, { ...page, order: search.order, after: search.after })
+    const next = found.end && cursors.write(found.end, search.order)
+    return await toPageResponse(found, { ...page, next }, buffers)
+  }
+  // Words of a long call are found a little after it has changed.
+  return search.words ? await make() : await answerTagged(request, await tags.ofProject(projectId), make)
 }
 
 async function toPageResponse(

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
+import { hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { RequestContexts } from '../http/request-context.ts'
@@ -8,7 +9,7 @@ import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
 import * as docs from './docs.ts'
-import type { JsonBytes } from './document.ts'
+import type { Admit, JsonBytes } from './document.ts'
 import type { Ingest } from './ingest.ts'
 import { answerLines } from './lines-response.ts'
 import { changeErrors } from './merge.ts'
@@ -16,40 +17,43 @@ import { listCalls } from './page-response.ts'
 import { CallChange } from './schemas.ts'
 
 /** /v1/calls: what customers do with the records of their calls. */
-export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
+export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers) {
+  const answerOf = async (request: Request, projectId: number, id: string, read: Reads) => {
+    if (request.headers.has('if-none-match')) {
+      const tag = tags.of(projectId, await calls.changeSeq(projectId, id))
+      if (hasAnswer(request, tag)) return notModified(request, tag)
+    }
+    const { document, changeSeq } = await buffers.bodyOf(read)
+    const response = new Response(document, { headers: taggedHeaders })
+    response.headers.set('ETag', tags.of(projectId, changeSeq))
+    return response
+  }
   return new Elysia({ prefix: '/v1/calls' })
     .use(callerContext())
     .get(
       '',
-      ({ caller, request }) =>
-        listCalls(calls, caller.projectId, readParameters(request.url), {
-          accept: request.headers.get('accept'),
-          buffers,
-        }),
+      ({ caller: { projectId }, request }) =>
+        listCalls(calls, projectId, readParameters(request.url), { request, tags, buffers }),
       { detail: docs.listCalls },
     )
     .get(
       '/:id',
-      async ({ caller, params }) => {
-        const { document } = await buffers.bodyOf((admit) => calls.get(caller.projectId, params.id, admit))
-        return toCallResponse(document)
-      },
+      ({ caller: { projectId }, params: { id }, request }) =>
+        answerOf(request, projectId, id, (admit) => calls.get(projectId, id, admit)),
       { detail: docs.getCall },
     )
     .get(
       '/:id/details',
-      async ({ caller, params }) => {
-        const { document } = await buffers.bodyOf((admit) =>
-          calls.details(caller.projectId, params.id, admit),
-        )
-        return toCallResponse(document)
-      },
+      ({ caller: { projectId }, params: { id }, request }) =>
+        answerOf(request, projectId, id, (admit) => calls.details(projectId, id, admit)),
       { detail: docs.getCallDetails },
     )
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: docs.deleteCall,
     })
 }
+
+type Reads = (admit: Admit) => ReturnType<Calls['get']>
 
 /** /ingest/calls: how platforms write calls. */
 export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
@@ -90,6 +94,6 @@ export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }:
 }
 
 /** A stored document is the answer, byte for byte. */
-function toCallResponse(document: string | JsonBytes | ReadableStream, status = 200): Response {
+function toCallResponse(document: string | JsonBytes | ReadableStream, status: number): Response {
   return new Response(document, { status, headers: jsonHeaders })
 }

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { instantPattern } from './instant.ts'
+import { certainInstantPattern, instantPattern } from './instant.ts'
 
 export const transcriptTurnsMax = 10_000
 export const metadataBytesMax = 65_536
@@ -9,27 +9,60 @@ const timelineTextCharsMax = 65_536
 /** A call's id, under `/ingest` and under `/v1`. In a path `.` and `..` mean another one, so no call is reached by them. */
 export const callIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/
 
-// The schemas are JSON Schema as OpenAPI 3.0 writes it (`nullable`, `enum`): one text for checks and docs.
+// The schemas are JSON Schema with OpenAPI 3.0's `nullable`: one text for checks and docs. The document writes a schema
+// with a `title` once, under that name; `x-documented` holds what only the document says: see http/document.ts.
 
-const Time = Type.String({
-  pattern: instantPattern,
-  'x-message': 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z',
-  example: '2026-01-31T09:30:00.000Z',
+/** For documents: `checkId` gives a better sentence. */
+export const CallId = Type.String({
+  title: 'CallId',
+  description: "The platform's own id for the call.",
+  pattern: callIdPattern.source,
+  example: 'call-1042',
 })
 
-const Status = Type.Unsafe<'live' | 'completed'>({ type: 'string', enum: ['live', 'completed'] })
+const timeExample = '2026-01-31T09:30:00.000Z'
+
+/** As it is served. */
+const Time = Type.String({ format: 'date-time', example: timeExample })
+
+/** As it is accepted. */
+const GivenTime = Type.String({
+  title: 'Time',
+  format: 'date-time',
+  pattern: instantPattern,
+  'x-message': `must be an ISO 8601 time with a zone, such as ${timeExample}`,
+  'x-documented': { pattern: certainInstantPattern },
+  example: timeExample,
+})
+
+const Status = Type.Unsafe<'live' | 'completed'>({
+  title: 'CallStatus',
+  type: 'string',
+  enum: ['live', 'completed'],
+})
+
+const Role = Type.Unsafe<'user' | 'assistant'>({
+  title: 'TurnRole',
+  type: 'string',
+  enum: ['user', 'assistant'],
+})
 
 /** One turn of a transcript. */
-export const Turn = Type.Object({
-  role: Type.Unsafe<'user' | 'assistant'>({ type: 'string', enum: ['user', 'assistant'] }),
-  content: Type.String(),
-})
+export const Turn = Type.Object(
+  { role: Role, content: Type.String({ example: 'Can I still return my order?' }) },
+  { title: 'Turn' },
+)
 export type Turn = Static<typeof Turn>
 
 const Turns = Type.Array(Turn, { maxItems: transcriptTurnsMax })
 const Duration = Type.Number({ minimum: 0, description: 'Seconds; fractions allowed.', example: 91.2 })
 const Text = (description: string, example: string) => nullable(Type.String({ description, example }))
-const Json = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+const Json = Type.Unsafe<Record<string, unknown>>({
+  title: 'JsonObject',
+  type: 'object',
+  additionalProperties: true,
+  example: { intent: 'reschedule' },
+})
 
 const described = {
   summary: Text('What the call was about.', 'Moved the booking to Friday.'),
@@ -41,21 +74,24 @@ const described = {
 }
 
 /** A call as it is served: these thirteen fields, always all of them, in this order. */
-export const Call = Type.Object({
-  id: Type.String({ description: "The platform's own id for the call.", example: 'call-1042' }),
-  status: Status,
-  duration: Duration,
-  summary: described.summary,
-  evaluation: described.evaluation,
-  endedReason: described.endedReason,
-  callerNumber: described.callerNumber,
-  calledNumber: described.calledNumber,
-  isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
-  callAnalysis: described.callAnalysis,
-  transcript: Turns,
-  createdAt: Time,
-  updatedAt: Time,
-})
+export const Call = Type.Object(
+  {
+    id: CallId,
+    status: Status,
+    duration: Duration,
+    summary: described.summary,
+    evaluation: described.evaluation,
+    endedReason: described.endedReason,
+    callerNumber: described.callerNumber,
+    calledNumber: described.calledNumber,
+    isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
+    callAnalysis: described.callAnalysis,
+    transcript: Turns,
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  { title: 'Call' },
+)
 export type Call = Static<typeof Call>
 
 const Name = (description: string, example: string) =>
@@ -81,6 +117,7 @@ export const TimelineEntry = Type.Object(
   {
     atSeconds: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.', example: 4.2 }),
     kind: Type.Unsafe<'turn' | 'tool_call' | 'tool_result' | 'transfer' | 'other'>({
+      title: 'TimelineKind',
       type: 'string',
       enum: ['turn', 'tool_call', 'tool_result', 'transfer', 'other'],
     }),
@@ -119,6 +156,7 @@ const toldDetails = {
   // OpenAPI 3.0 wants null among the values too.
   direction: nullable(
     Type.Unsafe<'inbound' | 'outbound' | 'web'>({
+      title: 'CallDirection',
       type: 'string',
       enum: ['inbound', 'outbound', 'web', null],
     }),
@@ -148,7 +186,9 @@ export const CallDetails = Type.Object(
     timeline: Timeline,
     review: nullable(Review),
     redacted: nullable(
-      Type.Unsafe<Record<string, number>>(Type.Object({}, { additionalProperties: Count })),
+      Type.Unsafe<Record<string, number>>(
+        Type.Object({}, { title: 'Redacted', additionalProperties: Count }),
+      ),
       'How much was replaced before the call was stored, by kind.',
     ),
     metadata: Metadata,
@@ -167,7 +207,8 @@ export type CallDetailsUpdate = Static<typeof CallDetailsUpdate>
 /** What a platform may say of a call in one request; an absent field is left alone. */
 export const CallChange = Type.Partial(
   Type.Object({
-    id: Type.String({ description: "When sent, the path's." }),
+    // The document leaves it out: whether it is valid depends on the path.
+    id: Type.String({ description: "When sent, the path's.", 'x-documented': false }),
     status: told(Status, '`live` on creation; `completed` never goes back.'),
     duration: Duration,
     ...described,
@@ -175,32 +216,85 @@ export const CallChange = Type.Partial(
     transcript: told(Turns, 'Replaces what is stored; not together with `appendTranscript`.'),
     appendTranscript: Type.Object(
       { at: Type.Integer({ minimum: 0, description: 'Index of the first of `turns`.' }), turns: Turns },
-      { description: 'Turns that follow what is stored; what is already there and equal is skipped.' },
+      {
+        title: 'AppendTranscript',
+        description: 'Turns that follow what is stored; what is already there and equal is skipped.',
+      },
     ),
-    createdAt: told(Time, 'When the call began, by default now. Once the call is stored it has no effect.'),
-    updatedAt: told(Time, 'By default the time of the change.'),
-    occurredAt: nullable(Time, 'When the event behind this request happened; an older one only fills gaps.'),
+    createdAt: told(
+      GivenTime,
+      'When the call began, by default now. Once the call is stored it has no effect.',
+    ),
+    updatedAt: told(GivenTime, 'By default the time of the change.'),
+    occurredAt: nullable(
+      GivenTime,
+      'When the event behind this request happened; an older one only fills gaps.',
+    ),
     metadata: nullable(
       Json,
       'Up to 64 KiB; shown in the details of the call. The same as `details.metadata`.',
     ),
     details: told(CallDetailsUpdate, 'Each member that is sent replaces its own; null clears it.'),
   }),
+  {
+    title: 'CallUpdate',
+    // What the checks of changes refuse with a better sentence.
+    'x-documented': {
+      not: {
+        anyOf: [
+          {
+            properties: { transcript: {}, appendTranscript: {} },
+            required: ['transcript', 'appendTranscript'],
+          },
+          {
+            properties: {
+              metadata: {},
+              details: { type: 'object', properties: { metadata: {} }, required: ['metadata'] },
+            },
+            required: ['metadata', 'details'],
+          },
+        ],
+      },
+    },
+    example: {
+      status: 'completed',
+      duration: 91.2,
+      summary: 'Moved the booking to Friday.',
+      evaluation: 'success',
+      endedReason: 'customer-ended-call',
+      callerNumber: '+15557294053',
+      calledNumber: '+15550100000',
+      isEngaged: true,
+      callAnalysis: { intent: 'reschedule' },
+      transcript: [
+        { role: 'assistant', content: 'Hello, how can I help?' },
+        { role: 'user', content: 'I would like to move my booking to Friday.' },
+      ],
+      createdAt: '2026-01-31T09:30:00.000Z',
+      occurredAt: '2026-01-31T09:31:31.200Z',
+      metadata: { campaign: 'winter' },
+    },
+  },
 )
 export type CallChange = Static<typeof CallChange>
 
-export const CallPage = Type.Object({
-  data: Type.Array(Call),
-  pagination: Type.Object({
-    total: Type.Integer({ description: 'Every call that matches; with filters, up to 10,000 are counted.' }),
+const Pagination = Type.Object(
+  {
+    total: Type.Integer({
+      description: 'Every call that matches; with filters, up to 10,000 are counted.',
+      example: 1,
+    }),
     totalIsCapped: Type.Optional(
       Type.Boolean({ description: 'Whether more match than were counted; only with filters.' }),
     ),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
+    limit: Type.Integer({ example: 100 }),
+    offset: Type.Integer({ example: 0 }),
     next: nullable(Type.String({ description: 'The `cursor` of the next page; null on the last one.' })),
-  }),
-})
+  },
+  { title: 'Pagination' },
+)
+
+export const CallPage = Type.Object({ data: Type.Array(Call), pagination: Pagination }, { title: 'CallPage' })
 
 function told<S extends TSchema>(schema: S, description: string): S {
   return { ...schema, description }

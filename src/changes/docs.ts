@@ -45,9 +45,10 @@ export function listChanges(records: { Call: TSchema; Item: TSchema }) {
 
 function numberParameter(name: string, fallback: number, description: string): OpenAPIV3.ParameterObject {
   const schema: OpenAPIV3.SchemaObject = {
-    type: 'string',
-    pattern: '^[0-9]{1,15}$',
-    default: String(fallback),
+    type: 'integer',
+    minimum: 0,
+    maximum: 999_999_999_999_999,
+    default: fallback,
   }
-  return { name, in: 'query', required: false, description, schema, example: String(fallback) }
+  return { name, in: 'query', required: false, description, schema, example: fallback }
 }

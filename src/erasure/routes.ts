@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { callerContext } from '../http/caller.ts'
 import { jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import type { ErasureReceipts } from './receipts.ts'
-import { ErasureReceipt } from './schemas.ts'
+import { ErasureReceipt, RecordId } from './schemas.ts'
 
 /** /v1/erasures: whether deleted records are erased. */
 export function erasureRoutes(receipts: ErasureReceipts) {
@@ -19,7 +19,7 @@ export function erasureRoutes(receipts: ErasureReceipts) {
           description:
             'By the id that the deleted call or knowledge item had. The receipt is kept under a keyed hash of the id; ' +
             'nothing of the record is.',
-          parameters: [pathParameter('id', 'The id of the deleted call or item.', 'call-1042')],
+          parameters: [pathParameter('id', 'The id of the deleted call or item.', 'call-1042', RecordId)],
           responses: keyedAnswers({ 200: jsonAnswer('The receipt.', ErasureReceipt) }, ['not_found']),
         },
       })

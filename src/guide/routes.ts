@@ -24,10 +24,36 @@ export function guideRoutes() {
     },
     hidden,
   )
+  routes.get('/llms.txt', () => toText(forModels(read())), hidden)
   for (const name of guidePages) {
     routes.get(`${guidePath}/${name}`, () => toAnswer(articlePage(read(), name)), hidden)
   }
   return routes
+}
+
+/** Where a language model finds what: https://llmstxt.org */
+function forModels({ pages }: Guide): string {
+  const links = pages.map(({ name, title, summary }) => `- [${title}](${guidePath}/${name}): ${summary}`)
+  return `# Callbook
+
+> The open, self-hosted system of record for voice agents: every call they handled, and everything they know.
+
+Send a key as \`Authorization: Bearer <key>\`: \`ck_live_…\` under /v1, /mcp and /integrations, \`ck_ingest_…\` under /ingest.
+
+## API
+
+- [OpenAPI document](/openapi.json): every operation, with schemas and examples
+- [Errors](/docs/errors): what each code means, and what to do about it
+- /mcp: the knowledge as tools of the Model Context Protocol
+
+## Guide
+
+${links.join('\n')}
+`
+}
+
+function toText(text: string): Response {
+  return new Response(text, { headers: { 'Content-Type': 'text/markdown; charset=utf-8' } })
 }
 
 function toAnswer(html: string): Response {

@@ -38,6 +38,8 @@ export function allowPage(
   context.headers = {
     ...context.headers,
     Vary: 'Origin',
+    // A kept answer would let the page read it with a key that does not allow that.
+    'Cache-Control': 'no-store',
     ...(isAllowed && { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': '*' }),
   }
 }

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { visit } from 'jsonc-parser'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { Admission } from './admission.ts'
 import type { RequestContexts } from './request-context.ts'
@@ -10,6 +11,8 @@ const bytesPerSecondMin = 32_768
 /** Levels of nesting a field's value may have. */
 const depthMax = 100
 const fieldCharsMax = 200
+/** Of longer bodies it is not said where they are malformed: another reading would keep others waiting. */
+const locatedCharsMax = 1_048_576
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export interface BodyLimits {
@@ -44,9 +47,10 @@ export function jsonBody({ admission, contexts, deletesWithBody, judge }: JsonBo
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request, route }) => {
     // Elysia reads a body for every method but GET and HEAD.
     if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
-    const { bodyBytesMax } = contexts.of(request).surface
-    const body = await readJson(request, { bytesMax: bodyBytesMax, admission })
+    const context = contexts.of(request)
+    const body = await readJson(request, { bytesMax: context.surface.bodyBytesMax, admission })
     await judge(request)
+    context.body = body
     return body
   })
 }
@@ -65,7 +69,7 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<un
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
   const value = text === null ? undefined : parse(text)
-  if (text === null || value === undefined) throw invalidRequest([unreadable(bytes)])
+  if (text === null || value === undefined) throw unreadable(bytes, text)
   const problem = findProblem(value, unfaithful)
   if (problem) throw invalidRequest([problem])
   return value
@@ -187,11 +191,26 @@ function parse(text: string): unknown {
 }
 
 /** JSON's syntax is ASCII, so a body that is not UTF-8 still shows its fields when each byte is a character. */
-function unreadable(bytes: Uint8Array): FieldError {
-  if (bytes.byteLength === 0) return { field: 'body', message: 'is required, as JSON' }
-  if (decode(bytes) !== null) return { field: 'body', message: 'must be valid JSON' }
-  const latin = parse(new TextDecoder('latin1').decode(bytes))
-  return findProblem(latin, notUtf8) ?? { field: 'body', message: 'must be valid UTF-8' }
+function unreadable(bytes: Uint8Array, text: string | null): AppError {
+  if (text === '') return invalidRequest([{ field: 'body', message: 'is required, as JSON' }])
+  if (text === null) {
+    const latin = parse(new TextDecoder('latin1').decode(bytes))
+    return invalidRequest([findProblem(latin, notUtf8) ?? { field: 'body', message: 'must be valid UTF-8' }])
+  }
+  const message = 'must be valid JSON'
+  const detail = `body: ${message}${whereBroken(text)}`
+  return new AppError('invalid_request', 'Invalid request', { detail, errors: [{ field: 'body', message }] })
+}
+
+/** Where JSON goes wrong, which runtimes say in ways of their own or not at all; '' for a text that is too long to ask. */
+function whereBroken(text: string): string {
+  if (text.length > locatedCharsMax) return ''
+  let at = ''
+  const onError = (_error: number, _offset: number, _length: number, line: number, column: number) => {
+    at ||= `: it goes wrong at line ${line + 1}, column ${column + 1}`
+  }
+  visit(text, { onError }, { disallowComments: true, allowTrailingComma: false })
+  return at
 }
 
 function notUtf8(value: unknown): string | null {

@@ -1,13 +1,18 @@
 import { swagger } from '@elysiajs/swagger'
 import { type TSchema, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 import { type ErrorCode, errorStatus } from '../errors.ts'
+import { completeDocument } from './document.ts'
+import { type ErrorStatus, errorStatuses } from './error-statuses.ts'
+import { jsonHeaders } from './json-headers.ts'
 
 type Answer = OpenAPIV3.ResponseObject
-type Answers = Record<string, Answer>
+type Answers = Record<string, Answer | OpenAPIV3.ReferenceObject>
 
 /** The errors that any route under a key can answer with. */
 const keyedErrors: ErrorCode[] = [
+  'invalid_request',
   'invalid_api_key',
   'ip_address_not_allowed',
   'insufficient_scope',
@@ -16,36 +21,25 @@ const keyedErrors: ErrorCode[] = [
   'unavailable',
 ]
 
-const errorDescriptions: Record<number, string> = {
-  400: 'The request is not valid; `errors` has one entry a field.',
-  401: 'The API key is missing, malformed, unknown, revoked or expired.',
-  403: "The address is not on the key's allow-list, the key's scope does not allow this, or the route is not for this caller.",
-  404: 'There is no such record in this project.',
-  409: 'Not as things stand: the turns do not continue the transcript, or a request with the same key is running.',
-  410: 'The record was deleted and stays deleted.',
-  413: 'The body or the text is too large.',
-  415: 'The body is not application/json.',
-  422: 'The Idempotency-Key was used with another body.',
-  429: 'Too many requests for this key.',
-  500: 'Something went wrong on our side.',
-  503: 'Not possible now; try again after `Retry-After` seconds.',
-  507: 'The disk is full.',
-}
+const requestId = '6f1c1de2-2f5c-4f0e-9d5e-0a6a5c1c1f7e'
+const FieldFault = Type.Object(
+  { field: Type.String({ example: 'name' }), message: Type.String({ example: 'is required' }) },
+  { title: 'FieldError' },
+)
 
 /** The body of every error: RFC 9457 problem details. */
-const Problem = Type.Object({
-  type: Type.String({ example: '/docs/errors#invalid_api_key' }),
-  title: Type.String({ example: 'Invalid API key' }),
-  status: Type.Integer({ example: 401 }),
-  detail: Type.String({ example: 'The key is not known, or it has been revoked.' }),
-  code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorStatus) }),
-  requestId: Type.String({ example: '6f1c1de2-2f5c-4f0e-9d5e-0a6a5c1c1f7e' }),
-  errors: Type.Optional(
-    Type.Array(Type.Object({ field: Type.String({ example: 'name' }), message: Type.String() }), {
-      description: 'Only on 400.',
-    }),
-  ),
-})
+const Problem = Type.Object(
+  {
+    type: Type.String({ example: '/docs/errors#invalid_api_key' }),
+    title: Type.String({ example: 'Invalid API key' }),
+    status: Type.Integer({ example: 401 }),
+    detail: Type.String({ example: 'The key is not known, or it has been revoked.' }),
+    code: Type.String({ description: 'One of those at /docs/errors.', example: 'invalid_api_key' }),
+    requestId: Type.String({ example: requestId }),
+    errors: Type.Optional(Type.Array(FieldFault, { description: 'Only on 400.' })),
+  },
+  { title: 'Problem' },
+)
 
 /** The documented answers of a route that needs a key: its successes, and every error it can give. */
 export function keyedAnswers(success: Answers, errors: ErrorCode[]): Answers {
@@ -54,16 +48,21 @@ export function keyedAnswers(success: Answers, errors: ErrorCode[]): Answers {
 
 /** The same for a protocol with an error format of its own. */
 export function protocolAnswers(success: Answers, errors: ErrorCode[], errorBody: TSchema): Answers {
-  const toAnswer = (status: number) =>
-    jsonAnswer(status === 400 ? 'The request is not valid.' : describe(status), errorBody)
+  const toAnswer = (status: number) => {
+    const description =
+      status === 400 ? 'The request is not valid.' : (errorStatuses[status]?.description ?? '')
+    return { ...jsonAnswer(description, errorBody), headers: headersOfError(status) }
+  }
   return { ...success, ...errorAnswers([...keyedErrors, ...errors], toAnswer) }
 }
 
 export function problemAnswers(errors: ErrorCode[]): Answers {
-  return errorAnswers(errors, problemAnswer)
+  return errorAnswers(errors, (status) => ({
+    $ref: `#/components/responses/${errorStatuses[status]?.name}`,
+  }))
 }
 
-function errorAnswers(errors: ErrorCode[], toAnswer: (status: number) => Answer): Answers {
+function errorAnswers(errors: ErrorCode[], toAnswer: (status: number) => Answers[string]): Answers {
   const statuses = [...new Set(errors.map((code) => errorStatus[code]))].sort()
   return Object.fromEntries(statuses.map((status) => [status, toAnswer(status)]))
 }
@@ -73,13 +72,20 @@ export function jsonAnswer(description: string, schema: TSchema, more: Partial<A
   return { description, content: { 'application/json': { schema: asOpenApi(schema) } }, ...more }
 }
 
+const Deleted = Type.Object(
+  {
+    id: Type.String({ example: 'call-1042' }),
+    deleted: Type.Boolean({ description: 'Always true.', example: true }),
+  },
+  { title: 'Deleted' },
+)
+
+/** That of a route whose answers have tags. */
+export const notModified = { 304: { $ref: '#/components/responses/NotModified' } }
+
 /** What every DELETE answers. */
 export function deletedAnswer(description: string): Answer {
-  const schema = Type.Object({
-    id: Type.String({ example: 'call-1042' }),
-    deleted: Type.Unsafe<true>({ type: 'boolean', enum: [true] }),
-  })
-  return jsonAnswer(description, schema)
+  return jsonAnswer(description, Deleted)
 }
 
 export function headerOf(description: string, example: string, required = true): OpenAPIV3.HeaderObject {
@@ -87,8 +93,13 @@ export function headerOf(description: string, example: string, required = true):
 }
 
 /** A parameter in the path, for documentation only: its feature validates it. */
-export function pathParameter(name: string, description: string, example: string): OpenAPIV3.ParameterObject {
-  return { name, in: 'path', required: true, description, schema: { type: 'string' }, example }
+export function pathParameter(
+  name: string,
+  description: string,
+  example: string,
+  schema: TSchema = Type.String(),
+): OpenAPIV3.ParameterObject {
+  return { name, in: 'path', required: true, description, schema: asOpenApi(schema), example }
 }
 
 /** A parameter in the query, for documentation only. Values of a list are separated by commas. */
@@ -114,8 +125,22 @@ Both are made in the console under Settings, API Keys, or by \`bun callbook key 
 Every answer has its \`X-Request-Id\`. On 429 and 503, \`Retry-After\` says when to try again; every request but an \
 unkeyed \`POST /v1/knowledge\` may be sent twice without harm.
 
+**Names that are not known**, of fields and of query parameters, are ignored and named in \`Callbook-Ignored\`. With \
+\`Prefer: handling=strict\` they are 400, each with the nearest known name.
+
 **Agents** that speak the Model Context Protocol connect to \`/mcp\` with an API key. The [guide](/docs/guide) says how to \
 set up these and others, and how to run the service.`
+
+const tags = [
+  { name: 'Calls', description: 'Records of the calls that agents handled.' },
+  { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
+  { name: 'Changes', description: 'What has changed, to follow.' },
+  { name: 'Erasures', description: 'Receipts of what was deleted.' },
+  { name: 'Integrations', description: 'Protocols that agent platforms speak already; MCP is at `/mcp`.' },
+  { name: 'Ingest', description: 'How platforms bring calls in.' },
+  { name: 'Keys', description: 'The key that a request carries.' },
+  { name: 'Service', description: 'Health and metrics.' },
+]
 
 /** Shows every operation, and switches off what would call the viewer's makers. Their types lag behind. */
 const viewerSettings: object = {
@@ -138,9 +163,9 @@ interface OpenApiOptions {
   securitySchemes: Record<string, OpenAPIV3.SecuritySchemeObject>
 }
 
-/** The OpenAPI document at /docs/json, and the page at /docs that shows it with a script we serve. */
+/** The OpenAPI document at /docs/json and /openapi.json, and the page at /docs that shows it with a script we serve. */
 export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions) {
-  const pages = swagger({
+  const plugin = swagger({
     path: '/docs',
     scalarCDN: scriptPath,
     scalarConfig: viewerSettings,
@@ -150,19 +175,11 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
         title: 'Callbook',
         version,
         description: introduction,
+        contact: { name: 'Whoever runs this service' },
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
       servers: [{ url: '/', description: 'This service' }],
-      tags: [
-        { name: 'Calls', description: 'Records of the calls that agents handled.' },
-        { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
-        { name: 'Changes', description: 'What has changed, to follow.' },
-        { name: 'Erasures', description: 'Receipts of what was deleted.' },
-        { name: 'Integrations', description: 'Protocols that agent platforms speak already.' },
-        { name: 'Ingest', description: 'How platforms bring calls in.' },
-        { name: 'Keys', description: 'The key that a request carries.' },
-        { name: 'Service', description: 'Health and metrics.' },
-      ],
+      tags,
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `ck_live_…`.' },
@@ -174,37 +191,102 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
           },
           ...securitySchemes,
         },
-        schemas: { Problem: asOpenApi(Problem) },
+        responses: {
+          NotModified: {
+            description: 'The client has the answer already: it sent its `ETag` as `If-None-Match`.',
+            headers: Object.fromEntries(['X-Request-Id', 'ETag'].map(toHeader)),
+          },
+          ...Object.fromEntries(
+            Object.entries(errorStatuses).map(([status, error]) => [
+              error.name,
+              problemAnswer(Number(status), error),
+            ]),
+          ),
+        },
+        headers: commonHeaders,
       },
     },
   })
   // The plugin calls the page's charset `utf8`, which is not its name.
-  for (const { handler } of pages.routes) {
+  for (const { handler } of plugin.routes) {
     if (handler instanceof Response) handler.headers.set('Content-Type', 'text/html; charset=utf-8')
   }
-  return pages
+  let document: string | undefined
+  const read = (made: object) => {
+    document ??= JSON.stringify(completeDocument(made))
+    return new Response(document, { headers: jsonHeaders })
+  }
+  const make = plugin.routes.find(({ path }) => path === '/docs/json')?.handler as (() => object) | undefined
+  return new Elysia()
+    .onAfterHandle(({ responseValue }) =>
+      'openapi' in Object(responseValue) ? read(Object(responseValue)) : undefined,
+    )
+    .use(plugin)
+    .get('/openapi.json', () => Object(make?.()), { detail: { hide: true } })
 }
 
-function describe(status: number): string {
-  return errorDescriptions[status] ?? 'Error'
-}
-
-const retryAfter: Answer['headers'] = {
+const commonHeaders: Record<string, OpenAPIV3.HeaderObject> = {
+  'X-Request-Id': headerOf(
+    "The request's own `X-Request-Id` when it is 1 to 128 characters of A-Za-z0-9._-, else a new one.",
+    requestId,
+  ),
+  'WWW-Authenticate': headerOf(
+    '`Bearer`, with `error="invalid_token"` when a token was sent.',
+    'Bearer error="invalid_token"',
+  ),
+  RateLimit: headerOf(
+    'What is left of the limit, and the seconds until it grows. Only where RATE_LIMIT_PER_MINUTE is set.',
+    '"default";r=59;t=1',
+    false,
+  ),
+  'RateLimit-Policy': headerOf(
+    'The limit, and the seconds it is for. Only where RATE_LIMIT_PER_MINUTE is set.',
+    '"default";q=60;w=60',
+    false,
+  ),
+  'Callbook-Ignored': headerOf(
+    'Names of fields and query parameters that are not known, at most 20. With `Prefer: handling=strict` they are 400.',
+    'caller_number, page',
+    false,
+  ),
+  ETag: headerOf(
+    'Of the record or the list, another one when it is compressed. Sent as `If-None-Match`, it asks for changes only.',
+    '"1c0a5b8e2f94-17"',
+  ),
+  Allow: headerOf('The methods that the path takes.', 'GET, HEAD, POST'),
   'Retry-After': {
     description: 'Seconds to wait before the next try.',
     required: true,
-    schema: { type: 'integer' },
+    schema: { type: 'integer', minimum: 0 },
     example: 1,
   },
 }
-const errorHeaders: Record<number, Answer['headers']> = { 429: retryAfter, 503: retryAfter }
 
-function problemAnswer(status: number): Answer {
-  const headers = errorHeaders[status]
+const headersByStatus: Record<number, string[]> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
+function headersOfError(status: number): NonNullable<Answer['headers']> {
+  const names = [
+    ...['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Callbook-Ignored'],
+    ...(headersByStatus[status] ?? []),
+  ]
+  return Object.fromEntries(names.map(toHeader))
+}
+
+function toHeader(name: string): [string, OpenAPIV3.ReferenceObject] {
+  return [name, { $ref: `#/components/headers/${name}` }]
+}
+
+function problemAnswer(status: number, { description, code, title }: ErrorStatus): Answer {
+  const example = { type: `/docs/errors#${code}`, title, status, detail: description, code, requestId }
   return {
-    description: describe(status),
-    ...(headers ? { headers } : {}),
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    description,
+    headers: headersOfError(status),
+    content: { 'application/problem+json': { schema: asOpenApi(Problem), example } },
   }
 }
 

@@ -55,19 +55,26 @@ function noSuchPath(): AppError {
   return new AppError('not_found', 'Not found', { detail: 'There is nothing at this path; see /docs.' })
 }
 
-/** Where to do what people try here. */
-const elsewhere: Record<string, string> = {
-  'POST /v1/calls':
-    'Write calls with an ingest key: one by PUT /ingest/calls/:id, many by POST /ingest/calls. ',
-}
+/** What to use instead, for methods that other services take on such paths. */
+const hints: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(POST|PUT|PATCH) \/v1\/calls\b/,
+    'Write calls with an ingest key: one by PUT /ingest/calls/{id}, many by POST /ingest/calls; see /docs.',
+  ],
+  [/^\w+ \/ingest\/calls\/./, 'PUT merges: a field that is absent is left alone; see /docs.'],
+  [
+    /^(PUT|PATCH) \/v1\/knowledge\/./,
+    'Create the item anew with POST /v1/knowledge, and delete this one; see /docs.',
+  ],
+]
 
 /** Also for a literal path that matches another method's `:id`, such as GET /v1/knowledge/search. */
 function wrongMethod(method: string, path: string, routes: RouteTable): AppError | null {
   const allowed = routes.methodsOf(path)
   if (allowed.length === 0 || allowed.includes(method)) return null
-  const takes = `This path takes ${allowed.join(', ')}; see /docs.`
+  const hint = hints.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1] ?? 'See /docs.'
   return new AppError('method_not_allowed', 'Method not allowed', {
-    detail: `${elsewhere[`${method} ${path}`] ?? ''}${takes}`,
+    detail: `This path takes ${allowed.join(', ')}. ${hint}`,
     headers: { Allow: allowed.join(', ') },
   })
 }

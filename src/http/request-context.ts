@@ -10,6 +10,8 @@ export interface RequestContext {
   /** The request as the runtime handed it over: the only one whose socket the runtime can tell. */
   readonly received: Request
   keyId?: string
+  /** The request's JSON body, once it is read. */
+  body?: unknown
   /** Headers that every answer to the request carries, such as those of the rate limit. */
   headers: Record<string, string> | undefined
 }

@@ -3,6 +3,7 @@ import type { Elysia } from 'elysia'
 import { type AppError, invalidRequest } from '../errors.ts'
 import type { RequestRecord } from '../observability/log.ts'
 import type { Admission } from './admission.ts'
+import { compressed } from './compression.ts'
 import { isHost } from './host.ts'
 import { completeHeaders } from './json-headers.ts'
 import { toAnswer } from './problems.ts'
@@ -44,6 +45,7 @@ export function requestLog({ admission, contexts, routes, record, isSecure, now 
       admission.enter()
       try {
         response = await handle(request)
+        if (request.headers.has('accept-encoding')) response = await compressed(request, response)
       } finally {
         admission.leave(request)
       }

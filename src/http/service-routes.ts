@@ -20,20 +20,34 @@ interface ServiceRoutesOptions {
 }
 
 const tags = ['Service']
+const metricsExample = '# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes 104857600\n'
 /** Headers that proxies add to the requests they forward: the common ones and those of large providers. */
 const forwardingHeader =
   /^(forwarded|via|x-forwarded-.+|x-real-ip|x-client-ip|x-original-.+|true-client-ip|cf-connecting-ip|fly-client-ip)$/
-const Health = Type.Object({ status: Type.Unsafe<'ok'>({ type: 'string', enum: ['ok'] }) })
-const Replication = Type.Object({
-  lagMs: Type.Unsafe<number | null>({ type: 'number', nullable: true }),
-  lastSyncAt: Type.Unsafe<number | null>({ type: 'number', nullable: true }),
-  failures: Type.Number(),
-})
-const Readiness = Type.Object({
-  status: Type.Unsafe<'ready'>({ type: 'string', enum: ['ready'] }),
-  /** Null where nothing is replicated. */
-  replication: Type.Unsafe<Static<typeof Replication> | null>({ ...Replication, nullable: true }),
-})
+const Health = Type.Object({ status: Type.String({ example: 'ok' }) }, { title: 'Health' })
+const Replication = Type.Object(
+  {
+    lagMs: Type.Unsafe<number | null>({ type: 'number', nullable: true }),
+    lastSyncAt: Type.Unsafe<number | null>({
+      type: 'integer',
+      nullable: true,
+      description: 'Milliseconds since 1970.',
+    }),
+    failures: Type.Integer(),
+  },
+  { title: 'Replication' },
+)
+const Readiness = Type.Object(
+  {
+    status: Type.String({ example: 'ready' }),
+    replication: Type.Unsafe<Static<typeof Replication> | null>({
+      ...Replication,
+      nullable: true,
+      description: 'null where nothing is replicated.',
+    }),
+  },
+  { title: 'Readiness' },
+)
 
 /** Health, readiness and metrics, for whoever runs the service. */
 export function serviceRoutes({
@@ -57,7 +71,10 @@ export function serviceRoutes({
         security: [],
         operationId: 'getHealth',
         summary: 'Whether the process answers',
-        responses: { 200: jsonAnswer('It does.', Health), ...problemAnswers(['internal']) },
+        responses: {
+          200: jsonAnswer('It does.', Health),
+          ...problemAnswers(['invalid_request', 'internal']),
+        },
       },
     })
     .get('/ready', async () => toReadiness(await notReadyBecause(), replication()), {
@@ -68,7 +85,7 @@ export function serviceRoutes({
         summary: 'Whether the database answers and start-up is finished',
         responses: {
           200: jsonAnswer('It is ready.', Readiness),
-          ...problemAnswers(['unavailable', 'internal']),
+          ...problemAnswers(['invalid_request', 'unavailable', 'internal']),
         },
       },
     })
@@ -89,9 +106,9 @@ export function serviceRoutes({
           responses: {
             200: {
               description: 'Prometheus text format.',
-              content: { 'text/plain': { schema: { type: 'string' } } },
+              content: { 'text/plain': { schema: { type: 'string', example: metricsExample } } },
             },
-            ...problemAnswers(['forbidden', 'internal']),
+            ...problemAnswers(['invalid_request', 'forbidden', 'internal']),
           },
         },
       },

@@ -5,17 +5,18 @@ import {
   headerOf,
   jsonAnswer,
   keyedAnswers,
+  notModified,
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
 import { itemFields } from './item-list.ts'
-import { Item, ItemList, Preview, SearchAnswer } from './schemas.ts'
+import { Item, ItemId, ItemList, Preview, SearchAnswer } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of knowledge.
 
 const keyed = { tags: ['Knowledge'], security: [{ apiKey: [] }] }
 const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
-const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738')]
+const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', ItemId)]
 
 const idempotencyKey: OpenAPIV3.ParameterObject = {
   name: 'Idempotency-Key',
@@ -36,11 +37,8 @@ export const listKnowledge = {
     queryParameter(
       'limit',
       'Items on the page, up to 1000; all of them by default.',
-      {
-        type: 'string',
-        pattern: '^[0-9]{1,15}$',
-      },
-      '100',
+      { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
+      100,
     ),
     queryParameter(
       'cursor',
@@ -70,6 +68,7 @@ export const listKnowledge = {
           ),
         },
       }),
+      ...notModified,
     },
     ['invalid_request'],
   ),
@@ -141,7 +140,10 @@ export const getKnowledge = {
   operationId: 'getKnowledge',
   summary: 'Get a knowledge item',
   parameters,
-  responses: keyedAnswers({ 200: jsonAnswer('The item.', Item) }, ['not_found']),
+  responses: keyedAnswers({ 200: jsonAnswer('The item.', Item), ...notModified }, [
+    'not_found',
+    'method_not_allowed',
+  ]),
 }
 
 export const deleteKnowledge = {
@@ -152,6 +154,7 @@ export const deleteKnowledge = {
   parameters,
   responses: keyedAnswers({ 200: deletedAnswer('The item is gone, with every chunk and vector.') }, [
     'not_found',
+    'method_not_allowed',
     'insufficient_storage',
   ]),
 }

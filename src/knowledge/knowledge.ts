@@ -98,6 +98,11 @@ const isOneOf = sql`${knowledgeItems.seq} in (select value from json_each(${sql.
 const queries = preparedQueries((db) => ({
   byId: db.select(itemColumns).from(knowledgeItems).where(isItem).prepare(),
   headById: db.select(headColumns).from(knowledgeItems).where(isItem).prepare(),
+  changeSeqById: db
+    .select({ changeSeq: knowledgeItems.changeSeq })
+    .from(knowledgeItems)
+    .where(isItem)
+    .prepare(),
   seqById: db.select({ seq: knowledgeItems.seq }).from(knowledgeItems).where(isItem).prepare(),
   heads: db
     .select(headColumns)
@@ -274,6 +279,13 @@ export class Knowledge {
   /** Null when the project has no such item. */
   async head(projectId: number, id: string): Promise<ItemHead | null> {
     return (await queries(this.#options.store(projectId).read).headById.get({ projectId, id })) ?? null
+  }
+
+  /** The number of the item's last change. @throws not_found */
+  async changeSeq(projectId: number, id: string): Promise<number> {
+    const row = await queries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })
+    if (!row) throw itemNotFound()
+    return row.changeSeq
   }
 
   async get(projectId: number, id: string): Promise<Item> {

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { byKey, callerContext } from '../http/caller.ts'
+import { answerTagged, type Tags } from '../http/conditional.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
@@ -16,18 +17,22 @@ interface KnowledgeRoutesOptions {
   knowledge: Knowledge
   idempotentCreates: IdempotentCreates
   search: Search
+  tags: Tags
   buffers: ResponseBuffers
 }
 
 /** /v1/knowledge: what agents know, and how they find it. */
-export function knowledgeRoutes({ knowledge, idempotentCreates, search, buffers }: KnowledgeRoutesOptions) {
+export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
+  const { knowledge, idempotentCreates, search, tags, buffers } = options
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
     .get(
       '',
-      ({ caller, request }) => {
+      async ({ caller: { projectId }, request }) => {
         const asked = readItemListRequest(readParameters(request.url))
-        return toListResponse(knowledge.list(caller.projectId, asked), asked, buffers)
+        return await answerTagged(request, await tags.ofProject(projectId), () =>
+          toListResponse(knowledge.list(projectId, asked), asked, buffers),
+        )
       },
       { detail: docs.listKnowledge },
     )
@@ -58,9 +63,17 @@ export function knowledgeRoutes({ knowledge, idempotentCreates, search, buffers 
       },
       { parse: 'json', body: bodyOf(SearchRequest), detail: docs.searchKnowledge },
     )
-    .get('/:id', ({ caller, params }) => knowledge.get(caller.projectId, params.id), {
-      detail: docs.getKnowledge,
-    })
+    .get(
+      '/:id',
+      async ({ caller: { projectId }, params, request }) => {
+        // Before the item: one that changes in between is then asked for again.
+        const tag = tags.of(projectId, await knowledge.changeSeq(projectId, params.id))
+        return await answerTagged(request, tag, async () =>
+          Response.json(await knowledge.get(projectId, params.id), { headers: jsonHeaders }),
+        )
+      },
+      { detail: docs.getKnowledge },
+    )
     .delete('/:id', ({ caller, params }) => knowledge.delete(caller.projectId, params.id, byKey(caller)), {
       detail: docs.deleteKnowledge,
     })

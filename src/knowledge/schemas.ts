@@ -1,54 +1,83 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { plainNamePattern } from '../validation.ts'
 
-export const notBlank = { minLength: 1, pattern: '\\S', 'x-message': 'must not be blank' }
+export const notBlank = {
+  minLength: 1,
+  pattern: '\\S',
+  'x-message': 'must not be blank',
+  'x-documented': { pattern: '^[^\\u0000]*[^\\s\\ufeff\\u0000][^\\u0000]*$' },
+}
+
+/** For documents only: an id that no item has is 404. */
+export const ItemId = Type.String({
+  title: 'ItemId',
+  pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$',
+  example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738',
+})
 
 /** What a client sends to create an item. The size limit of `text` is in bytes and configurable, so it is not here. */
-export const NewItem = Type.Object({
-  name: Type.String({
-    ...notBlank,
-    maxLength: 200,
-    format: 'name',
-    description: 'Without control, direction and invisible characters.',
-    example: 'Refund policy',
-  }),
-  text: Type.String({ ...notBlank, example: '## Refunds\n\nWe refund any order within 30 days.' }),
-  description: Type.Optional(Type.String({ maxLength: 2_000, example: 'What agents say about refunds.' })),
-})
+export const NewItem = Type.Object(
+  {
+    name: Type.String({
+      ...notBlank,
+      maxLength: 200,
+      format: 'name',
+      'x-documented': { pattern: plainNamePattern },
+      description: 'Without control, direction and invisible characters.',
+      example: 'Refund policy',
+    }),
+    text: Type.String({ ...notBlank, example: '## Refunds\n\nWe refund any order within 30 days.' }),
+    description: Type.Optional(Type.String({ maxLength: 2_000, example: 'What agents say about refunds.' })),
+  },
+  { title: 'NewKnowledgeItem' },
+)
 export type NewItem = Static<typeof NewItem>
 
 /** A knowledge item as clients get it: exactly these five fields. */
-export const Item = Type.Object({
-  id: Type.String({ example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738' }),
-  name: Type.String({ example: 'Refund policy' }),
-  description: Type.String({ description: 'Empty when none was given.' }),
-  text: Type.String({ description: 'Exactly what was sent.' }),
-  createdAt: Type.String({ example: '2026-01-31T09:30:00.000Z' }),
-})
+export const Item = Type.Object(
+  {
+    id: ItemId,
+    name: Type.String({ example: 'Refund policy' }),
+    description: Type.String({
+      description: 'Empty when none was given.',
+      example: 'What agents say about refunds.',
+    }),
+    text: Type.String({
+      description: 'Exactly what was sent.',
+      example: '## Refunds\n\nWe refund any order within 30 days.',
+    }),
+    createdAt: Type.String({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' }),
+  },
+  { title: 'KnowledgeItem' },
+)
 export type Item = Static<typeof Item>
 
 export const ItemList = Type.Array(Item)
 
 /** A text whose chunks are to be shown. */
-export const PreviewRequest = Type.Object({ text: NewItem.properties.text })
+export const PreviewRequest = Type.Object({ text: NewItem.properties.text }, { title: 'PreviewRequest' })
 
-export const ChunkPreview = Type.Object({
-  position: Type.Integer({ description: "0 for the text's first chunk." }),
-  heading: Type.Unsafe<string | null>({
-    type: 'string',
-    nullable: true,
-    description: 'Titles of the section it starts in and of those above it.',
-    example: 'Orders › Refunds',
-  }),
-  text: Type.String({ example: '## Refunds\n\nWe refund any order within 30 days.' }),
-  characters: Type.Integer({ description: 'Length of `text` in code points.', example: 46 }),
-  overlapCharacters: Type.Integer({
-    description: 'How many of the first ones repeat the end of the chunk before.',
-    example: 0,
-  }),
-})
+export const ChunkPreview = Type.Object(
+  {
+    position: Type.Integer({ description: "0 for the text's first chunk.", example: 0 }),
+    heading: Type.Unsafe<string | null>({
+      type: 'string',
+      nullable: true,
+      description: 'Titles of the section it starts in and of those above it.',
+      example: 'Orders › Refunds',
+    }),
+    text: Type.String({ example: '## Refunds\n\nWe refund any order within 30 days.' }),
+    characters: Type.Integer({ description: 'Length of `text` in code points.', example: 46 }),
+    overlapCharacters: Type.Integer({
+      description: 'How many of the first ones repeat the end of the chunk before.',
+      example: 0,
+    }),
+  },
+  { title: 'Chunk' },
+)
 export type ChunkPreview = Static<typeof ChunkPreview>
 
-export const Preview = Type.Object({ data: Type.Array(ChunkPreview) })
+export const Preview = Type.Object({ data: Type.Array(ChunkPreview) }, { title: 'Preview' })
 export type Preview = Static<typeof Preview>
 
 export const ItemPageRequest = Type.Object({
@@ -77,59 +106,68 @@ export const ItemPage = Type.Object({
 export type ItemPage = Static<typeof ItemPage>
 
 export const searchLimitMax = 50
-const searchMode = { type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
+const searchMode = { title: 'SearchMode', type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
 
-export const SearchRequest = Type.Object({
-  query: Type.String({
-    ...notBlank,
-    maxLength: 2_000,
-    description: 'A question or keywords, in any language.',
-    example: 'Can I still return my order?',
-  }),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: searchLimitMax, default: 5, description: 'Passages at most.' }),
-  ),
-  itemIds: Type.Optional(
-    Type.Array(Type.String(), { maxItems: 10_000, description: 'Only chunks of these items.' }),
-  ),
-  mode: Type.Optional(
-    Type.Unsafe<SearchMode>({
-      ...searchMode,
-      default: 'hybrid',
-      description: 'By meaning (vector), by words (keyword), or both.',
+export const SearchRequest = Type.Object(
+  {
+    query: Type.String({
+      ...notBlank,
+      maxLength: 2_000,
+      description: 'A question or keywords, in any language.',
+      example: 'Can I still return my order?',
     }),
-  ),
-  timeoutMs: Type.Optional(
-    Type.Integer({
-      minimum: 10,
-      maximum: 10_000,
-      default: 300,
-      description: 'For the whole search: what is found by keyword is answered when it is over.',
-    }),
-  ),
-})
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: searchLimitMax, default: 5, description: 'Passages at most.' }),
+    ),
+    itemIds: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 10_000, description: 'Only chunks of these items.' }),
+    ),
+    mode: Type.Optional(
+      Type.Unsafe<SearchMode>({
+        ...searchMode,
+        default: 'hybrid',
+        description: 'By meaning (vector), by words (keyword), or both.',
+      }),
+    ),
+    timeoutMs: Type.Optional(
+      Type.Integer({
+        minimum: 10,
+        maximum: 10_000,
+        default: 300,
+        description: 'For the whole search: what is found by keyword is answered when it is over.',
+      }),
+    ),
+  },
+  { title: 'SearchRequest' },
+)
 export type SearchRequest = Static<typeof SearchRequest>
 export type SearchMode = 'hybrid' | 'vector' | 'keyword'
 
-export const SearchHit = Type.Object({
-  itemId: Type.String({ example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738' }),
-  name: Type.String({ example: 'Refund policy' }),
-  heading: Type.Unsafe<string | null>({ type: 'string', nullable: true, example: 'Refunds' }),
-  text: Type.String({
-    description: 'One chunk, or up to three of one section that follow each other.',
-    example: 'We refund any order within 30 days.',
-  }),
-  position: Type.Integer({ description: "Of its first chunk; 0 for the item's first." }),
-  score: Type.Number({
-    description: '0 to 1: 1 is first in every list that was used. To be compared within one answer only.',
-    example: 1,
-  }),
-})
+export const SearchHit = Type.Object(
+  {
+    itemId: ItemId,
+    name: Type.String({ example: 'Refund policy' }),
+    heading: Type.Unsafe<string | null>({ type: 'string', nullable: true, example: 'Refunds' }),
+    text: Type.String({
+      description: 'One chunk, or up to three of one section that follow each other.',
+      example: 'We refund any order within 30 days.',
+    }),
+    position: Type.Integer({ description: "Of its first chunk; 0 for the item's first.", example: 0 }),
+    score: Type.Number({
+      description: '0 to 1: 1 is first in every list that was used. To be compared within one answer only.',
+      example: 1,
+    }),
+  },
+  { title: 'SearchHit' },
+)
 export type SearchHit = Static<typeof SearchHit>
 
-export const SearchAnswer = Type.Object({
-  data: Type.Array(SearchHit),
-  mode: Type.Unsafe<SearchMode>({ ...searchMode, description: 'What was really used.' }),
-  tookMs: Type.Number(),
-})
+export const SearchAnswer = Type.Object(
+  {
+    data: Type.Array(SearchHit),
+    mode: Type.Unsafe<SearchMode>({ ...searchMode, description: 'What was really used.' }),
+    tookMs: Type.Number({ example: 2.4 }),
+  },
+  { title: 'SearchAnswer' },
+)
 export type SearchAnswer = Static<typeof SearchAnswer>

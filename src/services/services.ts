@@ -8,6 +8,7 @@ import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
+import { ChangeTags } from '../db/change-tags.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
@@ -66,7 +67,7 @@ export async function openServices({
   const { read, write, freeing } = database
   const stores = new ProjectStores(database.store)
   const store = stores.of
-  const { idHashKey, sessionSecret } = await readSecrets(read, write)
+  const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
   const recordHash = createRecordHash(idHashKey)
   const audit = new AuditTrail({ read, write, now, log })
   const common = { config, log, now, owner, database, read, write, store, stores, recordHash, audit }
@@ -107,6 +108,7 @@ export async function openServices({
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
+    changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
     ingest: new Ingest(common),
     overview: new Overview(common),

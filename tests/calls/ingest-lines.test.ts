@@ -85,7 +85,11 @@ describe('POST /ingest/calls', () => {
     const lines = refused.map(([id, change]) => ({ id, ...change }))
     const answers = await send(project, '{"id":"cut"', '7', '{}', ...lines, { id: 'good' })
     expect(answers.splice(0, 3)).toEqual([
-      ...['body: must be valid JSON', 'body: must be an object', 'id: is required'].map((detail) => ({
+      ...[
+        'body: must be valid JSON: it goes wrong at line 1, column 12',
+        'body: must be an object',
+        'id: is required',
+      ].map((detail) => ({
         ...{ id: null, status: 400, code: 'invalid_request', title: 'Invalid request', detail },
       })),
     ])

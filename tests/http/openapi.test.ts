@@ -1,84 +1,81 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Ajv } from 'ajv'
-import type { OpenAPIV3 } from 'openapi-types'
+import fc from 'fast-check'
+import type { OpenAPIV3_1 } from 'openapi-types'
 import { createServer } from '../../src/server.ts'
+import { nameProblem, plainNamePattern } from '../../src/validation.ts'
+import { type Operation, operationsOf, readDocument, resolved } from '../support/document.ts'
+import { valuesOf } from '../support/from-schema.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
-interface Operation extends OpenAPIV3.OperationObject {
-  method: string
-  path: string
-}
-
-const ajv = new Ajv({ strict: false, allErrors: true })
+const ajv = new Ajv({ strict: false, allErrors: true, formats: { 'date-time': isTime } })
 let service: TestService
 let project: TestProject
-let document: OpenAPIV3.Document
+let document: OpenAPIV3_1.Document
 let operations: Operation[]
+/** Of a project that is called `default`, as in the examples. */
+let defaultKey: string
 
 beforeAll(async () => {
   service = await startService({ env: { METRICS_TOKEN: 'token', BODY_MAX_BYTES: '5000' } })
   project = await service.mintProject()
-  document = await (await fetch(`${service.url}/docs/json`)).json()
-  operations = Object.entries(document.paths).flatMap(([path, item = {}]) =>
-    Object.entries(item).map(([method, operation]) => ({
-      ...(operation as OpenAPIV3.OperationObject),
-      method: method.toUpperCase(),
-      path,
-    })),
-  )
+  document = await readDocument(service.url)
+  operations = operationsOf(document)
+  const { projectId } = await service.services.projects.create('default')
+  const settings = { name: 'default', kind: 'live' as const, allowedIps: [], expiresAt: null }
+  defaultKey = (await service.services.keys.create(projectId, settings)).key
 })
 afterAll(() => service.stop())
+
+function isTime(text: string): boolean {
+  return !Number.isNaN(Date.parse(text))
+}
 
 /** What else the success of a path is served as. */
 const streams = new Map([
   ['/v1/changes', ['text/event-stream']],
   ['/v1/calls', ['application/x-ndjson', 'text/csv']],
 ])
-const keyed = '401 403 429 500 503'
+const keyed = '400 401 403 429 500 503'
 const expectedStatuses: Record<string, string> = {
-  'GET /health': '200 500',
-  'GET /ready': '200 500 503',
-  'GET /metrics': '200 403 500',
-  'GET /v1/calls': `200 400 ${keyed}`,
-  'GET /v1/calls/{id}': `200 404 ${keyed}`,
-  'GET /v1/calls/{id}/details': `200 404 ${keyed}`,
+  'GET /health': '200 400 500',
+  'GET /ready': '200 400 500 503',
+  'GET /metrics': '200 400 403 500',
+  'GET /v1/calls': `200 304 ${keyed}`,
+  'GET /v1/calls/{id}': `200 304 404 ${keyed}`,
+  'GET /v1/calls/{id}/details': `200 304 404 ${keyed}`,
   'DELETE /v1/calls/{id}': `200 404 507 ${keyed}`,
-  'GET /v1/knowledge': `200 400 ${keyed}`,
-  'GET /v1/changes': `200 400 ${keyed}`,
-  'POST /v1/knowledge': `201 400 409 410 413 415 422 507 ${keyed}`,
-  'GET /v1/knowledge/{id}': `200 404 ${keyed}`,
-  'DELETE /v1/knowledge/{id}': `200 404 507 ${keyed}`,
-  'POST /v1/knowledge/preview': `200 400 413 415 ${keyed}`,
-  'POST /v1/knowledge/search': `200 400 413 415 ${keyed}`,
+  'GET /v1/changes': `200 ${keyed}`,
+  'GET /v1/knowledge': `200 304 ${keyed}`,
+  'POST /v1/knowledge': `201 409 410 413 415 422 507 ${keyed}`,
+  'GET /v1/knowledge/{id}': `200 304 404 405 ${keyed}`,
+  'DELETE /v1/knowledge/{id}': `200 404 405 507 ${keyed}`,
+  'POST /v1/knowledge/preview': `200 413 415 ${keyed}`,
+  'POST /v1/knowledge/search': `200 413 415 ${keyed}`,
   'GET /v1/erasures/{id}': `200 404 ${keyed}`,
   'GET /v1/key': `200 ${keyed}`,
-  'POST /integrations/vapi/knowledge': `200 400 413 415 ${keyed}`,
-  'POST /integrations/vapi/tool': `200 400 413 415 ${keyed}`,
-  'POST /integrations/dify/retrieval': `200 400 404 413 415 ${keyed}`,
+  'POST /integrations/vapi/knowledge': `200 413 415 ${keyed}`,
+  'POST /integrations/vapi/tool': `200 413 415 ${keyed}`,
+  'POST /integrations/dify/retrieval': `200 404 413 415 ${keyed}`,
   'POST /ingest/calls': `200 413 415 ${keyed}`,
-  'PUT /ingest/calls/{id}': `200 201 400 409 410 413 415 507 ${keyed}`,
+  'PUT /ingest/calls/{id}': `200 201 409 410 413 415 507 ${keyed}`,
 }
 
-function contentOf(operation: Operation, status: string): Record<string, OpenAPIV3.MediaTypeObject> {
-  return (operation.responses[status] as OpenAPIV3.ResponseObject).content ?? {}
+type Content = Record<string, OpenAPIV3_1.MediaTypeObject>
+
+function contentOf(operation: Operation, status: string): Content {
+  return operation.responses[status]?.content ?? {}
 }
 
-function requestContentOf(operation: Operation): Record<string, OpenAPIV3.MediaTypeObject> {
-  return (operation.requestBody as OpenAPIV3.RequestBodyObject | undefined)?.content ?? {}
-}
-
-/** Every schema in a JSON value of schemas, the outer ones first. */
-function* schemasIn(value: unknown): Generator<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return
-  if ('type' in value && typeof value.type === 'string') yield value as Record<string, unknown>
-  for (const child of Object.values(value)) yield* schemasIn(child)
+function requestContentOf(operation: Operation): Content {
+  return operation.requestBody?.content ?? {}
 }
 
 describe('the OpenAPI document', () => {
   test("describes every route but pages and their icon, the console's own and protocols that describe themselves", () => {
     const routes = createServer(service.services, () => null)
       .routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`)
-      .filter((route) => !/^(GET \/($|docs|favicon)|[A-Z]+ \/console\b|POST \/mcp$)/.test(route))
+      .filter((route) => !/^(GET \/($|docs|favicon|openapi|llms)|[A-Z]+ \/console\b|POST \/mcp$)/.test(route))
     const described = operations.map(({ method, path }) => `${method} ${path}`)
     expect(described.sort()).toEqual([...new Set(routes)].sort())
     expect(described).toEqual(Object.keys(expectedStatuses).sort())
@@ -126,6 +123,7 @@ describe('the OpenAPI document', () => {
       const type = operation.operationId === 'ingestCalls' ? 'application/x-ndjson' : 'application/json'
       expect(Object.keys(requestContentOf(operation))).toEqual(takesBody ? [type] : [])
       for (const status of Object.keys(operation.responses)) {
+        if (status === '304') continue
         const types = Object.keys(contentOf(operation, status))
         const success = operation.path === '/metrics' ? 'text/plain' : type
         const failure = operation.path.startsWith('/integrations') ? success : 'application/problem+json'
@@ -138,27 +136,93 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('gives examples, and each is valid by the schema it is an example of', () => {
-    for (const operation of operations.filter(({ path }) => /^\/(v1|ingest|integrations)/.test(path))) {
-      const success = Object.keys(operation.responses).filter((status) => status < '300')
-      const shown = [requestContentOf(operation), ...success.map((status) => contentOf(operation, status))]
-      for (const content of shown.filter((content) => Object.keys(content).length > 0)) {
-        const examples = [...schemasIn(content)].filter((schema) => 'example' in schema)
-        expect([operation.operationId, examples.length]).not.toEqual([operation.operationId, 0])
-        for (const schema of examples) expect(ajv.validate(schema, schema.example)).toBe(true)
+  test('gives an example of each body and parameter, valid by its schema', () => {
+    for (const operation of operations) {
+      const answers = Object.keys(operation.responses).map((status) => contentOf(operation, status))
+      const contents = [requestContentOf(operation), ...answers].flatMap((content) => Object.values(content))
+      for (const { schema = {}, example } of contents) {
+        const validate = ajv.compile(schema)
+        expect([operation.operationId, validate(example), validate.errors]).toEqual([
+          operation.operationId,
+          true,
+          null,
+        ])
       }
-      for (const parameter of (operation.parameters ?? []) as OpenAPIV3.ParameterObject[]) {
+      for (const parameter of operation.parameters ?? []) {
         expect(parameter.description).toBeString()
         expect(ajv.validate(parameter.schema ?? {}, parameter.example)).toBe(true)
       }
     }
   })
 
+  test('writes each schema out once, under the name of what it is', () => {
+    const { schemas = {}, responses = {}, parameters = {}, headers = {} } = document.components ?? {}
+    expect(Object.keys(schemas)).toEqual(
+      expect.arrayContaining([
+        ...['Call', 'Turn', 'CallUpdate', 'CallPage', 'KnowledgeItem', 'SearchHit', 'Deleted', 'Erasure'],
+        'Problem',
+      ]),
+    )
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['NotFound', 'MethodNotAllowed']))
+    expect(Object.keys(parameters)).toContain('CallId')
+    expect(Object.keys(headers)).toEqual(
+      expect.arrayContaining(['X-Request-Id', 'WWW-Authenticate', 'RateLimit', 'RateLimit-Policy']),
+    )
+    for (const [path, item] of Object.entries(document.paths ?? {}))
+      expect([path, JSON.stringify(item).includes('"properties"')]).toEqual([
+        path,
+        path.startsWith('/integrations'),
+      ])
+    expect(JSON.stringify(schemas)).not.toMatch(/"(nullable|x-message|x-documented)"/)
+  })
+
+  test('says which fields exclude each other, what an id looks like, and which values are whole or times', () => {
+    const schemas = resolved(document, document).components?.schemas ?? {}
+    const isValid = (name: string, value: unknown) => ajv.validate(schemas[name] ?? {}, value)
+    const turns = [{ role: 'user', content: 'hi' }]
+    expect(isValid('CallUpdate', { transcript: turns })).toBe(true)
+    expect(isValid('CallUpdate', { transcript: turns, appendTranscript: { at: 0, turns } })).toBe(false)
+    for (const time of ['2026-02-29T09:30:00Z', '1969-12-31T23:59:59Z', '2026-01-31T24:00:00Z', '2026-01-31'])
+      expect([time, isValid('CallUpdate', { createdAt: time })]).toEqual([time, false])
+    expect(isValid('CallUpdate', { createdAt: '2028-02-29T09:30:00+02:00' })).toBe(true)
+    expect([isValid('CallId', 'a:b'), isValid('CallId', '..'), isValid('CallId', 'a b')]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    const limit = operations.find(({ path }) => path === '/v1/calls')?.parameters?.[0]
+    expect(limit?.schema).toMatchObject({ type: 'integer', minimum: 0 })
+    expect(schemas.Call?.properties?.createdAt).toMatchObject({ type: 'string', format: 'date-time' })
+  })
+
+  test('says of names what is certain: what its pattern allows is a name', () => {
+    const plain = new RegExp(plainNamePattern, 'u')
+    for (let code = 0; code < 0xe0000; code++) {
+      if (code >= 0xd800 && code <= 0xdfff) continue
+      const text = `a${String.fromCodePoint(code)}`
+      if (plain.test(text) && nameProblem(text) !== null) expect(code).toBe(-1)
+    }
+    expect([plain.test('Müller & Söhne 😀'), plain.test(' '), plain.test('a\u200bb')]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+
+  test('is also at /openapi.json', async () => {
+    expect(await (await fetch(`${service.url}/openapi.json`)).json()).toEqual(document)
+  })
+
+  test('is named in /llms.txt, whose links all lead somewhere', async () => {
+    const text = await (await fetch(`${service.url}/llms.txt`)).text()
+    const links = [...text.matchAll(/\]\((.*?)\)/g)].map(([, link]) => link)
+    expect(links).toEqual(expect.arrayContaining(['/openapi.json', '/docs/errors', '/docs/guide/agents']))
+    for (const link of links) expect([link, (await fetch(service.url + link)).status]).toEqual([link, 200])
+  })
+
   test('knows each path parameter', () => {
     for (const { path, parameters = [] } of operations) {
-      const inPath = (parameters as OpenAPIV3.ParameterObject[]).filter(
-        (parameter) => parameter.in === 'path',
-      )
+      const inPath = parameters.filter((parameter) => parameter.in === 'path')
       expect(inPath.map(({ name, required }) => [name, required])).toEqual(
         path.includes('{id}') ? [['id', true]] : [],
       )
@@ -182,10 +246,11 @@ describe('real answers', () => {
     const schema = contentOf(operation, String(answer.status))[type]?.schema
     if (!schema) throw new Error(`${operationId} does not document ${answer.status} ${type}`)
     const value = type === 'text/plain' ? await answer.text() : await answer.json()
-    const validate = ajv.compile({ ...schema, components: document.components })
+    const validate = ajv.compile(schema)
     expect([operationId, validate(value), validate.errors]).toEqual([operationId, true, null])
-    if ('properties' in schema) expect(Object.keys(value)).toEqual(Object.keys(schema.properties ?? {}))
-    const headers = (operation.responses[answer.status] as OpenAPIV3.ResponseObject).headers ?? {}
+    if ('properties' in schema && answer.ok)
+      expect(Object.keys(value)).toEqual(Object.keys(schema.properties ?? {}))
+    const headers = operation.responses[answer.status]?.headers ?? {}
     for (const [name, header] of Object.entries(headers))
       if ('required' in header && header.required) expect(answer.headers.get(name)).toBeString()
   }
@@ -291,34 +356,50 @@ describe('real answers', () => {
     await check('getMetrics', await fetch(`${service.url}/metrics`))
   })
 
-  test('examples of request bodies are accepted', async () => {
-    const named = await service.services.projects.create('default')
-    const { key } = await service.services.keys.create(named.projectId, {
-      name: 'default',
-      kind: 'live',
-      allowedIps: [],
-      expiresAt: null,
-    })
+  /** Sends bodies as each operation that takes one describes them. */
+  async function sendEach(send: (operation: Operation, send: Send, content: Content) => Promise<unknown>) {
     for (const operation of operations) {
-      const schema = requestContentOf(operation)['application/json']?.schema as
-        | OpenAPIV3.SchemaObject
-        | undefined
-      if (!schema) continue
-      const body = Object.fromEntries(
-        Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
-          'example' in property ? [[name, property.example]] : [],
-        ),
-      )
-      const path = operation.path.replace('{id}', 'example')
-      const answer = await project.fetch(path, {
-        method: operation.method,
-        body: JSON.stringify(body),
-        headers: {
-          'content-type': 'application/json',
-          ...(path.startsWith('/integrations') ? { authorization: `Bearer ${key}` } : {}),
-        },
-      })
-      expect([operation.operationId, answer.status < 300]).toEqual([operation.operationId, true])
+      const content = requestContentOf(operation)
+      if (Object.keys(content).length === 0) continue
+      const [type = ''] = Object.keys(content)
+      const sendBody: Send = (id, body) =>
+        project.fetch(operation.path.replace('{id}', id), {
+          method: operation.method,
+          body: type === 'application/json' ? JSON.stringify(body) : String(body),
+          headers: {
+            'content-type': type,
+            ...(operation.path.startsWith('/integrations') ? { authorization: `Bearer ${defaultKey}` } : {}),
+          },
+        })
+      await send(operation, sendBody, content)
     }
+  }
+  type Send = (id: string, body: unknown) => Promise<Response>
+
+  test('every example of a request body is accepted as it stands', async () => {
+    await sendEach(async ({ operationId }, send, content) => {
+      const answer = await send('example', Object.values(content)[0]?.example)
+      expect([operationId, answer.status < 300]).toEqual([operationId, true])
+    })
+  })
+
+  test('what the schema of a request body allows is accepted', async () => {
+    let calls = 0
+    await sendEach(async ({ operationId }, send, content) => {
+      const schema = Object.values(content)[0]?.schema ?? {}
+      await fc.assert(
+        fc.asyncProperty(valuesOf(schema as OpenAPIV3_1.SchemaObject), async (body) => {
+          const answer = await send(`random-${calls++}`, body)
+          // Of what is valid by itself, turns may not continue a call, and ids may be nobody's.
+          const isAccepted = answer.status < 300 || answer.status === 409 || answer.status === 404
+          expect([operationId, isAccepted, isAccepted ? '' : await answer.text()]).toEqual([
+            operationId,
+            true,
+            '',
+          ])
+        }),
+        { numRuns: 50 },
+      )
+    })
   })
 })

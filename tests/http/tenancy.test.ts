@@ -15,7 +15,7 @@ const consoleRoutes = served
 const kinds: [RegExp, 'live' | 'ingest' | 'open'][] = [
   [/^\/(v1|mcp|integrations)(\/|$)/, 'live'],
   [/^\/ingest(\/|$)/, 'ingest'],
-  [/^\/(health|ready|metrics|favicon.ico|docs.*)?$/, 'open'],
+  [/^\/(health|ready|metrics|favicon.ico|openapi.json|llms.txt|docs.*)?$/, 'open'],
 ]
 
 let mine: TestProject

@@ -1,21 +1,29 @@
+import { Ajv } from 'ajv'
 import fc from 'fast-check'
-import type { OpenAPIV3 } from 'openapi-types'
+import type { OpenAPIV3_1 } from 'openapi-types'
 
-type Schema = OpenAPIV3.SchemaObject & { const?: unknown }
+type Schema = OpenAPIV3_1.SchemaObject
+const ajv = new Ajv({ strict: false, formats: { 'date-time': true } })
 
 /** Values that a schema allows, for the keywords that our document uses. */
 export function valuesOf(schema: Schema, depth = 0): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
-  const choices = schema.anyOf ?? schema.oneOf
+  const choices = schema.type === undefined ? (schema.anyOf ?? schema.oneOf) : undefined
   if (choices) return fc.oneof(...choices.map((choice) => valuesOf(choice as Schema, depth)))
+  if (Array.isArray(schema.type))
+    return fc.oneof(...schema.type.map((type) => valuesOf({ ...schema, type } as Schema, depth)))
   const value = typedValuesOf(schema, depth)
-  return schema.nullable ? fc.option(value) : value
+  const { not = false, anyOf = [true] } = schema
+  const isAllowed = ajv.compile({ not, anyOf })
+  return value.filter((each) => isAllowed(each))
 }
 
 function typedValuesOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
   if (depth > 6) return fc.constant(null)
   switch (schema.type) {
+    case 'null':
+      return fc.constant(null)
     case 'string':
       return stringsOf(schema)
     case 'integer':
@@ -48,15 +56,20 @@ function stringsOf(schema: Schema): fc.Arbitrary<string> {
     return fc
       .date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
       .map((date) => date.toISOString())
-  if (schema.pattern) return fc.oneof(fc.stringMatching(new RegExp(schema.pattern)), fc.string())
+  const { pattern, minLength = 0, maxLength = 60 } = schema
   const unit = fc.constantFrom<'grapheme' | 'binary-ascii'>('grapheme', 'binary-ascii')
-  return unit.chain((kind) =>
+  const texts = unit.chain((kind) =>
     fc.string({
       unit: kind,
-      minLength: schema.minLength ?? 0,
-      maxLength: Math.min(schema.maxLength ?? 60, 60),
+      minLength,
+      maxLength: Math.min(maxLength, 60),
     }),
   )
+  if (pattern === undefined) return texts
+  const matches = new RegExp(pattern, 'u')
+  // A pattern that looks ahead is found by chance only: those of ours allow most texts.
+  const found = /\(\?[=!]/.test(pattern) ? texts : fc.oneof(fc.stringMatching(matches), texts)
+  return found.filter((text) => matches.test(text) && text.isWellFormed() && [...text].length <= maxLength)
 }
 
 /** The same value with a part replaced, removed, added or made far too large. */

@@ -56,6 +56,32 @@ const fields = new Map(
   Object.entries({ name, title: name, description, id, document_id: id, created_at: createdAt, createdAt }),
 )
 
+const textNames = ['name', 'title', 'description', 'id', 'document_id']
+const timeNames = ['created_at', 'createdAt']
+const oneOf = (name: string[], comparison_operator: string[], value?: object) => ({
+  properties: {
+    name: { enum: name },
+    comparison_operator: { enum: comparison_operator },
+    ...(value && { value }),
+  },
+  ...(value && { required: ['value'] }),
+})
+const times = Object.keys(timeTests).filter((operator) => !operator.includes('empty'))
+
+/** Conditions that can be checked, for documents: which operators a name has, and which values those have. */
+export const checkableConditions = [
+  oneOf([...textNames, ...timeNames], ['empty', 'not empty']),
+  oneOf(textNames, ['in', 'not in'], { type: 'array', items: { type: 'string' } }),
+  oneOf(textNames, ['contains', 'not contains', 'start with', 'end with', 'is', 'is not'], {
+    type: ['string', 'number'],
+  }),
+  oneOf(timeNames, times, {
+    type: ['string', 'number'],
+    pattern: '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$',
+  }),
+]
+export const conditionNames = [...fields.keys()]
+
 /**
  * The items that a search is limited to; null for no limit.
  * @throws invalid_request for a condition that cannot be checked, since ignoring it would find too much

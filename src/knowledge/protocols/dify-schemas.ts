@@ -1,14 +1,26 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { notBlank } from '../schemas.ts'
-import { comparisonOperators, type MetadataCondition } from './dify-conditions.ts'
+import {
+  checkableConditions,
+  comparisonOperators,
+  conditionNames,
+  type MetadataCondition,
+} from './dify-conditions.ts'
 
 // Every schema here follows https://docs.dify.ai/en/self-host/use-dify/knowledge/external-knowledge-api
 
-const Condition = Type.Object({
-  name: Type.String({ description: '`name`, `description`, `document_id` or `created_at`.' }),
-  comparison_operator: Type.Unsafe<string>({ type: 'string', enum: comparisonOperators }),
-  value: Type.Optional(Type.Unknown({ description: 'A text, a number or a list of texts.' })),
-})
+const Condition = Type.Object(
+  {
+    name: Type.Unsafe<string>({ type: 'string', enum: conditionNames }),
+    comparison_operator: Type.Unsafe<string>({ type: 'string', enum: comparisonOperators }),
+    value: Type.Optional(
+      Type.Unknown({
+        description: 'A text, a number, a list of texts, or for times a date or seconds since 1970.',
+      }),
+    ),
+  },
+  { 'x-documented': { anyOf: checkableConditions } },
+)
 
 // Dify itself writes null for what is not set, here and below.
 const NullableCondition = Type.Unsafe<MetadataCondition | null>({

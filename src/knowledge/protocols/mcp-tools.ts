@@ -152,7 +152,7 @@ function toJsonSchema(schema: TObject): Tool['inputSchema'] {
   return JSON.parse(JSON.stringify(schema), (_, part) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
     // The keywords that differ. No property of ours has the name of one.
-    const { nullable, example, 'x-message': message, ...shared } = part
+    const { nullable, example, title, 'x-message': message, 'x-documented': more, ...shared } = part
     if (nullable) shared.type = [shared.type, 'null']
     if (example !== undefined) shared.examples = [example]
     return shared

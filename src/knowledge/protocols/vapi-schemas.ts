@@ -15,6 +15,7 @@ export const VapiKnowledgeRequest = Type.Object({
       messagesOpenAIFormatted: Type.Optional(Type.Array(Type.Unknown(), turns)),
     },
     {
+      'x-documented': { not: { properties: { messages: false, messagesOpenAIFormatted: false } } },
       example: {
         type: 'knowledge-base-request',
         messages: [
@@ -56,6 +57,9 @@ export const VapiToolRequest = Type.Object({
       toolWithToolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
     },
     {
+      'x-documented': {
+        not: { properties: { toolCallList: false, toolCalls: false, toolWithToolCallList: false } },
+      },
       example: {
         type: 'tool-calls',
         toolCallList: [

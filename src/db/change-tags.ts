@@ -1,0 +1,50 @@
+import { eq, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import type { RecordHash } from './record-hash.ts'
+import { projects } from './schema.ts'
+import { preparedQueries, type StoreOf } from './store.ts'
+
+const projectsMax = 10_000
+const prefixChars = 12
+
+interface ChangeTagsOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  /** Of the database: after a restore the same number may stand for another change. */
+  generation: string
+}
+
+const queries = preparedQueries((db) => ({
+  changeSeq: db
+    .select({ changeSeq: projects.changeSeq })
+    .from(projects)
+    .where(eq(projects.id, sql.placeholder('projectId')))
+    .prepare(),
+}))
+
+/** Strong entity tags (RFC 9110, 8.8.3) from the numbers of changes, so that no document is read for them. */
+export class ChangeTags {
+  readonly #options: ChangeTagsOptions
+  readonly #prefixes = new LRUCache<number, string>({ max: projectsMax })
+
+  constructor(options: ChangeTagsOptions) {
+    this.#options = options
+  }
+
+  /** Of a record: `changeSeq` is the number of its last change. Records of two projects never share one. */
+  of(projectId: number, changeSeq: number): string {
+    let prefix = this.#prefixes.get(projectId)
+    if (prefix === undefined) {
+      const { recordHash, generation } = this.#options
+      prefix = recordHash(projectId, 'project', generation).slice(0, prefixChars)
+      this.#prefixes.set(projectId, prefix)
+    }
+    return `"${prefix}-${changeSeq}"`
+  }
+
+  /** Of a list of a project's records. To be read before the list is: what changes meanwhile is then asked for again. */
+  async ofProject(projectId: number): Promise<string> {
+    const row = await queries(this.#options.store(projectId).read).changeSeq.get({ projectId })
+    return this.of(projectId, row?.changeSeq ?? 0)
+  }
+}

@@ -1,0 +1,56 @@
+import { encodingFor } from './static-file.ts'
+
+const bytesMin = 8_192
+const gzipOnly = { gzip: new Blob() }
+const textType = /^(application\/(problem\+)?json|application\/x-ndjson|text\/(?!event-stream))/
+
+/**
+ * The same answer, compressed when it is long and its client accepts gzip. The runtimes compress in threads of their
+ * own, as fast as the client reads. It has an ETag of its own. `Cache-Control: no-transform` leaves it as it is.
+ */
+export async function compressed(request: Request, response: Response): Promise<Response> {
+  const { body, headers } = response
+  if (body === null || request.method === 'HEAD') return response
+  if (encodingFor(request.headers.get('accept-encoding'), gzipOnly) === null) return response
+  if (headers.has('content-encoding') || !textType.test(headers.get('content-type') ?? '')) return response
+  if (/no-transform/.test(headers.get('cache-control') ?? '')) return response
+  const reader = body.getReader()
+  const { parts, isWhole } = await begin(reader)
+  if (isWhole) return new Response(Buffer.concat(parts), response)
+  const answer = new Response(rest(parts, reader).pipeThrough(new CompressionStream('gzip')), response)
+  answer.headers.set('Content-Encoding', 'gzip')
+  if (!headers.get('vary')?.includes('Accept-Encoding')) answer.headers.append('Vary', 'Accept-Encoding')
+  const tag = headers.get('etag')
+  if (tag !== null) answer.headers.set('ETag', tag.replace(/"$/, '-gzip"'))
+  return answer
+}
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** Reads up to the length that is worth compressing, or the whole body. */
+async function begin(reader: ReadableStreamDefaultReader<Bytes>) {
+  const parts: Bytes[] = []
+  for (let size = 0; size <= bytesMin; ) {
+    const { done, value } = await reader.read()
+    if (done) return { parts, isWhole: true }
+    parts.push(value)
+    size += value.length
+  }
+  return { parts, isWhole: false }
+}
+
+/** A body of the parts and of what the reader still gives. */
+function rest(parts: Bytes[], reader: ReadableStreamDefaultReader<Bytes>): ReadableStream<Bytes> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const first = parts.shift()
+        const { done, value } = first ? { done: false, value: first } : await reader.read()
+        if (value) controller.enqueue(value)
+        if (done) controller.close()
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}

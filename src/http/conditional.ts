@@ -1,0 +1,49 @@
+import { jsonHeaders } from './json-headers.ts'
+
+/** Strong entity tags (RFC 9110, 8.8.3) of records and lists: see db/change-tags.ts. */
+export interface Tags {
+  of(projectId: number, changeSeq: number): string
+  ofProject(projectId: number): Promise<string>
+}
+
+/** Of answers that clients may keep, and ask about again with their tag. Other keys and forms have other answers. */
+const kept = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization, Accept, Accept-Encoding' }
+
+/** The headers of a JSON answer that has a tag; never change them. */
+export const taggedHeaders = new Headers({ ...Object.fromEntries(jsonHeaders), ...kept })
+
+/** Whether the client has the answer of this tag, plain or compressed (`If-None-Match`, RFC 9110, 13.1.2). */
+export function hasAnswer({ headers }: Request, tag: string): boolean {
+  const known = headers.get('if-none-match')
+  if (known === null) return false
+  const plain = known.split(',').map((each) =>
+    each
+      .trim()
+      .replace(/^W\//, '')
+      .replace(/-gzip"$/, '"'),
+  )
+  return plain.includes(tag) || plain.includes('*')
+}
+
+/** The answer with its tag, or 304 without making it when the client has it. */
+export async function answerTagged(
+  request: Request,
+  tag: string,
+  make: () => Response | Promise<Response>,
+): Promise<Response> {
+  if (hasAnswer(request, tag)) return notModified(request, tag)
+  return withTag(await make(), tag)
+}
+
+export function withTag(response: Response, tag: string): Response {
+  for (const [name, value] of Object.entries(kept)) response.headers.set(name, value)
+  response.headers.set('ETag', tag)
+  return response
+}
+
+/** Under the tag that the client has, which may be that of the compressed answer. */
+export function notModified({ headers }: Request, tag: string): Response {
+  const packed = tag.replace(/"$/, '-gzip"')
+  const isPacked = headers.get('if-none-match')?.includes(packed) ?? false
+  return new Response(null, { status: 304, headers: { ...kept, ETag: isPacked ? packed : tag } })
+}

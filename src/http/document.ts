@@ -1,0 +1,183 @@
+// From schemas as the routes have them to an OpenAPI 3.1 document that people and generators read.
+
+type Json = Record<string, unknown>
+
+/** No string of a request or an answer holds U+0000. */
+const anyText = '^[^\\u0000]*$'
+/** Members of a schema or a media type that hold plain values, not schemas. */
+const values = new Set(['example', 'examples', 'default', 'enum', 'required'])
+/** Others' protocols. Nobody writes a client for them, so a generator shall make no classes of their bodies. */
+const protocols = 'Integrations'
+const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
+
+/**
+ * Completes the document that the OpenAPI plugin makes. A schema with a `title` is written once, under that name in
+ * `components.schemas`, and referred to. So is a parameter that several operations have, under the title of its schema.
+ * Every body gets an example, and every answer its headers.
+ * @throws Error when two different schemas have one title
+ */
+export function completeDocument(made: object): Json {
+  const { paths, components, ...rest }: Json = structuredCloneOf(made)
+  const known = asObject(components)
+  const names = new Names()
+  for (const operation of operationsOf(asObject(paths))) {
+    operation.description ??= `${operation.summary}.`
+    const isProtocol = Array.isArray(operation.tags) && operation.tags.includes(protocols)
+    for (const content of contentsOf([operation.requestBody])) addExample(content, false)
+    for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
+    addHeaders(operation)
+    if (!isProtocol) continue
+    for (const content of contentsOf([
+      operation.requestBody,
+      ...Object.values(asObject(operation.responses)),
+    ]))
+      content.schema = withoutClass(asObject(content.schema))
+  }
+  for (const content of contentsOf(Object.values(asObject(known.responses)))) addExample(content, true)
+  const named = asObject(names.hoist({ paths, ...known }))
+  const { paths: namedPaths, ...namedComponents } = named
+  const parameters = shareParameters(operationsOf(asObject(namedPaths)))
+  const schemas = Object.fromEntries([...names.schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
+  return {
+    ...rest,
+    openapi: '3.1.0',
+    paths: namedPaths,
+    components: { ...namedComponents, parameters, schemas },
+  }
+}
+
+/**
+ * The schemas that have a title. `x-documented` holds what the document says of a schema beyond or instead of what is
+ * checked by it, since code checks it with a better sentence; `false` leaves the schema out.
+ */
+class Names {
+  readonly schemas = new Map<string, unknown>()
+
+  /** The same value, with a reference in place of each schema that has a title. */
+  hoist(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.hoist(each))
+    if (typeof value !== 'object' || value === null) return value
+    const members = Object.entries(value).filter(([, member]) => asObject(member)['x-documented'] !== false)
+    const part = Object.fromEntries(
+      members.map(([name, member]) => [name, values.has(name) ? member : this.hoist(member)]),
+    )
+    // Not a schema, but perhaps properties, one of which may be called `title` or `type`.
+    if (typeof part.title !== 'string' && typeof part.type !== 'string') return part
+    const { title, nullable, description, default: fallback, 'x-message': _, ...schema } = part
+    const ofThisUse = JSON.parse(JSON.stringify({ description, default: fallback }))
+    if (typeof title !== 'string') return { ...asDocumented(schema, nullable === true), ...ofThisUse }
+    this.#add(title, asDocumented(schema, false))
+    const $ref = `#/components/schemas/${title}`
+    return nullable === true ? { anyOf: [{ $ref }, { type: 'null' }], ...ofThisUse } : { $ref, ...ofThisUse }
+  }
+
+  #add(title: string, schema: Json): void {
+    const known = this.schemas.get(title)
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+      throw new Error(`Two different schemas have the title ${title}`)
+    this.schemas.set(title, schema)
+  }
+}
+
+/** The same schema with every object in it as one `JsonObject` that has to have these properties. */
+function withoutClass(schema: Json): Json {
+  const { title: _, type, nullable, properties, items, 'x-documented': more, ...rest } = schema
+  if (type === 'array') return { ...schema, items: withoutClass(asObject(items)) }
+  if (type !== 'object') return schema
+  const named = Object.entries(asObject(properties)).map(([name, each]) => [
+    name,
+    withoutClass(asObject(each)),
+  ])
+  const object = {
+    $ref: '#/components/schemas/JsonObject',
+    ...rest,
+    properties: Object.fromEntries(named),
+    ...asObject(more),
+  }
+  return nullable === true ? { anyOf: [object, { type: 'null' }] } : object
+}
+
+/** A schema in the words of JSON Schema 2020-12, which OpenAPI 3.1 speaks. */
+function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boolean): Json {
+  const { type, ...rest }: Json = { ...schema, ...asObject(more) }
+  const nulls = isNullable ? [null] : []
+  const isAnyText = type === 'string' && !('enum' in rest || 'pattern' in rest || 'format' in rest)
+  return {
+    ...(type === undefined ? {} : { type: isNullable ? [type, 'null'] : type }),
+    ...rest,
+    ...(isAnyText ? { pattern: anyText } : {}),
+    // Elsewhere null stands among the values where it is allowed.
+    ...(Array.isArray(rest.enum) ? { enum: [...rest.enum.filter((each) => each !== null), ...nulls] } : {}),
+  }
+}
+
+/** The parameters that several operations have, which refer to them from now on. */
+function shareParameters(operations: Json[]): Json {
+  const uses = operations.flatMap(({ parameters }) => (Array.isArray(parameters) ? parameters : []))
+  const shared: Json = {}
+  for (const operation of operations) {
+    if (!Array.isArray(operation.parameters)) continue
+    operation.parameters = operation.parameters.map((parameter) => {
+      const text = JSON.stringify(parameter)
+      if (uses.filter((other) => JSON.stringify(other) === text).length < 2) return parameter
+      const { $ref } = asObject(parameter.schema)
+      const name = typeof $ref === 'string' ? $ref.replace(/.*\//, '') : parameter.name
+      shared[name] = parameter
+      return { $ref: `#/components/parameters/${name}` }
+    })
+  }
+  return shared
+}
+
+function addExample(content: Json, isWhole: boolean): void {
+  if (content.schema === undefined || 'example' in content || 'examples' in content) return
+  content.example = exampleOf(asObject(content.schema), isWhole)
+}
+
+/** @param isWhole whether it has every property; else those that are required or have an example of their own */
+function exampleOf(schema: Json, isWhole: boolean): unknown {
+  if ('example' in schema) return schema.example
+  if (schema.nullable === true) return null
+  if (Array.isArray(schema.enum)) return schema.enum[0]
+  if (schema.type === 'array') return [exampleOf(asObject(schema.items), isWhole)]
+  if (schema.type === 'object') {
+    const required = Array.isArray(schema.required) ? schema.required : []
+    const shown = Object.entries(asObject(schema.properties)).filter(
+      ([name, property]) => isWhole || required.includes(name) || 'example' in asObject(property),
+    )
+    return Object.fromEntries(shown.map(([name, property]) => [name, exampleOf(asObject(property), isWhole)]))
+  }
+  return { string: 'text', boolean: true }[String(schema.type)] ?? schema.default ?? schema.minimum ?? 0
+}
+
+/** Answers that are references have their headers where they are written. */
+function addHeaders({ responses, security }: Json): void {
+  const isKeyed = Array.isArray(security) && security.length > 0
+  const common = ['X-Request-Id', ...(isKeyed ? headersOfKeyed : [])]
+  const hasTags = '304' in asObject(responses)
+  for (const [status, response] of Object.entries(asObject(responses))) {
+    if ('$ref' in asObject(response)) continue
+    const names = hasTags && status === '200' ? [...common, 'ETag'] : common
+    const refs = names.map((name) => [name, { $ref: `#/components/headers/${name}` }])
+    Object.assign(asObject(response), {
+      headers: { ...asObject(asObject(response).headers), ...Object.fromEntries(refs) },
+    })
+  }
+}
+
+function operationsOf(paths: Json): Json[] {
+  return Object.values(paths).flatMap((item) => Object.values(asObject(item)).map(asObject))
+}
+
+function contentsOf(bodies: unknown[]): Json[] {
+  return bodies.flatMap((body) => Object.values(asObject(asObject(body).content)).map(asObject))
+}
+
+/** Without the symbols and the validators that schemas carry. */
+function structuredCloneOf(value: object): Json {
+  return JSON.parse(JSON.stringify(value))
+}
+
+function asObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null ? (value as Json) : {}
+}
