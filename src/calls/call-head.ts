@@ -62,7 +62,7 @@ export function toHead({
     documentChars: document.length,
     callerDigitsReversed: reversed(headText(call.callerNumber)),
     calledDigitsReversed: reversed(headText(call.calledNumber)),
-    valueList: toList(valuesOf(call)),
+    valueList: toList(valuesOf(call, labels ?? [])),
   }
 }
 

@@ -8,9 +8,18 @@ const valueCharsMax = 200
 
 /**
  * What a call is found by beside its columns, as call_values holds it: each string, number and boolean at the top level
- * of its analysis, as `["analysis.KEY",VALUE]`.
+ * of its analysis, as `["analysis.KEY",VALUE]`, and each label of its review.
  */
-export function valuesOf({ callAnalysis }: Pick<Call, 'callAnalysis'>): string[] {
+export function valuesOf({ callAnalysis }: Pick<Call, 'callAnalysis'>, labels: readonly string[]): string[] {
+  return [...new Set(labels.map(labelValue)), ...analysisValues(callAnalysis)]
+}
+
+/** A label as call_values holds it. */
+export function labelValue(label: string): string {
+  return toValue('label', label)
+}
+
+function analysisValues(callAnalysis: Call['callAnalysis']): string[] {
   return Object.entries(callAnalysis ?? {})
     .filter(
       ([, value]) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',

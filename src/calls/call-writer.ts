@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type SQL, sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
@@ -50,7 +49,6 @@ export class CallWriter {
       ...writeDocuments(batch),
       ...deleteParts(batch),
       ...writeDetails(batch),
-      ...writeLabels(batch),
       ...this.#writeWords(batch),
     ]
     // Only the statements that are needed: these have many indexes, so preparing one takes as long as running it.
@@ -188,27 +186,6 @@ function writeDetails(batch: Batch): SQL[] {
         where true on conflict (seq) do update set ${column} = excluded.${column}`,
     )
   })
-}
-
-/** From the heads, which are written before. */
-function writeLabels(batch: Batch): SQL[] {
-  const rows = batch.writes
-    .filter(({ before, after }) => !isDeepStrictEqual(before?.labels ?? null, after.labels))
-    .map(withoutValue)
-  return [
-    ...forWritten(
-      batch,
-      rows,
-      (calls) => sql`delete from call_labels where seq in (select calls.seq from ${calls})`,
-    ),
-    ...forWritten(
-      batch,
-      rows,
-      (calls) => sql`insert into call_labels (seq, label, project_id, created_at, id)
-        select seq, label.value, project_id, created_at, written.id
-        from (select calls.* from ${calls}) as written cross join json_each(labels) as label`,
-    ),
-  ]
 }
 
 /** Each write has a change number of its own, so that a reader of changes can go on after any of them. */

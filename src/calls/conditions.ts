@@ -1,7 +1,7 @@
 import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
 import { digitsOf, headText } from './call-head.ts'
-import { valuesMeant } from './call-values.ts'
+import { labelValue, valuesMeant } from './call-values.ts'
 import { type CallFilter, noValue } from './filters.ts'
 import { readInstant } from './instant.ts'
 
@@ -20,7 +20,7 @@ export interface Path {
 
 interface Range {
   /** The table by the name that `where` calls it. Its rows have `project_id`, `created_at` and `seq`. */
-  table: 'calls' | 'call_values' | 'call_labels'
+  table: 'calls' | 'call_values'
   /** The index to read, unless it is the primary key. */
   index?: string
   where: SQL
@@ -53,7 +53,8 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'equal':
       return anyValue(filter.column, values)
     case 'label':
-      return anyLabel(values)
+      // A call may have several of them.
+      return anyOf(values.map(labelValue), { isOrdered: values.length === 1 })
     case 'exact':
       // A plus that was not escaped comes as a space.
       return anyNumber(
@@ -69,13 +70,17 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
 
 /** @param name `analysis.` and the key */
 export function toAnalysisCondition(name: string, texts: readonly string[]): Condition {
-  const values = texts.flatMap((text) => valuesMeant(name, text))
+  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { isOrdered: true })
+}
+
+/** @param values as call_values holds them */
+function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
   const ranges = values.map(
     (value): Range => ({ table: 'call_values', where: sql`call_values.value = ${value}` }),
   )
   const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
     and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
-  return { check, path: { ranges, isOrdered: true } }
+  return { check, path: { ranges, isOrdered } }
 }
 
 /** Milliseconds since 1970 of a time, or of the beginning of a day in UTC. @returns a string that says what is wrong */
@@ -84,31 +89,23 @@ export function readTime([text = '', ...others]: readonly string[]): number | st
   return time ?? aTime
 }
 
+/** Different texts may mean the same value, such as `4` and `4.0`; its calls may be read only once. */
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)]
+}
+
 function anyValue(column: Column, values: readonly (string | number | null)[]): Condition {
-  const checks = values.map((value) =>
+  const checks = distinct(values).map((value) =>
     value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
   )
   return { check: any(checks), path: { ranges: checks.map((where) => by(column, where)), isOrdered: true } }
-}
-
-function anyLabel(labels: readonly string[]): Condition {
-  const ranges = labels.map(
-    (label): Range => ({
-      table: 'call_labels',
-      index: 'call_labels_by_label',
-      where: sql`call_labels.label = ${label}`,
-    }),
-  )
-  const check = sql`exists (select 1 from call_labels where call_labels.seq = calls.seq
-    and call_labels.label in ${labels})`
-  return { check, path: { ranges, isOrdered: labels.length === 1 } }
 }
 
 function anyNumber(
   { column, digits }: { column: Column; digits: Column },
   numbers: readonly (string | null)[],
 ): Condition {
-  const checks = numbers.map(
+  const checks = distinct(numbers).map(
     (number) => sql`(${calls[digits]} = ${digitsOf(number ?? '')} and ${calls[column]} = ${number})`,
   )
   return { check: any(checks), path: { ranges: checks.map((where) => by(digits, where)), isOrdered: true } }

@@ -101,7 +101,7 @@ export const calls = sqliteTable(
     /** The platform that the call came from. */
     source: text(),
     agentId: text('agent_id'),
-    /** Those of the call's review; null when it has none. call_labels finds calls by them. */
+    /** Those of the call's review; null when it has none. call_values finds calls by them. */
     labels: text({ mode: 'json' }).$type<string[]>(),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
@@ -163,7 +163,7 @@ export const calls = sqliteTable(
 )
 
 /**
- * What calls are found by beside their columns, such as the members of `callAnalysis`: see src/calls/call-values.ts.
+ * What calls are found by beside their columns, the members of `callAnalysis` and labels: see src/calls/call-values.ts.
  * Triggers keep it equal to `calls.value_list`. WITHOUT ROWID, since it is an index of its own.
  */
 export const callValues = sqliteTable(
@@ -221,24 +221,6 @@ export const callDetails = sqliteTable('call_details', {
   details: text(),
   metadata: text(),
 })
-
-/** Calls by the labels of their reviews, in the order of lists. WITHOUT ROWID. */
-export const callLabels = sqliteTable(
-  'call_labels',
-  {
-    seq: integer()
-      .notNull()
-      .references(() => calls.seq, { onDelete: 'cascade' }),
-    label: text().notNull(),
-    projectId: projectId(),
-    createdAt: integer('created_at').notNull(),
-    id: text().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.seq, table.label] }),
-    index('call_labels_by_label').on(table.projectId, table.label, table.createdAt, table.id),
-  ],
-)
 
 /**
  * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its

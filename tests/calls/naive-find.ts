@@ -25,6 +25,11 @@ export function isFound({ words, stems }: Said, text: string): boolean {
   })
 }
 
+/** What the service says of the calls of these tests beside their fields. */
+export function besideOf({ duration, summary }: Pick<Call, 'duration' | 'summary'>) {
+  return { source: duration === 0 ? null : `from ${duration}`, labels: summary?.split(' ') ?? [] }
+}
+
 type Values = readonly string[]
 type Meets = (call: Call, values: Values) => boolean
 
@@ -55,6 +60,8 @@ const meanings: Record<string, Meets> = {
         return digits(number).startsWith(asked) || digits(number).endsWith(asked)
       }),
     ),
+  source: (call, values) => values.includes(besideOf(call).source ?? ''),
+  label: (call, values) => values.some((label) => besideOf(call).labels.includes(label)),
   text: (call, values) => values.some((text) => isFound(wordsSaid(call), text)),
 }
 

@@ -44,18 +44,6 @@ CREATE TABLE `call_documents` (
 );
 --> statement-breakpoint
 -- WITHOUT ROWID was added by hand, here and below: drizzle-kit does not know it.
-CREATE TABLE `call_labels` (
-	`seq` integer NOT NULL,
-	`label` text NOT NULL,
-	`project_id` integer NOT NULL,
-	`created_at` integer NOT NULL,
-	`id` text NOT NULL,
-	PRIMARY KEY(`seq`, `label`),
-	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
-) WITHOUT ROWID;
---> statement-breakpoint
-CREATE INDEX `call_labels_by_label` ON `call_labels` (`project_id`,`label`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `call_parts` (
 	`seq` integer NOT NULL,
 	`turn_count` integer NOT NULL,
