@@ -93,7 +93,6 @@ const name = sql.placeholder('name')
 const isNamed = sql`${isOfProject} and (${name} = '' or instr(lower(name), lower(${name})) > 0)`
 
 const isAfter = sql`(created_at, id) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`
-const isOneOf = sql`${knowledgeItems.seq} in (select value from json_each(${sql.placeholder('seqs')}))`
 
 const queries = preparedQueries((db) => ({
   byId: db.select(itemColumns).from(knowledgeItems).where(isItem).prepare(),
@@ -131,15 +130,12 @@ const queries = preparedQueries((db) => ({
     .prepare(),
   count: db.select({ items: sql<number>`count(*)` }).from(knowledgeItems).where(isNamed).prepare(),
   bySeqs: db
-    .select({ ...itemColumns, seq: knowledgeItems.seq })
+    .select({
+      ...{ ...headColumns, seq: knowledgeItems.seq },
+      text: sql<string>`case when ${sql.placeholder('hasText')} then text else '' end`,
+    })
     .from(knowledgeItems)
-    .where(isOneOf)
-    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
-    .prepare(),
-  headsBySeqs: db
-    .select(headColumns)
-    .from(knowledgeItems)
-    .where(isOneOf)
+    .where(sql`${knowledgeItems.seq} in (select value from json_each(${sql.placeholder('seqs')}))`)
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
     .prepare(),
 }))
@@ -223,7 +219,7 @@ export class Knowledge {
   async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
     if (seqs.length === 0) return new Map()
     const { bySeqs } = queries(this.#options.store(projectId).read)
-    const rows = await bySeqs.all({ seqs: JSON.stringify(seqs) })
+    const rows = await bySeqs.all({ seqs: JSON.stringify(seqs), hasText: 1 })
     return new Map(rows.map((row) => [row.seq, JSON.stringify(toItem(row))]))
   }
 
@@ -352,13 +348,11 @@ async function* readSlices(
   sizes: readonly SizedRow[],
   fields: readonly ItemField[],
 ): AsyncGenerator<string> {
-  const { bySeqs, headsBySeqs } = queries(read)
+  const { bySeqs } = queries(read)
+  const hasText = fields.includes('text') ? 1 : 0
   let comma = ''
   for (const slice of inSlices(sizes, sliceCharsMax)) {
-    const seqs = JSON.stringify(slice)
-    const items: ItemRow[] = fields.includes('text')
-      ? await bySeqs.all({ seqs })
-      : (await headsBySeqs.all({ seqs })).map((head) => ({ ...head, text: '' }))
+    const items: ItemRow[] = await bySeqs.all({ seqs: JSON.stringify(slice), hasText })
     if (items.length === 0) continue
     yield comma + items.map((item) => JSON.stringify(toItem(item), [...fields])).join(',')
     comma = ','
