@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -93,9 +94,11 @@ describe('NDJSON', () => {
 
   test('is read from the database only as fast as the client takes it, and no further once it goes', async () => {
     const project = await service.mintProject()
+    // Hard to compress, so that the client takes as long as for the texts themselves.
+    const randomText = () => randomBytes(75_000).toString('base64')
     // A few at once: a database on a server takes no larger statements.
     for (let n = 0; n < 300; n += 20) {
-      const some = Array.from({ length: 20 }, (_, m) => ({ id: `c${n + m}`, ...said('x'.repeat(100_000)) }))
+      const some = Array.from({ length: 20 }, (_, m) => ({ id: `c${n + m}`, ...said(randomText()) }))
       await putCalls(service.services, project.projectId, some)
     }
     const { calls } = service.services
