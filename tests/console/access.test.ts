@@ -40,6 +40,7 @@ const levels: Record<string, Level> = {
   'GET /projects/:project/calls': 'members',
   'GET /projects/:project/calls/facets': 'members',
   'GET /projects/:project/calls/:id': 'members',
+  'GET /projects/:project/calls/:id/details': 'members',
   'DELETE /projects/:project/calls/:id': 'members',
   'GET /projects/:project/overview/figures': 'members',
   'GET /projects/:project/overview/days': 'members',

@@ -69,7 +69,8 @@ function stringsOf(schema: Schema): fc.Arbitrary<string> {
   const matches = new RegExp(pattern, 'u')
   // A pattern that looks ahead is found by chance only: those of ours allow most texts.
   const found = /\(\?[=!]/.test(pattern) ? texts : fc.oneof(fc.stringMatching(matches), texts)
-  return found.filter((text) => matches.test(text) && text.isWellFormed() && [...text].length <= maxLength)
+  const fits = ({ length }: string[]) => length >= minLength && length <= maxLength
+  return found.filter((text) => matches.test(text) && text.isWellFormed() && fits([...text]))
 }
 
 /** The same value with a part replaced, removed, added or made far too large. */
