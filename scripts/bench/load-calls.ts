@@ -45,7 +45,9 @@ function insertAll(
   const insertHead = db.prepare(`
     insert into calls (seq, project_id, id, created_at, change_seq, ${columns.map(([, { name }]) => name)})
     values (?, ${projectId}, ?, ?, ?, ${columns.map(() => '?')})`)
-  const insertDocument = db.prepare('insert into call_documents (seq, document) values (?, ?)')
+  const insertDocument = db.prepare(
+    'insert into call_documents (seq, call_change_seq, document) values (?, ?, ?)',
+  )
   const insertWords = db.prepare(`insert into call_words_${projectId} (rowid, words) values (?, ?)`)
   const words = new CallWords()
   let seq = 0
@@ -55,7 +57,7 @@ function insertAll(
     const head: Record<string, string | number | null> = toHead({ ...unserved, call, document })
     seq++
     insertHead.run([seq, id, Date.parse(call.createdAt), seq, ...columns.map(([name]) => head[name] ?? null)])
-    insertDocument.run(seq, document)
+    insertDocument.run(seq, seq, document)
     if (hasWords) insertWords.run(seq, words.of(call))
   }
 }

@@ -144,8 +144,11 @@ function writeDocuments({ projectId, writes }: Batch): SQL[] {
     ...forWritten(
       { projectId, writes },
       documents,
-      (calls) => sql`insert into call_documents (seq, document) select calls.seq, value from ${calls}
-        where true on conflict (seq) do update set has_parts = false, document = excluded.document`,
+      (
+        calls,
+      ) => sql`insert into call_documents (seq, call_change_seq, document) select calls.seq, calls.change_seq, value from ${calls}
+        where true on conflict (seq) do update set call_change_seq = excluded.call_change_seq,
+          has_parts = false, document = excluded.document`,
     ),
     // A long document has its own statement: inside the JSON object SQLite would parse it.
     ...long.flatMap((write) =>
@@ -154,8 +157,9 @@ function writeDocuments({ projectId, writes }: Batch): SQL[] {
         [withoutValue(write)],
         (
           calls,
-        ) => sql`insert into call_documents (seq, document) select calls.seq, ${write.after.document} from ${calls}
-          where true on conflict (seq) do update set has_parts = false, document = excluded.document`,
+        ) => sql`insert into call_documents (seq, call_change_seq, document) select calls.seq, calls.change_seq, ${write.after.document} from ${calls}
+          where true on conflict (seq) do update set call_change_seq = excluded.call_change_seq,
+          has_parts = false, document = excluded.document`,
       ),
     ),
   ]

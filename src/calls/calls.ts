@@ -37,7 +37,7 @@ const queries = preparedQueries((db) => {
     /** The document is null when it has more than `bytesMax`. */
     byId: db
       .select({
-        changeSeq: sql<number>`calls.change_seq`,
+        changeSeq: sql<number>`case when has_parts then calls.change_seq else call_change_seq end`,
         bytes: servedBytes,
         document: sql<JsonBytes | null>`case when ${servedBytes} <= ${sql.placeholder('bytesMax')}
           then cast(${servedDocument} as blob) end`,

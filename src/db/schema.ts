@@ -187,6 +187,8 @@ export const callsWithoutWords = sqliteTable('calls_without_words', {
 /** A call exactly as it is served: its thirteen fields as one JSON text, written once at ingest. */
 export const callDocuments = sqliteTable('call_documents', {
   seq: callSeq(),
+  /** The call's `change_seq` when the document was written, so that reading the document need not read the call. */
+  callChangeSeq: integer('call_change_seq').notNull(),
   /** Whether turns in call_parts follow. Stands before the document, so that SQLite need not read through that. */
   hasParts: integer('has_parts', { mode: 'boolean' }).notNull().default(false),
   document: text().notNull(),

@@ -38,6 +38,7 @@ CREATE TABLE `call_details` (
 --> statement-breakpoint
 CREATE TABLE `call_documents` (
 	`seq` integer PRIMARY KEY NOT NULL,
+	`call_change_seq` integer NOT NULL,
 	`has_parts` integer DEFAULT false NOT NULL,
 	`document` text NOT NULL,
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
