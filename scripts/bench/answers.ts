@@ -10,15 +10,20 @@ export async function checkSameAnswers(
 ): Promise<void> {
   for (const path of paths.slice(0, pathsCheckedMax)) {
     const [ours, theirs] = await Promise.all([
-      bytesOf(service.url + path, key),
-      bytesOf(ceiling.url + path, key),
+      textOf(service.url + path, key),
+      textOf(ceiling.url + path, key),
     ])
-    if (!ours.equals(theirs)) throw new Error(`Service and ceiling differ at ${path}`)
+    if (withoutNext(ours) !== withoutNext(theirs)) throw new Error(`Service and ceiling differ at ${path}`)
   }
 }
 
-async function bytesOf(url: string, key: string): Promise<Buffer> {
+async function textOf(url: string, key: string): Promise<string> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
   if (!response.ok) throw new Error(`${url} answered ${response.status}`)
-  return Buffer.from(await response.arrayBuffer())
+  return await response.text()
+}
+
+/** The ceiling makes no cursors. */
+function withoutNext(page: string): string {
+  return page.replace(/,"next":(null|"[^"]*")}}$/, '}}')
 }
