@@ -1,10 +1,9 @@
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
-import { inSlices, type SizedRow } from '../db/slices.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
+import type { SizedRow } from '../db/slices.ts'
+import type { StoreOf } from '../db/store.ts'
 import { chunkWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
@@ -16,14 +15,13 @@ import type { Chunk } from './chunking/chunks.ts'
 import type { VectorIndex } from './index/vector-index.ts'
 import type { Indexer } from './indexer.ts'
 import { readCursor, writeCursor } from './item-cursor.ts'
-import { type ItemField, type ItemListRequest, type ItemSlices, itemFields } from './item-list.ts'
+import { type ItemListRequest, type ItemSlices, itemFields } from './item-list.ts'
+import { type ItemHead, itemQueries, readSlices, toItem } from './item-rows.ts'
 import { leaseMsDefault } from './leases.ts'
 import type { Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 import type { TextThreads } from './text-threads.ts'
 
 const pageLimitDefault = 20
-/** The list of items is read in slices of about this many characters of text. */
-const sliceCharsMax = 2_097_152
 
 /** Gives the statements to commit in the same transaction as the item. */
 type Alongside = (itemId: string) => readonly SQL[]
@@ -64,81 +62,6 @@ export interface CreatedItem {
   /** Whether vector search finds it. */
   isIndexed: boolean
 }
-
-/** An item without its text. */
-export interface ItemHead {
-  id: string
-  name: string
-  description: string
-  /** Milliseconds since 1970. */
-  createdAt: number
-}
-
-interface ItemRow extends ItemHead {
-  text: string
-}
-
-const headColumns = {
-  id: knowledgeItems.id,
-  name: knowledgeItems.name,
-  description: knowledgeItems.description,
-  createdAt: knowledgeItems.createdAt,
-}
-
-const itemColumns = { ...headColumns, text: knowledgeItems.text }
-const isOfProject = eq(knowledgeItems.projectId, sql.placeholder('projectId'))
-const isItem = and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id')))
-const name = sql.placeholder('name')
-// `lower` changes ASCII letters only.
-const isNamed = sql`${isOfProject} and (${name} = '' or instr(lower(name), lower(${name})) > 0)`
-
-const isAfter = sql`(created_at, id) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`
-
-const queries = preparedQueries((db) => ({
-  byId: db.select(itemColumns).from(knowledgeItems).where(isItem).prepare(),
-  headById: db.select(headColumns).from(knowledgeItems).where(isItem).prepare(),
-  changeSeqById: db
-    .select({ changeSeq: knowledgeItems.changeSeq })
-    .from(knowledgeItems)
-    .where(isItem)
-    .prepare(),
-  seqById: db.select({ seq: knowledgeItems.seq }).from(knowledgeItems).where(isItem).prepare(),
-  heads: db
-    .select(headColumns)
-    .from(knowledgeItems)
-    .where(isOfProject)
-    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
-    .prepare(),
-  sizes: db
-    .select({
-      seq: knowledgeItems.seq,
-      createdAt: knowledgeItems.createdAt,
-      id: knowledgeItems.id,
-      chars: sql<number>`octet_length(${knowledgeItems.text})`,
-    })
-    .from(knowledgeItems)
-    .where(sql`${isOfProject} and ${isAfter}`)
-    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
-    .limit(sql.placeholder('rows'))
-    .prepare(),
-  page: db
-    .select({ ...headColumns, textBytes: sql<number>`octet_length(${knowledgeItems.text})` })
-    .from(knowledgeItems)
-    .where(sql`${isNamed} and ${isAfter}`)
-    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
-    .limit(sql.placeholder('rows'))
-    .prepare(),
-  count: db.select({ items: sql<number>`count(*)` }).from(knowledgeItems).where(isNamed).prepare(),
-  bySeqs: db
-    .select({
-      ...{ ...headColumns, seq: knowledgeItems.seq },
-      text: sql<string>`case when ${sql.placeholder('hasText')} then text else '' end`,
-    })
-    .from(knowledgeItems)
-    .where(sql`${knowledgeItems.seq} in (select value from json_each(${sql.placeholder('seqs')}))`)
-    .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
-    .prepare(),
-}))
 
 /** A project's knowledge: items, each with its chunks, keyword rows and vectors. */
 export class Knowledge {
@@ -208,7 +131,7 @@ export class Knowledge {
   ): Promise<ItemSlices> {
     const { read } = this.#options.store(projectId)
     const rows = limit === undefined ? -1 : limit + 1
-    const found = await queries(read).sizes.all({ projectId, rows, ...readCursor(cursor) })
+    const found = await itemQueries(read).sizes.all({ projectId, rows, ...readCursor(cursor) })
     const listed = found.slice(0, limit)
     const last = found.length > listed.length ? listed.at(-1) : undefined
     const sizes = listed.map(({ seq, chars }): SizedRow => [seq, chars])
@@ -218,7 +141,7 @@ export class Knowledge {
   /** Items as JSON by their row numbers, without those that are not there. */
   async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
     if (seqs.length === 0) return new Map()
-    const { bySeqs } = queries(this.#options.store(projectId).read)
+    const { bySeqs } = itemQueries(this.#options.store(projectId).read)
     const rows = await bySeqs.all({ seqs: JSON.stringify(seqs), hasText: 1 })
     return new Map(rows.map((row) => [row.seq, JSON.stringify(toItem(row))]))
   }
@@ -230,7 +153,7 @@ export class Knowledge {
   ): Promise<ItemPage> {
     const { read, readAside } = this.#options.store(projectId)
     // Only a search by name scans many rows. One more row shows whether there is a next page.
-    const found = await queries(name ? readAside : read).page.all({
+    const found = await itemQueries(name ? readAside : read).page.all({
       ...{ projectId, name, rows: limit + 1 },
       ...readCursor(cursor),
     })
@@ -245,7 +168,7 @@ export class Knowledge {
   /** How many items have this in their names; all of them without a name. */
   async count(projectId: number, name = ''): Promise<number> {
     const { readAside } = this.#options.store(projectId)
-    return (await queries(readAside).count.get({ projectId, name }))?.items ?? 0
+    return (await itemQueries(readAside).count.get({ projectId, name }))?.items ?? 0
   }
 
   /** The name of each item and the SHA-256 of its text: enough to tell whether an item exists already. */
@@ -269,23 +192,23 @@ export class Knowledge {
 
   /** Every item's head, newest first. */
   async heads(projectId: number): Promise<ItemHead[]> {
-    return await queries(this.#options.store(projectId).read).heads.all({ projectId })
+    return await itemQueries(this.#options.store(projectId).read).heads.all({ projectId })
   }
 
   /** Null when the project has no such item. */
   async head(projectId: number, id: string): Promise<ItemHead | null> {
-    return (await queries(this.#options.store(projectId).read).headById.get({ projectId, id })) ?? null
+    return (await itemQueries(this.#options.store(projectId).read).headById.get({ projectId, id })) ?? null
   }
 
   /** The number of the item's last change. @throws not_found */
   async changeSeq(projectId: number, id: string): Promise<number> {
-    const row = await queries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })
+    const row = await itemQueries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })
     if (!row) throw itemNotFound()
     return row.changeSeq
   }
 
   async get(projectId: number, id: string): Promise<Item> {
-    const row = await queries(this.#options.store(projectId).read).byId.get({ projectId, id })
+    const row = await itemQueries(this.#options.store(projectId).read).byId.get({ projectId, id })
     if (!row) throw itemNotFound()
     return toItem(row)
   }
@@ -293,7 +216,7 @@ export class Knowledge {
   /** Deletes an item with all its chunks and vectors. */
   async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { read, freeing: write } = this.#options.store(projectId)
-    const found = await queries(read).seqById.get({ projectId, id })
+    const found = await itemQueries(read).seqById.get({ projectId, id })
     if (!found) throw itemNotFound()
     const { seq: itemSeq } = found
     const idHash = this.#options.recordHash(projectId, 'item', id)
@@ -341,26 +264,6 @@ export class Knowledge {
       detail: `text has ${bytes} bytes of UTF-8; at most ${textBytesMax} are accepted. Split it into several items.`,
     })
   }
-}
-
-async function* readSlices(
-  read: ReadDatabase,
-  sizes: readonly SizedRow[],
-  fields: readonly ItemField[],
-): AsyncGenerator<string> {
-  const { bySeqs } = queries(read)
-  const hasText = fields.includes('text') ? 1 : 0
-  let comma = ''
-  for (const slice of inSlices(sizes, sliceCharsMax)) {
-    const items: ItemRow[] = await bySeqs.all({ seqs: JSON.stringify(slice), hasText })
-    if (items.length === 0) continue
-    yield comma + items.map((item) => JSON.stringify(toItem(item), [...fields])).join(',')
-    comma = ','
-  }
-}
-
-function toItem({ id, name, description, text, createdAt }: ItemRow): Item {
-  return { id, name, description, text, createdAt: new Date(createdAt).toISOString() }
 }
 
 export function itemNotFound(): AppError {

@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import type { ItemHead } from '../knowledge.ts'
+import type { ItemHead } from '../item-rows.ts'
 
 type Test<Field> = (field: Field) => boolean
 /** Makes the test from a condition's value; `at` is the condition's place in the request. */
