@@ -104,13 +104,17 @@ const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${nam
 function changeHeads(projectId: number, writes: readonly PendingWrite[]): SQL {
   const heads = writes
     .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
-    .map(({ id, seenChangeSeq, after }) => ({ ...toHead(after), id, seen: seenChangeSeq }))
+    .map(({ id, seenChangeSeq, after }) => ({
+      ...toHead(after),
+      ...{ id, createdAt: Date.parse(after.call.createdAt), seen: seenChangeSeq },
+    }))
   return sql`
     insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
-    select seen.seq, seen.project_id, seen.id, seen.created_at, ${newChangeSeq(projectId)}, ${values}
+    select seen.seq, seen.project_id, seen.id, value ->> 'createdAt', ${newChangeSeq(projectId)}, ${values}
     from json_each(${JSON.stringify(heads)}) cross join calls as seen on seen.project_id = ${projectId}
       and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
-    where true on conflict (seq) do update set ${replaced}, change_seq = excluded.change_seq returning id`
+    where true on conflict (seq) do update set ${replaced}, created_at = excluded.created_at,
+      change_seq = excluded.change_seq returning id`
 }
 
 function writeDocuments(projectId: number, writes: readonly PendingWrite[]): SQL[] {

@@ -11,7 +11,6 @@ const mergedFields = [
   'endedReason',
   'callerNumber',
   'calledNumber',
-  'isEngaged',
   'callAnalysis',
   'transcript',
 ] as const
@@ -19,7 +18,7 @@ const mergedFields = [
 /**
  * The call after a change. Pure: the same change twice gives the same call. Among events with `occurredAt`, the newest
  * decides each field that it sets, in whatever order they arrive. An older event fills only fields that are still
- * empty, and never `isEngaged`, where false may mean that nothing was said.
+ * empty; `isEngaged` is until a request has named it. The first request that names `createdAt` sets it.
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
@@ -31,7 +30,7 @@ export function mergeCall(
   now: number,
 ): StoredCall {
   const times = checkChange(id, change)
-  const before = stored ?? newCall(id, times.createdAt ?? now)
+  const before = stored ?? newCall(id, now)
   const { isLate, occurredAt, updatedAt } = eventTimes(times, before.occurredAt)
   const call = { ...before.call }
 
@@ -40,6 +39,10 @@ export function mergeCall(
     if (value === undefined || (isLate && (isEmpty(value) || !isEmpty(call[field])))) continue
     Object.assign(call, { [field]: value })
   }
+  // False is no sign that nothing was said, so what was said is remembered.
+  if (change.isEngaged !== undefined && !(isLate && before.engagementSaid)) call.isEngaged = change.isEngaged
+  if (before.createdOnArrival && times.createdAt !== null)
+    call.createdAt = new Date(times.createdAt).toISOString()
   // Completion is a fact that no order of events undoes, so a late event may still bring it.
   if (change.status === 'completed') call.status = 'completed'
   if (change.transcript) call.transcript = call.transcript.map(onlyTurn)
@@ -51,7 +54,14 @@ export function mergeCall(
   const document = toDocument(call)
   const isChanged = !stored || metadata !== before.metadata || document !== stored.document
   if (updatedAt !== null || isChanged) call.updatedAt = new Date(updatedAt ?? now).toISOString()
-  return { call, document: withUpdatedAt(document, call.updatedAt), occurredAt, metadata }
+  return {
+    call,
+    document: withUpdatedAt(document, call.updatedAt),
+    occurredAt,
+    createdOnArrival: before.createdOnArrival && times.createdAt === null,
+    engagementSaid: before.engagementSaid || change.isEngaged !== undefined,
+    metadata,
+  }
 }
 
 /**
@@ -67,8 +77,8 @@ export function eventTimes(times: ReturnType<typeof checkChange>, newestAt: numb
   }
 }
 
-function newCall(id: string, createdAt: number): Omit<StoredCall, 'document'> {
-  const time = new Date(createdAt).toISOString()
+function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
+  const time = new Date(now).toISOString()
   return {
     call: {
       id,
@@ -86,6 +96,8 @@ function newCall(id: string, createdAt: number): Omit<StoredCall, 'document'> {
       updatedAt: time,
     },
     occurredAt: null,
+    createdOnArrival: true,
+    engagementSaid: false,
     metadata: null,
   }
 }

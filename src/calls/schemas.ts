@@ -69,7 +69,10 @@ export const CallChange = Type.Partial(
       { at: Type.Integer({ minimum: 0, description: 'Index of the first of `turns`.' }), turns: Turns },
       { description: 'Turns that follow what is stored; what is already there and equal is skipped.' },
     ),
-    createdAt: told(Time, 'When the call began, by default now. Once the call is stored it has no effect.'),
+    createdAt: told(
+      Time,
+      'When the call began, by default now; once a request has named it, it has no effect.',
+    ),
     updatedAt: told(Time, 'By default the time of the change.'),
     occurredAt: nullable(Time, 'When the event behind this request happened; an older one only fills gaps.'),
     metadata: nullable(Json, 'Up to 64 KiB; stored and erased with the call, never shown under /v1.'),
