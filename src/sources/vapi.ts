@@ -85,7 +85,12 @@ function readStatus(message: Fields): SourceUpdate {
   const hasEnded = message.text('status') === 'ended'
   const { id, change, details } = readCommon(message)
   const status = hasEnded ? 'completed' : 'live'
-  return updateOf(id, { ...change, status, endedReason: message.text('endedReason') }, details)
+  // Without a time it makes no snapshot of the conversation late, and it says nothing that others contradict.
+  return updateOf(
+    id,
+    { ...change, status, endedReason: message.text('endedReason'), occurredAt: undefined },
+    details,
+  )
 }
 
 function readConversation(message: Fields): SourceUpdate {

@@ -73,6 +73,15 @@ const vapi: Session = {
     },
     {
       message: {
+        ...{ type: 'conversation-update', timestamp: 1700000006000, ...vapiCommon },
+        messagesOpenAIFormatted: [
+          { role: 'assistant', content: conversation[0] },
+          { role: 'user', content: conversation[1] },
+        ],
+      },
+    },
+    {
+      message: {
         ...{ type: 'status-update', timestamp: 1700000063000, status: 'ended', ...vapiCommon },
         endedReason: 'customer-ended-call',
       },
