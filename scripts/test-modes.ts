@@ -8,6 +8,7 @@ const modes = process.argv.length > 2 ? process.argv.slice(2) : ['remote', 'repl
 const tests = [
   'tests/auth/keys.test.ts',
   'tests/calls',
+  'tests/changes',
   // Browsers show the same in each mode.
   ...readdirSync('tests/console')
     .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.browser.test.ts'))

@@ -12,6 +12,8 @@ interface DenoHttp {
 }
 
 const peers = new WeakMap<Request, string>()
+// Deno warns whoever reads its own signal, because it aborts that after every answer.
+const neverAborted = new AbortController().signal
 
 try {
   readArguments()
@@ -26,6 +28,7 @@ async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
   const server = Deno.serve(
     { port, hostname: host, onListen: () => undefined },
     (request, { remoteAddr }) => {
+      Object.defineProperty(request, 'signal', { value: neverAborted })
       if (remoteAddr.hostname) peers.set(request, remoteAddr.hostname)
       const answer = Promise.resolve(fetch(request))
       const done = () => inFlight.delete(answer)

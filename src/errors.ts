@@ -7,6 +7,7 @@ export const errorStatus = {
   not_signed_in: 401,
   wrong_credentials: 401,
   ip_address_not_allowed: 403,
+  insufficient_scope: 403,
   forbidden: 403,
   invalid_request: 400,
   not_found: 404,

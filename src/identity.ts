@@ -3,10 +3,23 @@
 /** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
 export type Role = 'owner' | 'member'
 
+/** What API keys may be allowed to do, from most to least: each scope allows all that the later ones allow. */
+export const keyScopes = ['full', 'read', 'search'] as const
+export type KeyScope = (typeof keyScopes)[number]
+
+/** Whether a key of the scope `held` may do what needs the scope `needed`. */
+export function scopeAllows(held: KeyScope | null, needed: KeyScope): boolean {
+  return held !== null && keyScopes.indexOf(held) <= keyScopes.indexOf(needed)
+}
+
 /** The key that a request carries, and the one project it belongs to. */
 export interface Caller {
   readonly projectId: number
   readonly keyId: string
+  /** Null for an ingest key. */
+  readonly scope: KeyScope | null
+  /** Whose pages may read the answer in a browser. */
+  readonly allowedOrigins: readonly string[]
   /** Null when it is unknown. */
   readonly clientAddress: () => string | null
 }

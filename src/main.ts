@@ -7,6 +7,8 @@ import { Supervisor, workerVariable } from './start/supervisor.ts'
 // Starts the service on Bun; the only file that knows it.
 
 const workersMax = 64
+/** How long a connection may be silent while its client waits for changes. */
+const silentSecondsMin = 60
 
 try {
   const worker = process.env[workerVariable]
@@ -39,18 +41,25 @@ async function supervise(workers: number): Promise<void> {
 /** @param worker its number, when a supervisor has started it */
 async function startOnBun(worker: number | null): Promise<void> {
   let server: ReturnType<typeof Bun.serve> | undefined
+  let silentSeconds = silentSecondsMin
   const listen = async (options: ListenOptions): Promise<Listener> => {
     const { port, host, sharesPort, keepAliveSeconds, fetch } = options
     const listening = Bun.serve({
       port,
       hostname: host,
       reusePort: sharesPort,
-      fetch,
+      // Node tells it by itself. A client that knows does not send a request into a connection that is closing.
+      fetch: async (request) => {
+        const answer = await fetch(request)
+        answer.headers.set('Keep-Alive', `timeout=${keepAliveSeconds}`)
+        return answer
+      },
       // Limits on bodies are ours: Bun's own answer to a large one is a bare 413.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: keepAliveSeconds,
     })
     server = listening
+    silentSeconds = Math.max(silentSecondsMin, keepAliveSeconds)
     return {
       origin: listening.url.origin,
       port: listening.port ?? port,
@@ -59,5 +68,6 @@ async function startOnBun(worker: number | null): Promise<void> {
     }
   }
   const peerAddress = (request: Request) => server?.requestIP(request)?.address ?? null
-  await start({ listen, peerAddress }, worker)
+  const keepOpen = (request: Request) => server?.timeout(request, silentSeconds)
+  await start({ listen, peerAddress, keepOpen }, worker)
 }

@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
+import { ownKeyRoutes } from './auth/routes.ts'
 import { callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
+import { Call } from './calls/schemas.ts'
+import { changeRoutes } from './changes/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'
@@ -26,6 +29,7 @@ import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
+import { Item } from './knowledge/schemas.ts'
 import { tooManySearches } from './knowledge/search/search.ts'
 import { tooManyTexts } from './knowledge/text-threads.ts'
 import type { RequestRecord } from './observability/log.ts'
@@ -39,6 +43,7 @@ export function createServer(
   services: Services,
   peerAddress: PeerAddress,
   recordRequest: (record: RequestRecord) => void = (record) => services.log.info(record, 'request'),
+  keepOpen: (request: Request) => void = () => undefined,
 ) {
   const { config, log, metrics } = services
   const { publicUrl } = config
@@ -93,6 +98,14 @@ export function createServer(
     .use(callRoutes(services.calls, buffers))
     .use(knowledgeRoutes({ ...services, buffers }))
     .use(erasureRoutes(services.erasureReceipts))
+    .use(ownKeyRoutes(services.keys))
+    .use(
+      changeRoutes({
+        ...{ ...services, admission, buffers, records: { Call, Item } },
+        keepOpen: (request) => keepOpen(contexts.of(request).received),
+        onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
+      }),
+    )
     .use(
       vapiRoutes({
         search: services.search,

@@ -186,7 +186,7 @@ function sentence(error: ErrorObject): string {
     case 'type':
       return `must be ${withArticle(error.params.type)}`
     case 'enum':
-      return `must be one of ${(error.params.allowedValues as unknown[]).join(', ')}`
+      return `must be one of ${(error.params.allowedValues as unknown[]).filter((value) => value !== null).join(', ')}`
     case 'format':
       return (typeof error.data === 'string' && hiddenProblem(error.data)) || 'is not valid'
     case 'const':

@@ -22,6 +22,13 @@ describe('the documentation, read as files', () => {
     expect(page.match(/(src|href)="[^"]*"/g)?.filter((link) => /:\/\//.test(link)) ?? []).toEqual([])
   })
 
+  test('every page names its charset', async () => {
+    for (const path of ['/docs', '/docs/errors', '/docs/guide', '/docs/guide/agents', '/console']) {
+      const { headers } = await fetch(service.url + path)
+      expect([path, headers.get('content-type')]).toEqual([path, 'text/html; charset=utf-8'])
+    }
+  })
+
   test('it has an icon, which browsers request by themselves', async () => {
     const icon = await fetch(`${service.url}/favicon.ico`)
     expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
@@ -57,7 +64,8 @@ describe.if(browserPath !== null)('the documentation, in a browser without inter
     page = await context.newPage()
     page.on('console', (message) => {
       const text = message.text()
-      if (message.type() === 'error' || /security policy/i.test(text)) complaints.push(text)
+      if (['error', 'warning'].includes(message.type()) || /security policy/i.test(text))
+        complaints.push(text)
     })
     page.on('pageerror', (error) => complaints.push(String(error)))
     await page.goto(`${service.url}/docs/`, { waitUntil: 'networkidle' })

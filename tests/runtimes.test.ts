@@ -13,6 +13,7 @@ import { repository } from './support/process.ts'
 import { head, rawRequest } from './support/raw-http.ts'
 import { everyRuntime } from './support/runtimes.ts'
 import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
+import { until } from './support/until.ts'
 
 // One contract, on every runtime: what each does by itself with HTTP must not show.
 
@@ -269,6 +270,21 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       }
     })
 
+    test('two Hosts are 400, also when they are the same', async () => {
+      for (const second of ['localhost', 'elsewhere.example', '']) {
+        const text = `GET /v1/calls HTTP/1.1\r\nHost: localhost\r\nhost: ${second}\r\nAuthorization: Bearer ${key}\r\n\r\n`
+        expect([second, (await rawRequest(service.url, text)).status]).toEqual([second, 400])
+      }
+    })
+
+    // Deno's server keeps idle connections open for good.
+    test.skipIf(name === 'Deno')('how long an idle connection stays open is told', async () => {
+      for (const path of ['/health', '/v1/calls', '/nowhere']) {
+        const { headers } = await raw(`GET ${path} HTTP/1.1`)
+        expect([path, headers.get('keep-alive')]).toEqual([path, 'timeout=75'])
+      }
+    })
+
     test('a request without a Host is answered, and needs its key', async () => {
       expect((await rawRequest(service.url, 'GET /health HTTP/1.0\r\n\r\n')).status).toBe(200)
       expect((await rawRequest(service.url, 'GET /v1/calls HTTP/1.0\r\n\r\n')).status).toBe(401)
@@ -378,6 +394,38 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     test('a parameter that is not a number is 400', async () => {
       await expectProblem(await send('GET', '/v1/calls?limit=x'), 'invalid_request', 'Invalid request')
     })
+  })
+
+  test('changes reach who waits and who streams, and those that leave are forgotten', async () => {
+    let [next, hasMore] = [0, true]
+    while (hasMore)
+      ({ next, hasMore } = await (
+        await send('GET', `/v1/changes?after=${next}&limit=1000&include=none`)
+      ).json())
+    const waiting = async () =>
+      Number(/^callbook_waiting_readers (\d+)$/m.exec(await (await send('GET', '/metrics')).text())?.[1])
+    const open = (headers: Record<string, string>) =>
+      opened(
+        head(`GET /v1/changes?after=${next}&wait=30 HTTP/1.1`, {
+          Authorization: `Bearer ${key}`,
+          ...headers,
+        }),
+      )
+    const readers = await Promise.all([{}, {}, {}, {}].map(() => open({})))
+    const streams = await Promise.all([{}, {}, {}, {}].map(() => open({ Accept: 'text/event-stream' })))
+    await until(async () => (await waiting()) === 8)
+    for (const { socket } of [...readers.slice(1), ...streams.slice(1)]) socket.destroy()
+    // Deno does not tell who has left before the answer.
+    const left = name === 'Deno' ? 5 : 2
+    await until(async () => (await waiting()) === left, 'Forgetting those that left')
+    expect((await send('PUT', '/ingest/calls/changed', {})).status).toBe(201)
+    for (const { socket, received } of [...readers.slice(0, 1), ...streams.slice(0, 1)]) {
+      await printed(received, /"id":"changed"/, 5_000)
+      expect(received()).toContain('"id":"changed"')
+      socket.destroy()
+    }
+    await until(async () => (await waiting()) === 0)
+    expect((await send('DELETE', '/v1/calls/changed')).status).toBe(200)
   })
 
   test('knowledge is created, listed, read, found, previewed and deleted', async () => {

@@ -25,7 +25,7 @@ export function loadCalls(
   insertAll(db, projectId, calls)
   for (const { sql } of indexes) db.exec(sql)
   db.exec(`
-    update projects set change_seq = 1 where id = ${projectId};
+    update projects set change_seq = (select count(*) from calls where project_id = ${projectId}) where id = ${projectId};
     commit;
     pragma wal_checkpoint(truncate)`)
   db.close()
@@ -39,7 +39,7 @@ function insertAll(
   const insertHead = db.prepare(`
     insert into calls (seq, project_id, id, created_at, updated_at, status, evaluation, is_engaged, duration,
       caller_number, called_number, ended_reason, document_chars, change_seq)
-    values (?, ${projectId}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`)
+    values (?, ${projectId}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const insertDocument = db.prepare('insert into call_documents (seq, document) values (?, ?)')
   let seq = 0
   for (const { id, change } of calls) {
@@ -59,6 +59,7 @@ function insertAll(
       call.calledNumber,
       call.endedReason,
       document.length,
+      seq,
     )
     insertDocument.run(seq, document)
   }

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { checkCallLine, idOfLine } from '../../src/calls/call-line.ts'
+import { idOfLine, readExportedLine } from '../../src/calls/call-line.ts'
+import type { OwnDetails } from '../../src/calls/details.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { AppError, invalidRequest } from '../../src/errors.ts'
 import { parseJson } from '../../src/http/json-body.ts'
@@ -34,6 +35,7 @@ interface LineError {
 interface BatchEntry {
   id: string
   change: CallChange
+  own?: OwnDetails
   line: number
 }
 
@@ -101,8 +103,8 @@ export class CallsImport {
       if (!line.bytes) throw tooLong(bytesMax)
       const value = parseJson(line.bytes)
       id = idOfLine(value)
-      const change = checkCallLine(value)
-      return { id: change.id, change, line: line.number }
+      const { change, own } = readExportedLine(value)
+      return { id: change.id, change, own, line: line.number }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       this.#refuse(line.number, id, error)

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { KeyRecord } from '../../src/auth/keys.ts'
 import { AppError, invalidRequest } from '../../src/errors.ts'
+import { type KeyScope, keyScopes } from '../../src/identity.ts'
 import { columns, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -8,7 +9,9 @@ interface CreateOptions {
   project: string
   name: string
   kind: 'live' | 'ingest'
+  scope?: KeyScope
   allowIp: string[]
+  allowOrigin: string[]
   expires?: string
   json?: true
 }
@@ -31,24 +34,38 @@ function addCreate(key: Command, shell: Shell): void {
         .choices(['live', 'ingest'])
         .default('live'),
     )
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'what a live key may do: full is everything under /v1, read changes nothing, search finds knowledge and ' +
+          'nothing else (default: full)',
+      ).choices(keyScopes),
+    )
     .option(
       '--allow-ip <address>',
       'IPv4 or IPv6 address or CIDR range that may use the key; may be repeated (default: everyone)',
-      (entry: string, entries: string[]) => [...entries, entry],
+      collect,
+      [],
+    )
+    .option(
+      '--allow-origin <origin>',
+      'origin such as https://app.example.com whose pages may use a read or search key in a browser; may be repeated ' +
+        '(default: none)',
+      collect,
       [],
     )
     .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (from its start in UTC)')
-    .option('--json', 'print {"id","key","name","kind","allowedIps","expiresAt"}')
-    .action(async ({ project, name, kind, allowIp, expires, json }: CreateOptions) => {
-      const expiresAtMs = readTime(expires)
+    .option('--json', 'print {"id","key","name","kind","scope","allowedIps","expiresAt"}')
+    .action(async ({ project, name, kind, scope, allowIp, allowOrigin, expires, json }: CreateOptions) => {
+      const rules = { allowedIps: allowIp, allowedOrigins: allowOrigin, expiresAt: readTime(expires) }
       const made = await shell.withServices(async ({ projects, keys }) => {
         const { projectId } = await projects.find(project)
         return await keys
-          .create(projectId, { name, kind, allowedIps: allowIp, expiresAt: expiresAtMs })
-          .catch((error) => Promise.reject(namingOptions(error, allowIp)))
+          .create(projectId, { name, kind, scope, ...rules })
+          .catch((error) => Promise.reject(namingOptions(error, { allowIp, allowOrigin })))
       })
       const { id, key, allowedIps, expiresAt } = made
-      await shell.answer(json, { id, key, name, kind, allowedIps, expiresAt }, [
+      await shell.answer(json, { id, key, name, kind, scope: made.scope, allowedIps, expiresAt }, [
         key,
         '',
         `This is the key ${shown(name)} (${id}). It is shown only now: store it.`,
@@ -70,15 +87,16 @@ function addList(key: Command, shell: Shell): void {
         record.id,
         record.name,
         record.kind,
+        record.scope ?? '-',
         record.hint,
-        record.allowedIps.join(' ') || '*',
+        [record.allowedIps.join(' ') || '*', ...record.allowedOrigins].join(' '),
         stateOf(record, Date.now()),
       ])
       await shell.answer(
         json,
         all,
         rows.length > 0
-          ? columns([['ID', 'NAME', 'KIND', 'KEY', 'ALLOWED', 'STATE'], ...rows])
+          ? columns([['ID', 'NAME', 'KIND', 'SCOPE', 'KEY', 'ALLOWED', 'STATE'], ...rows])
           : 'The project has no keys yet.',
       )
     })
@@ -102,16 +120,26 @@ function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
   return `${Date.parse(expiresAt) <= now ? 'expired' : 'expires'} ${expiresAt}`
 }
 
+function collect(entry: string, entries: string[]): string[] {
+  return [...entries, entry]
+}
+
 /** The same error with the command's options as field names. */
-function namingOptions(error: unknown, allowIp: string[]): unknown {
+function namingOptions(
+  error: unknown,
+  { allowIp, allowOrigin }: Pick<CreateOptions, 'allowIp' | 'allowOrigin'>,
+): unknown {
   if (!(error instanceof AppError) || !error.errors) return error
   return invalidRequest(
     error.errors.map(({ field, message }) => {
-      const entry = /^allowedIps\.(\d+)$/.exec(field)?.[1]
-      if (entry) return { field: `--allow-ip ${allowIp[Number(entry)]}`, message }
+      const [list, entry] = field.split('.')
+      if (entry && list === 'allowedIps') return { field: `--allow-ip ${allowIp[Number(entry)]}`, message }
+      if (entry) return { field: `--allow-origin ${allowOrigin[Number(entry)]}`, message }
       const options: Record<string, string> = {
         name: '--name',
+        scope: '--scope',
         allowedIps: '--allow-ip',
+        allowedOrigins: '--allow-origin',
         expiresAt: '--expires',
       }
       return { field: options[field] ?? field, message }

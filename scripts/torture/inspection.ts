@@ -142,7 +142,7 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
       'documents that do not know of their parts': count(
         'call_documents where has_parts <> (seq in (select seq from call_parts))',
       ),
-      'metadata without a call': count('call_metadata where seq not in (select seq from calls)'),
+      'details without a call': count('call_details where seq not in (select seq from calls)'),
       'ranges with another count of calls': count(
         `call_ranges r where (select count(*) from calls where project_id = r.project_id and (created_at, id) <= (r.created_at, r.id)) <>
           (select sum(calls) from call_ranges where project_id = r.project_id and level = r.level and (created_at, id) <= (r.created_at, r.id))`,

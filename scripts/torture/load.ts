@@ -230,6 +230,7 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
   const duration = chance.between(1, 100_000) / 8
   const summary = chance.text(marker, chance.between(5, 400))
   const metadata = { marker, n: duration }
+  const details = { agent: { id: marker }, timeline: [{ atSeconds: duration, kind: 'other', text: marker }] }
   return {
     body: {
       duration,
@@ -237,6 +238,7 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
       transcript: turns,
       callerNumber: `+${phoneNumberOf(marker)}`,
       metadata,
+      details,
       callAnalysis: { marker, deep: [duration, { marker }] },
     },
     state: { duration, summary, transcript: turns },

@@ -26,7 +26,8 @@ const rewrite = `
   DROP TABLE knowledge_items;
   ALTER TABLE __new_knowledge_items RENAME TO knowledge_items;
   CREATE UNIQUE INDEX knowledge_items_by_id ON knowledge_items (project_id, id);
-  CREATE INDEX knowledge_items_by_time ON knowledge_items (project_id, created_at, seq);`
+  CREATE INDEX knowledge_items_by_time ON knowledge_items (project_id, created_at, seq);
+  CREATE INDEX knowledge_items_by_change ON knowledge_items (project_id, change_seq);`
 
 interface Journal {
   entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[]

@@ -6,12 +6,15 @@ import { ownsProject, requiring } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { AppError, type FieldError, invalidRequest } from '../errors.ts'
-import type { By, Caller } from '../identity.ts'
+import { AppError, type FieldError, invalidRequest, projectWasDeleted } from '../errors.ts'
+import type { By, Caller, KeyScope } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { nameProblem } from '../validation.ts'
+import { originProblems } from './allowed-origins.ts'
 import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
+import { formatOf, missingAuthorization, refused, wrongAddress } from './refusals.ts'
+import type { OwnKey } from './schemas.ts'
 import { bearerToken, generateKey, hashKey, hasKeyPrefix, type KeyKind, keyHint } from './token.ts'
 
 const allowedIpsMax = 1_000
@@ -23,8 +26,12 @@ const rowsCachedMax = 10_000
 export interface NewKey {
   name: string
   kind: KeyKind
+  /** Of an API key alone; `full` by default. */
+  scope?: KeyScope | undefined
   /** Addresses, CIDR ranges, `*`; empty is `*`. */
   allowedIps: string[]
+  /** Origins whose pages may use the key in a browser. None for a key that changes anything. */
+  allowedOrigins?: string[] | undefined
   /** Milliseconds since 1970, or null for a key that does not expire. */
   expiresAt: number | null
   createdBy?: string | null
@@ -35,9 +42,12 @@ export interface KeyRecord {
   id: string
   name: string
   kind: KeyKind
+  /** Null for an ingest key. */
+  scope: KeyScope | null
   /** `ck_live_…` and the last four characters. */
   hint: string
   allowedIps: string[]
+  allowedOrigins: string[]
   expiresAt: string | null
   createdAt: string
   createdBy: string | null
@@ -69,7 +79,7 @@ interface KeysOptions {
 /** What a key is checked against. */
 type KeyRow = Pick<
   typeof keys.$inferSelect,
-  'id' | 'projectId' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
+  'id' | 'projectId' | 'scope' | 'allowedOrigins' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
 > & {
   /** JSON. */
   allowedIps: string
@@ -80,7 +90,9 @@ const queries = preparedQueries((db) => ({
     .select({
       id: keys.id,
       projectId: keys.projectId,
+      scope: keys.scope,
       allowedIps: sql<string>`${keys.allowedIps}`,
+      allowedOrigins: keys.allowedOrigins,
       expiresAt: keys.expiresAt,
       revokedAt: keys.revokedAt,
       lastUsedAt: keys.lastUsedAt,
@@ -117,8 +129,10 @@ export class Keys {
       id: newId('key'),
       name: input.name,
       kind: input.kind,
+      scope: input.kind === 'ingest' ? null : (input.scope ?? 'full'),
       hint: keyHint(key),
       allowedIps: input.allowedIps,
+      allowedOrigins: input.allowedOrigins ?? [],
       expiresAt: input.expiresAt,
       createdAt: this.#options.now(),
       createdBy: input.createdBy ?? null,
@@ -164,7 +178,26 @@ export class Keys {
     const hasRules = row.allowedIps !== '[]'
     if (hasRules && !this.#rules.memo(row.allowedIps).allows(clientAddress())) throw wrongAddress()
     this.#recordUse(row, now, clientAddress)
-    return { projectId: row.projectId, keyId: row.id, clientAddress }
+    const { id: keyId, projectId, scope, allowedOrigins } = row
+    return { projectId, keyId, scope, allowedOrigins, clientAddress }
+  }
+
+  /** A key as its holder sees it. @throws unavailable when its project has just been deleted */
+  async describe(projectId: number, id: string): Promise<OwnKey> {
+    const [row] = await this.#options.read
+      .select({
+        id: keys.id,
+        name: keys.name,
+        project: projects.name,
+        kind: keys.kind,
+        scope: keys.scope,
+        expiresAt: keys.expiresAt,
+      })
+      .from(keys)
+      .innerJoin(projects, eq(projects.id, keys.projectId))
+      .where(and(eq(keys.id, id), eq(keys.projectId, projectId)))
+    if (!row) throw projectWasDeleted()
+    return { ...row, expiresAt: toIso(row.expiresAt) }
   }
 
   async list(projectId: number): Promise<KeyRecord[]> {
@@ -184,7 +217,7 @@ export class Keys {
     const { read, write, audit, now } = this.#options
     const isThisKey = and(eq(keys.id, id), eq(keys.projectId, projectId))
     const [key] = await read
-      .select({ kind: keys.kind, name: keys.name, hint: keys.hint })
+      .select({ kind: keys.kind, scope: keys.scope, name: keys.name, hint: keys.hint })
       .from(keys)
       .where(isThisKey)
     const target = key ? keyLabel(key) : null
@@ -261,12 +294,16 @@ function newKeyProblems(input: NewKey, now: number): FieldError[] {
   const problems: FieldError[] = []
   const nameFault = nameProblem(input.name)
   if (nameFault) problems.push({ field: 'name', message: nameFault })
+  if (input.kind === 'ingest' && input.scope !== undefined) {
+    problems.push({ field: 'scope', message: 'is for API keys: an ingest key has none' })
+  }
   if (input.allowedIps.length > allowedIpsMax) {
     problems.push({ field: 'allowedIps', message: `must have at most ${allowedIpsMax} entries` })
   }
   for (const bad of validateIpEntries(input.allowedIps)) {
     problems.push({ field: `allowedIps.${bad.index}`, message: bad.message })
   }
+  problems.push(...originProblems(input))
   if (input.expiresAt !== null && !(input.expiresAt > now && Number.isSafeInteger(input.expiresAt))) {
     problems.push({ field: 'expiresAt', message: 'must be a time in the future' })
   }
@@ -289,40 +326,11 @@ function toIso(time: number | null): string | null {
 }
 
 /** A key as the audit trail names it. */
-function keyLabel(key: { name: string; kind: KeyKind; hint: string }): string {
-  return `${key.name} (${shownHint(key)})`
+function keyLabel(key: Pick<KeyRecord, 'name' | 'kind' | 'scope' | 'hint'>): string {
+  const scope = key.scope === null ? '' : `, ${key.scope}`
+  return `${key.name} (${shownHint(key)}${scope})`
 }
 
 function shownHint({ kind, hint }: { kind: KeyKind; hint: string }): string {
   return `ck_${kind}_…${hint}`
-}
-
-function missingAuthorization(): AppError {
-  return new AppError('missing_authorization', 'Missing or invalid Authorization header', {
-    detail: 'Send the API key as `Authorization: Bearer <key>`.',
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  })
-}
-
-const formatOf = {
-  live: 'A key for this route starts with ck_live_; ingest keys open /ingest alone.',
-  ingest:
-    'A key for this route starts with ck_ingest_: create one of the kind Ingest in the console, or by `bun callbook key create --kind ingest`.',
-} satisfies Record<KeyKind, string>
-
-function refused(
-  code: 'invalid_api_key_format' | 'invalid_api_key' | 'api_key_expired',
-  title: string,
-  detail: string,
-): AppError {
-  return new AppError(code, title, {
-    detail,
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-  })
-}
-
-function wrongAddress(): AppError {
-  return new AppError('ip_address_not_allowed', 'IP address not allowed', {
-    detail: "The request's address is not on the key's allow-list.",
-  })
 }

@@ -32,6 +32,8 @@ export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof
   call: Call
   /** The call as it is served. */
   document: string
+  /** JSON text, or null: see details.ts. */
+  details: string | null
   /** JSON text, or null. */
   metadata: string | null
 }
@@ -40,11 +42,14 @@ export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof
 export function toHead({
   call,
   document,
-  metadata: _,
+  details: _,
+  metadata: __,
+  labels,
   ...unserved
 }: StoredCall): Record<keyof typeof written, string | number | boolean | null> {
   return {
     ...unserved,
+    labels: labels && JSON.stringify(labels),
     updatedAt: Date.parse(call.updatedAt),
     status: call.status,
     evaluation: headText(call.evaluation),

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { compileCheck } from '../validation.ts'
+import type { OwnDetails } from './details.ts'
 import { changeErrors } from './merge.ts'
-import { CallChange } from './schemas.ts'
+import { CallChange, CallDetails, CallDetailsUpdate } from './schemas.ts'
 
 const idCharsShownMax = 128
 
@@ -14,6 +15,23 @@ export type CallLine = CallChange & { id: string }
 
 /** @throws invalid_request */
 export const checkCallLine = compileCheck(CallLine, changeErrors) as (value: unknown) => CallLine
+
+/** A line of an export, which also has the details that no request can set. */
+const ExportedLine = Type.Object({
+  ...CallLine.properties,
+  details: Type.Optional(
+    Type.Object({ ...Type.Partial(CallDetails).properties, ...CallDetailsUpdate.properties }),
+  ),
+})
+type ExportedLine = CallLine & { details?: OwnDetails }
+const checkExportedLine = compileCheck(ExportedLine, changeErrors) as (value: unknown) => ExportedLine
+
+/** @throws invalid_request */
+export function readExportedLine(value: unknown): { change: CallLine; own: OwnDetails | undefined } {
+  const change = checkExportedLine(value)
+  const { source, review, redacted } = change.details ?? {}
+  return { change, own: change.details && { source, review, redacted } }
+}
 
 /** The id by which an answer names a line, valid or not; null when the line has none. */
 export function idOfLine(value: unknown): string | null {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type SQL, sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
@@ -22,7 +23,13 @@ export interface PendingWrite {
   hadParts: boolean
 }
 
-/** Writes calls with their documents, metadata and words, many in one transaction. */
+/** What one transaction writes. */
+interface Batch {
+  projectId: number
+  writes: readonly PendingWrite[]
+}
+
+/** Writes calls with their documents, details and words, many in one transaction. */
 export class CallWriter {
   readonly #store: StoreOf
   readonly #recordHash: RecordHash
@@ -38,40 +45,45 @@ export class CallWriter {
   async write(projectId: number, writes: readonly PendingWrite[]): Promise<Set<string>> {
     if (writes.length === 0) return new Set()
     const { write } = this.#store(projectId)
+    const batch = { projectId, writes }
     const rest = [
-      ...writeDocuments(projectId, writes),
-      ...deleteParts(projectId, writes),
-      ...writeMetadata(projectId, writes),
-      ...this.#writeWords(projectId, writes),
+      ...writeDocuments(batch),
+      ...deleteParts(batch),
+      ...writeDetails(batch),
+      ...writeLabels(batch),
+      ...this.#writeWords(batch),
     ]
     const [, created, changed] = await write.batch([
-      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
-      write.all<{ id: string }>(this.#createHeads(projectId, writes)),
-      write.all<{ id: string }>(changeHeads(projectId, writes)),
+      write.run(
+        sql`update ${projects} set change_seq = change_seq + ${writes.length} where id = ${projectId}`,
+      ),
+      write.all<{ id: string }>(this.#createHeads(batch)),
+      write.all<{ id: string }>(changeHeads(batch)),
       ...rest.map((statement) => write.run(statement)),
     ])
     return new Set([...created, ...changed].map(({ id }) => id))
   }
 
-  #createHeads(projectId: number, writes: readonly PendingWrite[]): SQL {
-    const heads = writes
+  #createHeads({ projectId, writes }: Batch): SQL {
+    const heads = numbered(writes)
       .filter(({ seenChangeSeq }) => seenChangeSeq === null)
-      .map(({ id, after }) => ({
+      .map(({ id, after, number }) => ({
         ...toHead(after),
-        id,
+        ...{ id, number },
         createdAt: Date.parse(after.call.createdAt),
         hash: this.#recordHash(projectId, 'call', id),
       }))
     return sql`
       insert into ${calls} (project_id, id, created_at, change_seq, ${names})
-      select ${projectId}, value ->> 'id', value ->> 'createdAt', ${newChangeSeq(projectId)}, ${values}
+      select ${projectId}, value ->> 'id', value ->> 'createdAt', ${changeSeqBefore({ projectId, writes })} + value ->> 'number',
+        ${values}
       from json_each(${JSON.stringify(heads)})
       where not exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
         and id_hash = value ->> 'hash')
       on conflict do nothing returning id`
   }
 
-  #writeWords(projectId: number, writes: readonly PendingWrite[]): SQL[] {
+  #writeWords({ projectId, writes }: Batch): SQL[] {
     const reworded = writes.filter(hasOtherWords)
     const isForBacklog = ({ after }: PendingWrite) => charsSaid(after.call) > wordsAtOnceCharsMax
     const words = reworded
@@ -81,13 +93,13 @@ export class CallWriter {
     return [
       // In rowid order: otherwise FTS5 would write a segment for each row.
       ...forWritten(
-        projectId,
+        { projectId, writes },
         words,
         (calls) => sql`insert or replace into ${callWords(projectId)} (rowid, words)
           select calls.seq, value from ${calls} order by calls.seq`,
       ),
       ...forWritten(
-        projectId,
+        { projectId, writes },
         backlog,
         (calls) => sql`insert or replace into calls_without_words (seq) select calls.seq from ${calls}`,
       ),
@@ -101,29 +113,30 @@ const values = sql.raw(columns.map(([key]) => `value ->> '${key}'`).join(', '))
 const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${name}`).join(', '))
 
 /** An upsert by seq, since `update … from` scans all the project's calls. */
-function changeHeads(projectId: number, writes: readonly PendingWrite[]): SQL {
-  const heads = writes
+function changeHeads({ projectId, writes }: Batch): SQL {
+  const heads = numbered(writes)
     .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
-    .map(({ id, seenChangeSeq, after }) => ({
+    .map(({ id, seenChangeSeq, after, number }) => ({
       ...toHead(after),
-      ...{ id, createdAt: Date.parse(after.call.createdAt), seen: seenChangeSeq },
+      ...{ id, number, createdAt: Date.parse(after.call.createdAt), seen: seenChangeSeq },
     }))
   return sql`
     insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
-    select seen.seq, seen.project_id, seen.id, value ->> 'createdAt', ${newChangeSeq(projectId)}, ${values}
+    select seen.seq, seen.project_id, seen.id, value ->> 'createdAt', ${changeSeqBefore({ projectId, writes })} + value ->> 'number',
+      ${values}
     from json_each(${JSON.stringify(heads)}) cross join calls as seen on seen.project_id = ${projectId}
       and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
     where true on conflict (seq) do update set ${replaced}, created_at = excluded.created_at,
       change_seq = excluded.change_seq returning id`
 }
 
-function writeDocuments(projectId: number, writes: readonly PendingWrite[]): SQL[] {
+function writeDocuments({ projectId, writes }: Batch): SQL[] {
   const long = writes.filter(({ after }) => isLong(after.document))
   const short = writes.filter(({ after }) => !isLong(after.document))
   const documents = short.map(({ id, after }) => [id, after.document] as const)
   return [
     ...forWritten(
-      projectId,
+      { projectId, writes },
       documents,
       (calls) => sql`insert into call_documents (seq, document) select calls.seq, value from ${calls}
         where true on conflict (seq) do update set has_parts = false, document = excluded.document`,
@@ -131,7 +144,7 @@ function writeDocuments(projectId: number, writes: readonly PendingWrite[]): SQL
     // A long document has its own statement: inside the JSON object SQLite would parse it.
     ...long.flatMap((write) =>
       forWritten(
-        projectId,
+        { projectId, writes },
         [withoutValue(write)],
         (
           calls,
@@ -143,47 +156,70 @@ function writeDocuments(projectId: number, writes: readonly PendingWrite[]): SQL
 }
 
 /** With the entries for indexing the words of parts. */
-function deleteParts(projectId: number, writes: readonly PendingWrite[]): SQL[] {
+function deleteParts({ projectId, writes }: Batch): SQL[] {
   const rows = writes.filter(({ hadParts }) => hadParts).map(withoutValue)
   return ['call_parts', 'calls_without_words'].flatMap((table) =>
     forWritten(
-      projectId,
+      { projectId, writes },
       rows,
       (calls) => sql`delete from ${sql.raw(table)} where seq in (select calls.seq from ${calls})`,
     ),
   )
 }
 
-function writeMetadata(projectId: number, writes: readonly PendingWrite[]): SQL[] {
-  const rows = writes
-    .filter(({ before, after }) => after.metadata !== (before?.metadata ?? null))
-    .map(({ id, after }) => [id, after.metadata] as const)
+function writeDetails(batch: Batch): SQL[] {
+  return (['details', 'metadata'] as const).flatMap((name) => {
+    const rows = batch.writes
+      .filter(({ before, after }) => after[name] !== (before?.[name] ?? null))
+      .map(({ id, after }) => [id, after[name]] as const)
+    const column = sql.raw(name)
+    return forWritten(
+      batch,
+      rows,
+      (calls) => sql`insert into call_details (seq, ${column}) select calls.seq, value from ${calls}
+        where true on conflict (seq) do update set ${column} = excluded.${column}`,
+    )
+  })
+}
+
+/** From the heads, which are written before. */
+function writeLabels(batch: Batch): SQL[] {
+  const rows = batch.writes
+    .filter(({ before, after }) => !isDeepStrictEqual(before?.labels ?? null, after.labels))
+    .map(withoutValue)
   return [
     ...forWritten(
-      projectId,
+      batch,
       rows,
-      (calls) => sql`delete from call_metadata where seq in (select calls.seq from ${calls})`,
+      (calls) => sql`delete from call_labels where seq in (select calls.seq from ${calls})`,
     ),
     ...forWritten(
-      projectId,
-      rows.filter(([, metadata]) => metadata !== null),
-      (calls) => sql`insert into call_metadata (seq, metadata) select calls.seq, value from ${calls}`,
+      batch,
+      rows,
+      (calls) => sql`insert into call_labels (seq, label, project_id, created_at, id)
+        select seq, label.value, project_id, created_at, written.id
+        from (select calls.* from ${calls}) as written cross join json_each(labels) as label`,
     ),
   ]
 }
 
-/** The change number of this batch. */
-function newChangeSeq(projectId: number): SQL {
-  return sql`(select change_seq from ${projects} where id = ${projectId})`
+/** Each write has a change number of its own, so that a reader of changes can go on after any of them. */
+function numbered(writes: readonly PendingWrite[]): (PendingWrite & { number: number })[] {
+  return writes.map((write, position) => ({ ...write, number: position + 1 }))
+}
+
+/** The last change number before those of this batch. */
+function changeSeqBefore({ projectId, writes }: Batch): SQL {
+  return sql`(select change_seq - ${writes.length} from ${projects} where id = ${projectId})`
 }
 
 /**
  * A statement about calls with a `value` each, if there are any: about those that this batch wrote, since only they
- * have its change number. `cross join` keeps SQLite from scanning all the project's calls for each id. As members of
+ * have its change numbers. `cross join` keeps SQLite from scanning all the project's calls for each id. As members of
  * an object, long values are parsed once; in nested arrays they would be parsed twice.
  */
 function forWritten(
-  projectId: number,
+  { projectId, writes }: Batch,
   values: readonly (readonly [string, string | null])[],
   statement: (calls: SQL) => SQL,
 ): SQL[] {
@@ -191,7 +227,7 @@ function forWritten(
   const object = JSON.stringify(Object.fromEntries(values))
   return [
     statement(sql`json_each(${object}) cross join calls
-      on calls.project_id = ${projectId} and calls.id = key and calls.change_seq = ${newChangeSeq(projectId)}`),
+      on calls.project_id = ${projectId} and calls.id = key and calls.change_seq > ${changeSeqBefore({ projectId, writes })}`),
   ]
 }
 

@@ -7,6 +7,7 @@ import { callWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { type CallQuery, readCallQuery } from './call-query.ts'
+import { detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { exportCalls } from './export.ts'
 import { type CallFacets, type CallRows, findCalls, readFacets } from './find-calls.ts'
@@ -37,6 +38,22 @@ const queries = preparedQueries((db) => {
       })
       .from(sql`calls join call_documents on call_documents.seq = calls.seq`)
       .where(isThisCall)
+      .prepare(),
+    /** The same for its details. */
+    detailsById: db
+      .select({
+        bytes: detailsBytes,
+        document: sql<JsonBytes | null>`case when ${detailsBytes} <= ${sql.placeholder('bytesMax')}
+          then cast(${servedDetails} as blob) end`,
+      })
+      .from(sql`calls left join call_details on call_details.seq = calls.seq`)
+      .where(isThisCall)
+      .prepare(),
+    bySeqs: db
+      .select({ seq: sql<number>`calls.seq`, document: servedDocument })
+      .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
+        and project_id = ${sql.placeholder('projectId')}
+        cross join call_documents on call_documents.seq = calls.seq`)
       .prepare(),
   }
 })
@@ -69,15 +86,21 @@ export class Calls {
   }
 
   /** The call as JSON bytes, as it was written when it was ingested. */
-  async get(projectId: number, id: string, admit: Admit = () => undefined): Promise<{ document: JsonBytes }> {
-    const { byId } = queries(this.#options.store(projectId).read)
-    let row = await byId.get({ projectId, id, bytesMax: readAtOnceCharsMax })
-    if (row && !row.document) {
-      admit(row.bytes)
-      row = await byId.get({ projectId, id, bytesMax: Number.MAX_SAFE_INTEGER })
-    }
-    if (!row?.document) throw callNotFound()
-    return { document: row.document }
+  get(projectId: number, id: string, admit?: Admit): Promise<{ document: JsonBytes }> {
+    return readDocument(queries(this.#options.store(projectId).read).byId, { projectId, id }, admit)
+  }
+
+  /** All that is known of a call beside its thirteen fields, as JSON bytes. */
+  details(projectId: number, id: string, admit?: Admit): Promise<{ document: JsonBytes }> {
+    return readDocument(queries(this.#options.store(projectId).read).detailsById, { projectId, id }, admit)
+  }
+
+  /** The documents of calls by their row numbers, without those that are not there. */
+  async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
+    if (seqs.length === 0) return new Map()
+    const { bySeqs } = queries(this.#options.store(projectId).read)
+    const rows = await bySeqs.all({ projectId, seqs: JSON.stringify(seqs) })
+    return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */
@@ -106,6 +129,23 @@ export class Calls {
     this.#options.erasure.schedule(projectId)
     return { id, deleted: true }
   }
+}
+
+type DocumentQuery = ReturnType<typeof queries>['byId' | 'detailsById']
+
+/** A large one is read only once there is room for it. */
+async function readDocument(
+  query: DocumentQuery,
+  call: { projectId: number; id: string },
+  admit: Admit = () => undefined,
+): Promise<{ document: JsonBytes }> {
+  let row = await query.get({ ...call, bytesMax: readAtOnceCharsMax })
+  if (row && !row.document) {
+    admit(row.bytes)
+    row = await query.get({ ...call, bytesMax: Number.MAX_SAFE_INTEGER })
+  }
+  if (!row?.document) throw callNotFound()
+  return { document: row.document }
 }
 
 function callNotFound(): AppError {

@@ -1,6 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types'
-import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
-import { Call, CallPage } from './schemas.ts'
+import { deletedAnswer, headerOf, jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import { Call, CallDetails, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
 
@@ -26,6 +26,15 @@ export const getCall = {
   responses: keyedAnswers({ 200: jsonAnswer('The call.', Call) }, ['not_found']),
 }
 
+export const getCallDetails = {
+  ...keyed,
+  operationId: 'getCallDetails',
+  summary: 'Get the details of a call',
+  description: 'All that is known of it beside its thirteen fields. They are deleted with it.',
+  parameters,
+  responses: keyedAnswers({ 200: jsonAnswer('The details.', CallDetails) }, ['not_found']),
+}
+
 export const deleteCall = {
   ...keyed,
   operationId: 'deleteCall',
@@ -46,7 +55,12 @@ export const ingestCall = {
   description: 'The same request twice changes nothing the second time, so every failure can be retried.',
   parameters: [pathParameter('id', '1 to 128 characters of A-Z a-z 0-9 . _ : -', 'call-1042')],
   responses: keyedAnswers(
-    { 200: jsonAnswer('The call, merged.', Call), 201: jsonAnswer('The call, created.', Call) },
+    {
+      200: jsonAnswer('The call, merged.', Call),
+      201: jsonAnswer('The call, created.', Call, {
+        headers: { Location: headerOf("The call's path.", '/v1/calls/call-1042') },
+      }),
+    },
     [
       'invalid_request',
       'transcript_gap',

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
+import { detailsBytes } from './details.ts'
 import { servedDocument } from './parts.ts'
 
 /** Heads read at once; their documents follow in slices. */
@@ -13,6 +14,7 @@ const sliceCharsMax = 262_144
 const occurredAtField = sql`coalesce(',"occurredAt":"' || strftime('%Y-%m-%dT%H:%M:%S', occurred_at / 1000, 'unixepoch')
   || printf('.%03dZ"', occurred_at % 1000), '')`
 const metadataField = sql`coalesce(',"metadata":' || metadata, '')`
+const detailsField = sql`coalesce(',"details":' || details, '')`
 
 const queries = preparedQueries((db) => ({
   heads: db
@@ -20,9 +22,9 @@ const queries = preparedQueries((db) => ({
       seq: sql<number>`calls.seq`,
       createdAt: sql<number>`created_at`,
       id: sql<string>`id`,
-      chars: sql<number>`document_chars + coalesce(length(metadata), 0)`,
+      chars: sql<number>`document_chars + ${detailsBytes}`,
     })
-    .from(sql`calls left join call_metadata on call_metadata.seq = calls.seq`)
+    .from(sql`calls left join call_details on call_details.seq = calls.seq`)
     .where(
       sql`project_id = ${sql.placeholder('projectId')}
         and (created_at, id) > (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,
@@ -33,19 +35,18 @@ const queries = preparedQueries((db) => ({
   lines: db
     .select({ lines: sql<string | null>`group_concat(line || char(10), '')` })
     .from(sql`(
-      select case when occurred_at is null and metadata is null then served
-        else substr(served, 1, length(served) - 1) || ${occurredAtField} || ${metadataField} || '}' end as line
+      select case when occurred_at is null and call_details.seq is null then served
+        else substr(served, 1, length(served) - 1) || ${occurredAtField} || ${metadataField} || ${detailsField} || '}' end as line
       from (select calls.seq, occurred_at, ${servedDocument} as served
         from json_each(${sql.placeholder('seqs')})
         cross join calls on calls.seq = value
         cross join call_documents on call_documents.seq = calls.seq) as documents
-      left join call_metadata on call_metadata.seq = documents.seq)`)
+      left join call_details on call_details.seq = documents.seq)`)
     .prepare(),
 }))
 
 /**
- * Every call of the project as lines of JSON, oldest first. They include `occurredAt` and `metadata`, which are not
- * served, so that importing them loses nothing. Paged by time and id, so that concurrent changes hide and repeat nothing.
+ * Every call of the project as lines of JSON, oldest first. They include `occurredAt`, `metadata` and `details`, so that importing them loses nothing. Paged by time and id, so that concurrent changes hide and repeat nothing.
  */
 export async function* exportCalls(db: ReadDatabase, projectId: number): AsyncGenerator<string> {
   let last = { createdAt: -1, id: '' }

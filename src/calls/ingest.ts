@@ -9,7 +9,8 @@ import { Batches } from './batches.ts'
 import type { StoredCall } from './call-head.ts'
 import { CallWords } from './call-words.ts'
 import { CallWriter, type PendingWrite } from './call-writer.ts'
-import { type Admit, isLong, type JsonBytes, readAtOnceCharsMax } from './document.ts'
+import type { OwnDetails } from './details.ts'
+import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { checkChange, mergeCall } from './merge.ts'
 import { type CallChange, callIdPattern } from './schemas.ts'
 import { readCallChars, readCharsOfCall, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
@@ -25,7 +26,7 @@ const batchCharsMax = 262_144
 interface IngestOptions {
   store: StoreOf
   recordHash: RecordHash
-  /** The most bytes that a call's document may have. */
+  /** The most bytes that a call's document and details may have. */
   config: { readonly callBytesMax: number }
   now: () => number
 }
@@ -34,6 +35,8 @@ interface IngestOptions {
 interface Input {
   id: string
   change: CallChange
+  /** What the service itself says of it. */
+  own?: OwnDetails
   /** Asked before a long document is read or made. */
   admit?: Admit | undefined
   storedChars?: number
@@ -170,7 +173,7 @@ export class Ingest {
       readDeletedCalls(read, projectId, idsOf(inputs), recordHash),
     ])
     const writes = new Map<string, PendingWrite>()
-    const mergeOne = ({ id, change, admit }: Input): IngestedCall => {
+    const mergeOne = ({ id, change, own, admit }: Input): IngestedCall => {
       checkId(id)
       if (deleted.has(id)) {
         // An invalid request is 400 even for a deleted call.
@@ -180,11 +183,12 @@ export class Ingest {
       }
       const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
-      const after = mergeCall(before, id, change, this.#options.now())
+      const after = mergeCall(before, id, change, this.#options.now(), own)
       if (!before || !isSame(before, after)) {
-        this.#checkSize(after.document)
+        this.#checkSize(after)
         // A call that was long before has been admitted already.
-        if (isLong(after.document) && !(before && isLong(before.document))) admit?.(after.document.length)
+        const chars = charsStored(after)
+        if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
         writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts })
       }
       return { document: after.document, isNew: !before }
@@ -192,10 +196,10 @@ export class Ingest {
     return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes }
   }
 
-  #checkSize(document: string): void {
+  #checkSize({ document, details }: StoredCall): void {
     const { callBytesMax } = this.#options.config
-    if (Buffer.byteLength(document) <= callBytesMax) return
-    const detail = `A call has at most ${callBytesMax} bytes of JSON (CALL_MAX_BYTES); nothing was written.`
+    if (Buffer.byteLength(document) + Buffer.byteLength(details ?? '') <= callBytesMax) return
+    const detail = `A call has at most ${callBytesMax} bytes of JSON with its details (CALL_MAX_BYTES); nothing was written.`
     throw new AppError('payload_too_large', 'Payload too large', { detail })
   }
 
@@ -205,6 +209,10 @@ export class Ingest {
 }
 
 const longCalls = new Set(['long calls'])
+
+function charsStored(call: StoredCall | null): number {
+  return call ? call.document.length + (call.details?.length ?? 0) : 0
+}
 
 /** About how many characters are merged: those of the stored call and of the change. */
 function charsOf({ change, storedChars = 0 }: Input): number {

@@ -1,7 +1,9 @@
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { StoredCall } from './call-head.ts'
+import { mergeDetails, noDetails, type OwnDetails } from './details.ts'
 import { toDocument, withUpdatedAt } from './document.ts'
 import { readInstant } from './instant.ts'
+import { replaces } from './late-events.ts'
 import { type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
 
 const mergedFields = [
@@ -21,6 +23,7 @@ const mergedFields = [
  * empty; `isEngaged` is until a request has named it. The first request that names `createdAt` sets it.
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
+ * @param own what the service itself says of the call.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
  */
 export function mergeCall(
@@ -28,6 +31,7 @@ export function mergeCall(
   id: string,
   change: CallChange,
   now: number,
+  own?: OwnDetails,
 ): StoredCall {
   const times = checkChange(id, change)
   const before = stored ?? newCall(id, now)
@@ -36,8 +40,7 @@ export function mergeCall(
 
   for (const field of mergedFields) {
     const value = change[field]
-    if (value === undefined || (isLate && (isEmpty(value) || !isEmpty(call[field])))) continue
-    Object.assign(call, { [field]: value })
+    if (replaces(value, call[field], isLate)) Object.assign(call, { [field]: value })
   }
   // False is no sign that nothing was said, so what was said is remembered.
   if (change.isEngaged !== undefined && !(isLate && before.engagementSaid)) call.isEngaged = change.isEngaged
@@ -49,10 +52,12 @@ export function mergeCall(
   // Appended turns carry their own order in `at`, so lateness does not matter to them.
   if (change.appendTranscript) call.transcript = continueTranscript(call.transcript, change.appendTranscript)
 
-  const metadata = mergeMetadata(before.metadata, change.metadata, isLate)
+  const metadata = mergeMetadata(before.metadata, metadataOf(change), isLate)
+  const beside = mergeDetails(before, change.details, own, isLate)
   // Once only: the document of a long call takes tens of milliseconds.
   const document = toDocument(call)
-  const isChanged = !stored || metadata !== before.metadata || document !== stored.document
+  const isSameBeside = metadata === before.metadata && beside.details === before.details
+  const isChanged = !stored || !isSameBeside || document !== stored.document
   if (updatedAt !== null || isChanged) call.updatedAt = new Date(updatedAt ?? now).toISOString()
   return {
     call,
@@ -61,6 +66,7 @@ export function mergeCall(
     createdOnArrival: before.createdOnArrival && times.createdAt === null,
     engagementSaid: before.engagementSaid || change.isEngaged !== undefined,
     metadata,
+    ...beside,
   }
 }
 
@@ -99,6 +105,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     createdOnArrival: true,
     engagementSaid: false,
     metadata: null,
+    ...noDetails,
   }
 }
 
@@ -125,8 +132,13 @@ function readChange(change: CallChange) {
   if (change.transcript && change.appendTranscript) {
     errors.push({ field: 'appendTranscript', message: 'cannot come together with transcript' })
   }
-  if (change.metadata && Buffer.byteLength(JSON.stringify(change.metadata)) > metadataBytesMax) {
-    errors.push({ field: 'metadata', message: `must be at most ${metadataBytesMax} bytes of JSON` })
+  if (change.metadata !== undefined && change.details?.metadata !== undefined) {
+    errors.push({ field: 'details.metadata', message: 'cannot come together with metadata' })
+  }
+  const metadata = metadataOf(change)
+  if (metadata && Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax) {
+    const field = change.metadata ? 'metadata' : 'details.metadata'
+    errors.push({ field, message: `must be at most ${metadataBytesMax} bytes of JSON` })
   }
   const read = (field: 'createdAt' | 'updatedAt' | 'occurredAt'): number | null => {
     const text = change[field]
@@ -141,13 +153,6 @@ function readChange(change: CallChange) {
     occurredAt: read('occurredAt'),
   }
   return { times, errors }
-}
-
-/** Nothing is known yet: what a late event may still fill in. A duration of 0 says that nothing is known. */
-function isEmpty(value: unknown): boolean {
-  if (value === null || value === '' || value === 0) return true
-  if (Array.isArray(value)) return value.length === 0
-  return typeof value === 'object' && Object.keys(value).length === 0
 }
 
 export function onlyTurn({ role, content }: Turn): Turn {
@@ -173,6 +178,10 @@ function continueTranscript(stored: Turn[], append: { at: number; turns: Turn[] 
 
 function gap(detail: string): AppError {
   return new AppError('transcript_gap', 'Transcript does not continue', { detail })
+}
+
+function metadataOf({ metadata, details }: CallChange): CallChange['metadata'] {
+  return metadata === undefined ? details?.metadata : metadata
 }
 
 function mergeMetadata(before: string | null, given: CallChange['metadata'], isLate: boolean): string | null {

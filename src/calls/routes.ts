@@ -6,7 +6,7 @@ import type { RequestContexts } from '../http/request-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
-import { deleteCall, getCall, ingestCall, ingestLines, listCalls } from './docs.ts'
+import { deleteCall, getCall, getCallDetails, ingestCall, ingestLines, listCalls } from './docs.ts'
 import type { JsonBytes } from './document.ts'
 import type { Ingest } from './ingest.ts'
 import { answerLines } from './lines-response.ts'
@@ -34,6 +34,16 @@ export function callRoutes(calls: Calls, buffers: ResponseBuffers) {
       },
       { detail: getCall },
     )
+    .get(
+      '/:id/details',
+      async ({ caller, params }) => {
+        const { document } = await buffers.bodyOf((admit) =>
+          calls.details(caller.projectId, params.id, admit),
+        )
+        return toCallResponse(document)
+      },
+      { detail: getCallDetails },
+    )
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: deleteCall,
     })
@@ -48,7 +58,9 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
         // Elysia gives null for an id whose percent-encoding is broken.
         ingest.put(caller.projectId, params.id ?? '', body, admit),
       )
-      return toCallResponse(document, isNew ? 201 : 200)
+      const answer = toCallResponse(document, isNew ? 201 : 200)
+      if (isNew) answer.headers.set('Location', `/v1/calls/${params.id}`)
+      return answer
     },
     { parse: 'json', body: bodyOf(CallChange, changeErrors), detail: ingestCall },
   )

@@ -3,6 +3,8 @@ import { instantPattern } from './instant.ts'
 
 export const transcriptTurnsMax = 10_000
 export const metadataBytesMax = 65_536
+const timelineEntriesMax = 20_000
+const timelineTextCharsMax = 65_536
 
 /** A call's id, under `/ingest` and under `/v1`. In a path `.` and `..` mean another one, so no call is reached by them. */
 export const callIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/
@@ -56,6 +58,112 @@ export const Call = Type.Object({
 })
 export type Call = Static<typeof Call>
 
+const Name = (description: string, example: string) =>
+  nullable(Type.String({ maxLength: 200, description, example }))
+const Count = Type.Integer({ minimum: 0 })
+
+/** Who spoke with the caller: an agent of the platform. */
+const Agent = Type.Object(
+  {
+    id: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "The platform's id for the agent.",
+      example: 'front-desk',
+    }),
+    name: Type.Optional(Name('What people call it.', 'Front desk')),
+  },
+  { title: 'Agent' },
+)
+
+/** Something that happened in a call, at its time. Absent members of an entry are null. */
+export const TimelineEntry = Type.Object(
+  {
+    atSeconds: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.', example: 4.2 }),
+    kind: Type.Unsafe<'turn' | 'tool_call' | 'tool_result' | 'transfer' | 'other'>({
+      type: 'string',
+      enum: ['turn', 'tool_call', 'tool_result', 'transfer', 'other'],
+    }),
+    turn: Type.Optional(
+      nullable(Type.Integer({ minimum: 0, description: 'Index of the turn in `transcript`.', example: 0 })),
+    ),
+    name: Type.Optional(Name('Of the tool, or of what a call was transferred to.', 'find_booking')),
+    text: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: timelineTextCharsMax,
+          description: 'What the tool was given or answered.',
+          example: '{"day":"Friday"}',
+        }),
+      ),
+    ),
+  },
+  { title: 'TimelineEntry' },
+)
+export type TimelineEntry = Static<typeof TimelineEntry>
+
+/** What a person said of a call. */
+const Review = Type.Object(
+  {
+    evaluation: Name('A judgement, over that of the platform.', 'fail'),
+    note: nullable(Type.String({ maxLength: 10_000 })),
+    labels: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50, uniqueItems: true }),
+    by: Name('The person.', 'Ada Lovelace'),
+    at: Time,
+  },
+  { title: 'Review' },
+)
+
+const toldDetails = {
+  agent: nullable(Agent),
+  // OpenAPI 3.0 wants null among the values too.
+  direction: nullable(
+    Type.Unsafe<'inbound' | 'outbound' | 'web'>({
+      type: 'string',
+      enum: ['inbound', 'outbound', 'web', null],
+    }),
+  ),
+  recordingUrl: nullable(
+    Type.String({
+      maxLength: 4_096,
+      pattern: '^https?://\\S+$',
+      'x-message': 'must be an http or https URL',
+      description: 'Where the recording is; only an https one is played in the console.',
+      example: 'https://recordings.example.com/call-1042.mp3',
+    }),
+  ),
+  costUsd: nullable(Type.Number({ minimum: 0, description: 'US dollars.', example: 0.12 })),
+  latencyMs: nullable(
+    Type.Number({ minimum: 0, description: 'Median of how long the agent took to answer.', example: 640 }),
+  ),
+}
+const Timeline = Type.Array(TimelineEntry, { maxItems: timelineEntriesMax })
+const Metadata = nullable(Json, 'Up to 64 KiB of JSON, never interpreted.')
+
+/** All that is known of a call beside its thirteen fields. */
+export const CallDetails = Type.Object(
+  {
+    source: Name('The platform that the call came from.', 'vapi'),
+    ...toldDetails,
+    timeline: Timeline,
+    review: nullable(Review),
+    redacted: nullable(
+      Type.Unsafe<Record<string, number>>(Type.Object({}, { additionalProperties: Count })),
+      'How much was replaced before the call was stored, by kind.',
+    ),
+    metadata: Metadata,
+  },
+  { title: 'CallDetails' },
+)
+export type CallDetails = Static<typeof CallDetails>
+
+/** What a platform may say of a call's details: each member sent replaces its own. */
+export const CallDetailsUpdate = Type.Partial(
+  Type.Object({ ...toldDetails, timeline: nullable(Timeline), metadata: Metadata }),
+  { title: 'CallDetailsUpdate' },
+)
+export type CallDetailsUpdate = Static<typeof CallDetailsUpdate>
+
 /** What a platform may say of a call in one request; an absent field is left alone. */
 export const CallChange = Type.Partial(
   Type.Object({
@@ -75,7 +183,11 @@ export const CallChange = Type.Partial(
     ),
     updatedAt: told(Time, 'By default the time of the change.'),
     occurredAt: nullable(Time, 'When the event behind this request happened; an older one only fills gaps.'),
-    metadata: nullable(Json, 'Up to 64 KiB; stored and erased with the call, never shown under /v1.'),
+    metadata: nullable(
+      Json,
+      'Up to 64 KiB; shown in the details of the call. The same as `details.metadata`.',
+    ),
+    details: told(CallDetailsUpdate, 'Each member that is sent replaces its own; null clears it.'),
   }),
 )
 export type CallChange = Static<typeof CallChange>

@@ -1,19 +1,22 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { callDocuments, callMetadata, calls } from '../db/schema.ts'
+import { callDetails, callDocuments, calls } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import { type StoredCall, unservedColumns } from './call-head.ts'
+import { storedDetailsBytes } from './details.ts'
 import { servedDocument } from './parts.ts'
+
+const charsWithDetails = sql<number>`document_chars + ${storedDetailsBytes}`
 
 const queries = preparedQueries((db) => ({
   charsById: db
-    .select({ chars: calls.documentChars })
+    .select({ chars: charsWithDetails })
     .from(calls)
     .where(and(eq(calls.projectId, sql.placeholder('projectId')), eq(calls.id, sql.placeholder('id'))))
     .prepare(),
   charsByIds: db
-    .select({ id: sql<string>`calls.id`, chars: sql<number>`document_chars` })
+    .select({ id: sql<string>`calls.id`, chars: charsWithDetails })
     .from(sql`json_each(${sql.placeholder('ids')}) wanted
       cross join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value`)
     .prepare(),
@@ -24,12 +27,13 @@ const queries = preparedQueries((db) => ({
       changeSeq: calls.changeSeq,
       hasParts: callDocuments.hasParts,
       document: servedDocument,
-      metadata: callMetadata.metadata,
+      details: callDetails.details,
+      metadata: callDetails.metadata,
     })
     .from(sql`json_each(${sql.placeholder('ids')}) wanted`)
     .crossJoin(calls)
     .innerJoin(callDocuments, eq(callDocuments.seq, calls.seq))
-    .leftJoin(callMetadata, eq(callMetadata.seq, calls.seq))
+    .leftJoin(callDetails, eq(callDetails.seq, calls.seq))
     .where(and(eq(calls.projectId, sql.placeholder('projectId')), sql`${calls.id} = wanted.value`))
     .prepare(),
   deleted: db
@@ -40,12 +44,12 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** How many characters the document of a stored call has; 0 for a call that is not stored. */
+/** How many characters the document and the details of a stored call have; 0 for a call that is not stored. */
 export async function readCharsOfCall(db: ReadDatabase, projectId: number, id: string): Promise<number> {
   return (await queries(db).charsById.get({ projectId, id }))?.chars ?? 0
 }
 
-/** How many characters the document of each call has that is stored. */
+/** The same of each call that is stored. */
 export async function readCallChars(
   db: ReadDatabase,
   projectId: number,

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import type { CallWords } from './call-words.ts'
+import { storedDetailsBytes } from './details.ts'
 import { type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { checkChange, eventTimes, onlyTurn } from './merge.ts'
 import { endChars, servedDocument, upToUpdatedAtChars } from './parts.ts'
@@ -16,7 +17,7 @@ const indexedAfterMs = 60_000
 
 interface TurnAppenderOptions {
   store: StoreOf
-  /** The most bytes that a call's document may have. */
+  /** The most bytes that a call's document and details may have. */
   config: { readonly callBytesMax: number }
   words: CallWords
   now: () => number
@@ -30,6 +31,7 @@ const queries = preparedQueries((db) => ({
       occurredAt: sql<number | null>`occurred_at`,
       createdOnArrival: sql<number>`created_on_arrival`,
       documentChars: sql<number>`document_chars`,
+      detailsBytes: storedDetailsBytes,
       hasParts: sql<number>`has_parts`,
       parts: sql<number>`(select count(*) from call_parts where call_parts.seq = calls.seq)`,
       turnCount: sql<number>`case when has_parts then
@@ -76,7 +78,7 @@ export class TurnAppender {
     const { occurredAt, updatedAt } = eventTimes(checkChange(id, change), call.occurredAt)
     const servedUpdatedAt = new Date(updatedAt ?? time).toISOString()
     const document = appended(call.document, turns, servedUpdatedAt)
-    if (document.length > config.callBytesMax) return null
+    if (document.length + call.detailsBytes > config.callBytesMax) return null
     const isWritten = await this.#write(projectId, {
       ...{ seq: call.seq, seenChangeSeq: call.changeSeq, isFirst: !call.hasParts, occurredAt, chars },
       ...{ turnCount, turns, updatedAt: servedUpdatedAt, dueAt: time + indexedAfterMs },

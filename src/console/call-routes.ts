@@ -1,7 +1,7 @@
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Overview } from '../calls/overview.ts'
-import type { Call } from '../calls/schemas.ts'
+import type { Call, CallDetails } from '../calls/schemas.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
@@ -25,7 +25,11 @@ export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallR
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
     .get('/calls/:id', async ({ member, params }) => {
       const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
-      return answerOf(document)
+      return answerOf<Call>(document)
+    })
+    .get('/calls/:id/details', async ({ member, params }) => {
+      const { document } = await buffers.bodyOf((admit) => calls.details(member.projectId, params.id, admit))
+      return answerOf<CallDetails>(document)
     })
     .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
     .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)
@@ -36,6 +40,6 @@ export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallR
 }
 
 /** Sends the stored document byte for byte; the type is what the client will parse it as. */
-function answerOf(document: string | JsonBytes | ReadableStream): Call {
-  return new Response(document, { headers: jsonHeaders }) as unknown as Call
+function answerOf<Answer>(document: string | JsonBytes | ReadableStream): Answer {
+  return new Response(document, { headers: jsonHeaders }) as unknown as Answer
 }

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { type KeyScope, keyScopes } from '../identity.ts'
 
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
 
@@ -34,7 +35,10 @@ export const DeleteProject = Type.Object({ confirm: Text(200) })
 export const NewKey = Type.Object({
   name: Type.String(),
   kind: Kind,
+  /** Of an API key alone; `full` by default. */
+  scope: Type.Optional(Type.Unsafe<KeyScope>({ type: 'string', enum: keyScopes })),
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
+  allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
   /** ISO 8601; null for a key that does not expire. */
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })

@@ -39,7 +39,10 @@ export const projects = sqliteTable(
     publicId: text('public_id').notNull().unique(),
     /** Different projects may have the same one. */
     name: text().notNull(),
-    /** Counts every change of the project's calls and knowledge, in the batch that makes it. */
+    /**
+     * Counts every change of the project's calls and knowledge, in the transaction that makes it. Each changed record
+     * takes a number of its own, and numbers are committed in their order.
+     */
     changeSeq: integer('change_seq').notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
@@ -56,6 +59,8 @@ export const keys = sqliteTable(
     id: text().primaryKey(),
     projectId: projectId(),
     kind: text({ enum: ['live', 'ingest'] }).notNull(),
+    /** Null for an ingest key. */
+    scope: text({ enum: ['full', 'read', 'search'] }),
     name: text().notNull(),
     /** SHA-256 of the whole key, lowercase hex. The key itself is stored nowhere. */
     hash: text().notNull().unique(),
@@ -63,6 +68,8 @@ export const keys = sqliteTable(
     hint: text().notNull(),
     /** JSON array of addresses, CIDR ranges and `*`; `[]` is `*`. */
     allowedIps: text('allowed_ips', { mode: 'json' }).$type<string[]>().notNull(),
+    /** JSON array of origins such as `https://app.example.com`, whose pages may use the key in a browser. */
+    allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull(),
     expiresAt: integer('expires_at'),
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),
@@ -95,6 +102,11 @@ export const calls = sqliteTable(
     callerNumber: text('caller_number'),
     calledNumber: text('called_number'),
     endedReason: text('ended_reason'),
+    /** The platform that the call came from. */
+    source: text(),
+    agentId: text('agent_id'),
+    /** Those of the call's review; null when it has none. call_labels finds calls by them. */
+    labels: text({ mode: 'json' }).$type<string[]>(),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),
@@ -106,6 +118,14 @@ export const calls = sqliteTable(
     index('calls_by_time').on(table.projectId, table.createdAt, table.id, table.documentChars),
     index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt),
     index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt),
+    index('calls_by_change').on(table.projectId, table.changeSeq),
+    // Partial: a call without either has no entry to keep.
+    index('calls_by_source')
+      .on(table.projectId, table.source, table.createdAt, table.id)
+      .where(sql`source is not null`),
+    index('calls_by_agent_id')
+      .on(table.projectId, table.agentId, table.createdAt, table.id)
+      .where(sql`agent_id is not null`),
     // Every column that lists filter and count by, so that a scan of 100,000 calls reads no rows.
     index('calls_at_a_glance').on(
       table.projectId,
@@ -159,10 +179,31 @@ export const callParts = sqliteTable(
   (table) => [primaryKey({ columns: [table.seq, table.turnCount] })],
 )
 
-export const callMetadata = sqliteTable('call_metadata', {
+/** What is known of a call beside its document, for calls of which anything is: see src/calls/details.ts. */
+export const callDetails = sqliteTable('call_details', {
   seq: callSeq(),
-  metadata: text().notNull(),
+  /** The details as they are served, but for their metadata. */
+  details: text(),
+  metadata: text(),
 })
+
+/** Calls by the labels of their reviews, in the order of lists. WITHOUT ROWID. */
+export const callLabels = sqliteTable(
+  'call_labels',
+  {
+    seq: integer()
+      .notNull()
+      .references(() => calls.seq, { onDelete: 'cascade' }),
+    label: text().notNull(),
+    projectId: projectId(),
+    createdAt: integer('created_at').notNull(),
+    id: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.seq, table.label] }),
+    index('call_labels_by_label').on(table.projectId, table.label, table.createdAt, table.id),
+  ],
+)
 
 /**
  * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its
@@ -204,6 +245,7 @@ export const knowledgeItems = sqliteTable(
   (table) => [
     uniqueIndex('knowledge_items_by_id').on(table.projectId, table.id),
     index('knowledge_items_by_time').on(table.projectId, table.createdAt, table.seq),
+    index('knowledge_items_by_change').on(table.projectId, table.changeSeq),
   ],
 )
 
@@ -243,7 +285,10 @@ export const chunks = sqliteTable(
   ],
 )
 
-/** One row per deletion: the ledger of what is still to be erased, the tombstone of the id, and the erasure receipt. */
+/**
+ * One row per deletion: the ledger of what is still to be erased, the tombstone of the id, the erasure receipt, and the
+ * deletion as readers of changes see it. It is kept as long as the project.
+ */
 export const erasures = sqliteTable(
   'erasures',
   {
@@ -258,6 +303,7 @@ export const erasures = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.projectId, table.kind, table.idHash] }),
     index('erasures_open').on(table.requestedAt).where(sql`done_at is null`),
+    index('erasures_by_change').on(table.projectId, table.changeSeq),
   ],
 )
 

@@ -146,7 +146,7 @@ export class ProjectErasure {
   }
 }
 
-/** A project's rows, in the order in which they can be deleted. Documents and metadata are deleted with their calls. */
+/** A project's rows, in the order in which they can be deleted. Documents and details are deleted with their calls. */
 function contentsOf(projectId: number): Contents[] {
   const rows = (table: string, key: string, bytes: string): Contents => ({
     table: sql.raw(table),
@@ -155,7 +155,11 @@ function contentsOf(projectId: number): Contents[] {
       where project_id = ${projectId}`,
   })
   return [
-    rows('calls', 'seq', 'document_chars'),
+    rows(
+      'calls',
+      'seq',
+      'document_chars + coalesce((select octet_length(details) from call_details where call_details.seq = calls.seq), 0)',
+    ),
     rows('chunks', 'label', 'octet_length(text) + coalesce(octet_length(embedding), 0)'),
     rows('knowledge_items', 'seq', 'octet_length(text)'),
     rows('erasures', 'rowid', '100'),

@@ -97,6 +97,16 @@ export class Admission {
     }
   }
 
+  /** Gives up the request's place while it waits for something to happen: it is no load. */
+  async whileWaiting<Value>(wait: () => Promise<Value>): Promise<Value> {
+    this.#requests--
+    try {
+      return await wait()
+    } finally {
+      this.#requests++
+    }
+  }
+
   /** Counts what is held of the request's body. @throws unavailable when bodies take up too much already */
   hold(request: Request, bytes: number): void {
     const heldBytes = this.#bodies.get(request) ?? 0

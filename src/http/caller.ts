@@ -8,7 +8,7 @@ export function callerContext() {
 
 /** The `caller` of a request whose key is not judged yet: no project has the id 0. */
 function nobody(): Caller {
-  return { projectId: 0, keyId: '', clientAddress: () => null }
+  return { projectId: 0, keyId: '', scope: null, allowedOrigins: [], clientAddress: () => null }
 }
 
 /** The holder of a key, as the audit trail names who did something. */

@@ -37,6 +37,8 @@ const explanations: Record<ErrorCode, string> = {
     'Sign in required. Only the console under <code>/console</code> answers so: the session has ended.',
   wrong_credentials: 'E-mail address or password is wrong. Only the sign-in of the console answers so.',
   ip_address_not_allowed: "IP address not allowed. The request's address is not on the key's allow-list.",
+  insufficient_scope:
+    'Key does not allow this. The scope of the key (<code>read</code> or <code>search</code>) does not cover the route.',
   forbidden: 'Forbidden. The route is not for this caller.',
   invalid_request: 'Invalid request. <code>errors</code> names each field at fault.',
   not_found:

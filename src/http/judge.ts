@@ -2,12 +2,13 @@ import { Elysia } from 'elysia'
 import { networkOf } from '../auth/ip-rules.ts'
 import type { KeyKind } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
-import type { Caller } from '../identity.ts'
+import { type Caller, type KeyScope, scopeAllows } from '../identity.ts'
 import type { Admission } from './admission.ts'
 import { callerContext } from './caller.ts'
 import { isSafe } from './console-access.ts'
 import { consoleContext } from './console-context.ts'
 import type { ConsoleJudge } from './console-judge.ts'
+import { allowPage, preflightAnswer } from './cross-origin.ts'
 import { isOwnPage } from './origins.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { RequestContext, RequestContexts } from './request-context.ts'
@@ -50,8 +51,10 @@ export function judge({
     .onRequest(async (context) => {
       const { request } = context
       const known = contexts.of(request)
-      const { keyKind, access } = known.surface
+      const { keyKind, scope, access } = known.surface
       if (!keyKind && !access) return
+      const preflight = preflightAnswer(request, contexts)
+      if (preflight) return preflight
       const staleReason = staleBecause()
       if (staleReason !== null) throw stale(staleReason)
       admission.check()
@@ -59,7 +62,9 @@ export function judge({
         const authorization = authorizationOf(request.headers, known)
         context.caller = await keys.verify(keyKind, authorization, () => clientAddress(request))
         known.keyId = context.caller.keyId
+        allowPage(request, known, context.caller.allowedOrigins)
         if (rateLimiter) countAgainst(rateLimiter, known, context.caller.keyId)
+        if (scope !== null) requireScope(scope, context.caller)
         return
       }
       const changesSomething = !isSafe(request.method)
@@ -79,11 +84,19 @@ function authorizationOf(headers: Headers, { surface: { protocol } }: RequestCon
 /** @throws rate_limited */
 function countAgainst(rateLimiter: RateLimiter, context: RequestContext, keyId: string): void {
   const { allowed, headers, retryAfterSeconds } = rateLimiter.take(keyId)
-  context.headers = headers
+  context.headers = { ...context.headers, ...headers }
   if (allowed) return
   throw new AppError('rate_limited', 'Too many requests', {
     detail: 'The limit of requests a minute for this key is used up.',
     retryAfterSeconds,
+  })
+}
+
+/** @throws insufficient_scope */
+function requireScope(needed: KeyScope, { scope: held }: Caller): void {
+  if (scopeAllows(held, needed)) return
+  throw new AppError('insufficient_scope', 'Key does not allow this', {
+    detail: `This needs a key of the scope ${needed}; the scope of this key is ${held}.`,
   })
 }
 

@@ -10,6 +10,7 @@ type Answers = Record<string, Answer>
 const keyedErrors: ErrorCode[] = [
   'invalid_api_key',
   'ip_address_not_allowed',
+  'insufficient_scope',
   'rate_limited',
   'internal',
   'unavailable',
@@ -18,7 +19,7 @@ const keyedErrors: ErrorCode[] = [
 const errorDescriptions: Record<number, string> = {
   400: 'The request is not valid; `errors` has one entry a field.',
   401: 'The API key is missing, malformed, unknown, revoked or expired.',
-  403: "The request's address is not on the key's allow-list, or the route is not for this caller.",
+  403: "The address is not on the key's allow-list, the key's scope does not allow this, or the route is not for this caller.",
   404: 'There is no such record in this project.',
   409: 'Not as things stand: the turns do not continue the transcript, or a request with the same key is running.',
   410: 'The record was deleted and stays deleted.',
@@ -94,7 +95,8 @@ export function pathParameter(name: string, description: string, example: string
 const introduction = `The system of record for voice agents: every call they handled, and everything they know.
 
 **Authentication.** Send a key as \`Authorization: Bearer <key>\`. An API key (\`ck_live_…\`) reads and deletes calls, \
-writes and searches knowledge, and serves agents. An ingest key (\`ck_ingest_…\`) writes calls and opens nothing else. \
+writes and searches knowledge, and serves agents; its scope may narrow this to reading (\`read\`) or searching \
+(\`search\`). An ingest key (\`ck_ingest_…\`) writes calls and opens nothing else. \
 Both are made in the console under Settings, API Keys, or by \`bun callbook key create\`.
 
 **Errors** are [problem details](/docs/errors): \`code\` for programs, \`detail\` for people, \`requestId\` for the log. \
@@ -106,7 +108,8 @@ set up these and others, and how to run the service.`
 
 /** Shows every operation, and switches off what would call the viewer's makers. Their types lag behind. */
 const viewerSettings: object = {
-  spec: { url: '/docs/json' },
+  // The plugin reads the address from here. The viewer takes it from another attribute and calls this one deprecated.
+  spec: { url: '/docs/json', toJSON: () => undefined },
   defaultOpenAllTags: true,
   authentication: { preferredSecurityScheme: 'apiKey' },
   withDefaultFonts: false,
@@ -126,7 +129,7 @@ interface OpenApiOptions {
 
 /** The OpenAPI document at /docs/json, and the page at /docs that shows it with a script we serve. */
 export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions) {
-  return swagger({
+  const pages = swagger({
     path: '/docs',
     scalarCDN: scriptPath,
     scalarConfig: viewerSettings,
@@ -142,9 +145,11 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
       tags: [
         { name: 'Calls', description: 'Records of the calls that agents handled.' },
         { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
+        { name: 'Changes', description: 'What has changed, to follow.' },
         { name: 'Erasures', description: 'Receipts of what was deleted.' },
         { name: 'Integrations', description: 'Protocols that agent platforms speak already.' },
         { name: 'Ingest', description: 'How platforms bring calls in.' },
+        { name: 'Keys', description: 'The key that a request carries.' },
         { name: 'Service', description: 'Health and metrics.' },
       ],
       components: {
@@ -162,6 +167,11 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
       },
     },
   })
+  // The plugin calls the page's charset `utf8`, which is not its name.
+  for (const { handler } of pages.routes) {
+    if (handler instanceof Response) handler.headers.set('Content-Type', 'text/html; charset=utf-8')
+  }
+  return pages
 }
 
 function describe(status: number): string {

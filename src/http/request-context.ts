@@ -20,15 +20,15 @@ export interface RequestContext {
  */
 export class RequestContexts {
   readonly #contexts = new WeakMap<Request, RequestContext>()
-  readonly #surfaceOf: SurfaceOf
+  readonly surfaceOf: SurfaceOf
 
   constructor(surfaceOf: SurfaceOf) {
-    this.#surfaceOf = surfaceOf
+    this.surfaceOf = surfaceOf
   }
 
   open(request: Request, requestId: string, received = request): RequestContext {
     const path = pathOf(request.url)
-    const surface = this.#surfaceOf(request.method, path)
+    const surface = this.surfaceOf(request.method, path)
     const context: RequestContext = { requestId, path, surface, received, headers: surface.headers }
     this.#contexts.set(request, context)
     return context

@@ -84,7 +84,7 @@ function hostCheck(): (request: Request) => boolean {
 
 /** Refused before anything else: such a `Host` makes a URL that nobody can read. */
 function badHost(): AppError {
-  return invalidRequest([{ field: 'Host', message: 'must be a host name or an address' }])
+  return invalidRequest([{ field: 'Host', message: 'must be one host name or address' }])
 }
 
 function requestIdOf({ headers }: Request): string {
@@ -95,5 +95,9 @@ function requestIdOf({ headers }: Request): string {
 function finish(headers: Headers, { requestId, headers: more }: RequestContext): void {
   completeHeaders(headers)
   headers.set('X-Request-Id', requestId)
-  for (const name in more) headers.set(name, more[name] ?? '')
+  for (const name in more) {
+    // An answer may vary by other headers, too.
+    if (name === 'Vary') headers.append(name, more[name] ?? '')
+    else headers.set(name, more[name] ?? '')
+  }
 }

@@ -66,6 +66,40 @@ export class ResponseBuffers {
   }
 
   /**
+   * A body that goes on until the client leaves, each part made once the client has taken the one before. `make` calls
+   * `admit` before it makes a part of that many bytes, which throws `unavailable` when there is no room for it.
+   */
+  endlessOf(
+    make: (admit: (bytes: number) => void, signal: AbortSignal) => AsyncGenerator<string>,
+  ): ReadableStream<Uint8Array> {
+    const share = new Share(this.#held)
+    const leaving = new AbortController()
+    const admit = (bytes: number) => {
+      if (bytes < countedBytesMin) return
+      this.#checkRoom()
+      share.hold(bytes)
+    }
+    const parts = make(admit, leaving.signal)
+    return new ReadableStream(
+      {
+        async pull(controller) {
+          share.hold(0)
+          const { done, value } = await parts.next()
+          if (leaving.signal.aborted) return
+          if (done) controller.close()
+          else controller.enqueue(encoder.encode(value))
+        },
+        async cancel() {
+          leaving.abort()
+          share.end()
+          await parts.return(undefined)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  /**
    * What `make` gives, with its document as a body. Before `make` reads a large document it calls `admit`, which throws
    * `unavailable` when answers hold too much memory already.
    */

@@ -1,11 +1,16 @@
 import type { KeyKind } from '../auth/token.ts'
 import type { AppError } from '../errors.ts'
-import { type ConsoleAccess, consoleAccess, strangersBodyBytesMax } from './console-access.ts'
+import type { KeyScope } from '../identity.ts'
+import { type ConsoleAccess, consoleAccess, isSafe, strangersBodyBytesMax } from './console-access.ts'
 
 /** The part of the service that a request is for: what decides how it is judged. */
 export interface Surface {
   /** The kind of key that opens it; null when it takes no key. */
   readonly keyKind: KeyKind | null
+  /** The scope that an API key needs; null where it takes none. */
+  readonly scope: KeyScope | null
+  /** Whether pages of other origins may use it with a key that allows them. */
+  readonly isForPages: boolean
   /** Who may use it, when it is the console's interface. */
   readonly access: ConsoleAccess | null
   /** The protocol spoken there, when it is not our own. */
@@ -36,19 +41,52 @@ interface SurfacesOptions {
   docsHeaders: Record<string, string>
 }
 
+/** Routes that need less than their method says: reading needs `read`, anything else `full`. */
+const scopes: ReadonlyMap<string, KeyScope> = new Map([
+  ['GET /v1/key', 'search'],
+  ['HEAD /v1/key', 'search'],
+  ['POST /v1/knowledge/search', 'search'],
+  ['POST /v1/knowledge/preview', 'read'],
+])
+
+/** The scope that a key needs for a request under /v1. A route that nobody lists can only be too strict. */
+function scopeOf(method: string, path: string): KeyScope {
+  // The router accepts one slash more at the end of a path.
+  const bare = path.endsWith('/') ? path.slice(0, -1) : path
+  return scopes.get(`${method} ${bare}`) ?? (isSafe(method) ? 'read' : 'full')
+}
+
 /** Finds the surface of a request from its method and path. */
 export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptions): SurfaceOf {
-  const open: Surface = { keyKind: null, access: null, protocol: null, bodyBytesMax }
-  const live: Surface = { ...open, keyKind: 'live' }
+  const open: Surface = {
+    keyKind: null,
+    scope: null,
+    isForPages: false,
+    access: null,
+    protocol: null,
+    bodyBytesMax,
+  }
+  const live = (scope: KeyScope): Surface => ({
+    ...open,
+    keyKind: 'live',
+    scope,
+    isForPages: scope !== 'full',
+  })
+  const ofScope: Record<KeyScope, Surface> = {
+    full: live('full'),
+    read: live('read'),
+    search: live('search'),
+  }
+  const agents: Surface = { ...ofScope.search, isForPages: false }
   const keyed: readonly { prefix: string; surface: Surface }[] = [
-    { prefix: '/v1', surface: live },
     { prefix: '/ingest', surface: { ...open, keyKind: 'ingest' } },
-    ...protocols.map((protocol) => ({ prefix: protocol.prefix, surface: { ...live, protocol } })),
-    { prefix: '/integrations', surface: live },
-    { prefix: '/mcp', surface: live },
+    ...protocols.map((protocol) => ({ prefix: protocol.prefix, surface: { ...agents, protocol } })),
+    { prefix: '/integrations', surface: agents },
+    { prefix: '/mcp', surface: agents },
   ]
   const docs: Surface = { ...open, headers: docsHeaders }
   return (method, path) => {
+    if (isUnder(path, '/v1')) return ofScope[scopeOf(method, path)]
     const found = keyed.find(({ prefix }) => isUnder(path, prefix))
     if (found) return found.surface
     if (path === '/docs' || path === '/docs/') return docs

@@ -115,7 +115,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
   count: db.select({ items: sql<number>`count(*)` }).from(knowledgeItems).where(isNamed).prepare(),
   bySeqs: db
-    .select(itemColumns)
+    .select({ ...itemColumns, seq: knowledgeItems.seq })
     .from(knowledgeItems)
     .where(sql`${knowledgeItems.seq} in (select value from json_each(${sql.placeholder('seqs')}))`)
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.seq))
@@ -195,6 +195,14 @@ export class Knowledge {
       yield comma + items.map((item) => JSON.stringify(toItem(item))).join(',')
       comma = ','
     }
+  }
+
+  /** Items as JSON by their row numbers, without those that are not there. */
+  async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
+    if (seqs.length === 0) return new Map()
+    const { bySeqs } = queries(this.#options.store(projectId).read)
+    const rows = await bySeqs.all({ seqs: JSON.stringify(seqs) })
+    return new Map(rows.map((row) => [row.seq, JSON.stringify(toItem(row))]))
   }
 
   /** A page of items without their texts, newest first. */

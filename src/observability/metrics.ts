@@ -21,6 +21,7 @@ interface WatchedParts {
   index: { states(): Promise<IndexTotals[]> }
   /** `replication` is null where nothing is replicated. */
   database: { replication(): ReplicationTotals | null }
+  changeWatch: { readonly count: number }
 }
 
 /** Prometheus metrics. Names follow https://prometheus.io/docs/practices/naming. */
@@ -54,13 +55,14 @@ export class Metrics {
   readonly #timer = this.#probeLag()
 
   /** Adds gauges that each scrape reads from the parts. */
-  watch({ countPending, index, database }: WatchedParts): void {
+  watch({ countPending, index, database, changeWatch }: WatchedParts): void {
     const sum = (field: keyof IndexTotals) => async () =>
       (await index.states()).reduce((total, state) => total + state[field], 0)
     this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)
     this.#gauge('callbook_index_vectors', 'Vectors in the indexes.', sum('vectors'))
     this.#gauge('callbook_index_tombstones', 'Removed vectors still in the graphs.', sum('tombstones'))
     this.#gauge('callbook_index_file_bytes', 'Size of the index files.', sum('fileBytes'))
+    this.#gauge('callbook_waiting_readers', 'Readers that wait for changes.', () => changeWatch.count)
     if (database.replication()) this.#watchReplication(() => database.replication())
   }
 

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { WordBacklog } from '../calls/word-backlog.ts'
+import type { ChangeWatch } from '../changes/change-watch.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
@@ -33,6 +34,7 @@ interface LifecycleOptions {
   projectErasure: ProjectErasure
   sweeper: Sweeper
   metrics: Metrics
+  changeWatch: ChangeWatch
   /** Whether to take over the folder when its owner ends. */
   takesFolder: boolean
 }
@@ -107,8 +109,9 @@ export class Lifecycle {
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
     const { owner, database, follower, indexer, index, search, textThreads } = this.#options
-    const { metrics, wordBacklog, projectErasure, erasure, sweeper } = this.#options
+    const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch } = this.#options
     owner.stopWaiting()
+    await changeWatch.close()
     await follower.close()
     search.close()
     metrics.close()

@@ -5,6 +5,8 @@ import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
+import { ChangeWatch } from '../changes/change-watch.ts'
+import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
@@ -81,7 +83,8 @@ export async function openServices({
     log: (level, message, fields) =>
       log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
   })
-  metrics.watch({ countPending: () => countPending(read), index, database })
+  const changeWatch = new ChangeWatch(common)
+  metrics.watch({ countPending: () => countPending(read), index, database, changeWatch })
   const sweeper = new Sweeper(database)
   const { eraseWithinMs } = config
   const erasure = new Erasure({ ...common, index, sweeper, eraseWithinMs })
@@ -92,18 +95,19 @@ export async function openServices({
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
+  const calls = new Calls({ ...common, erasure })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
-    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics },
+    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, indexer, index, search, textThreads },
+    ...{ knowledge, indexer, index, search, textThreads, calls, changeWatch },
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
-    calls: new Calls({ ...common, erasure }),
+    changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
     ingest: new Ingest(common),
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),

@@ -4,6 +4,7 @@ import { FieldFault } from './event.ts'
 export const instantMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 /** Numbers below are seconds since 1970: as milliseconds they would be before 1973. */
 const secondsMax = 1e11
+const urlCharsMax = 4_096
 const noNumbers = new Set(['anonymous', 'unknown', 'restricted', 'unavailable'])
 
 /**
@@ -95,7 +96,7 @@ export class Fields {
   /** A link that opens for everybody or for its owner's key: one with a query or a user may carry a key of its own. */
   openUrl(name: string): string | undefined {
     const text = this.text(name)
-    if (!text || !URL.canParse(text)) return undefined
+    if (!text || text.length > urlCharsMax || !URL.canParse(text)) return undefined
     const { protocol, search, hash, username, password } = new URL(text)
     return protocol === 'https:' && !search && !hash && !username && !password ? text : undefined
   }

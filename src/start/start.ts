@@ -42,6 +42,8 @@ export interface Runtime {
   listen(options: ListenOptions): Promise<Listener>
   /** The peer address of a request's connection. */
   peerAddress: PeerAddress
+  /** Keeps a request's connection open for a minute at least, although nothing is sent: for runtimes that would close it. */
+  keepOpen?: (request: Request) => void
 }
 
 /** Runs the service until a signal ends it. @param worker its number under a supervisor */
@@ -88,7 +90,7 @@ export function fail(error: unknown): never {
 }
 
 async function run(
-  { listen, peerAddress }: Runtime,
+  { listen, peerAddress, keepOpen }: Runtime,
   { config, worker, opened }: { config: Config; worker: number | null; opened: OpenLog },
 ): Promise<void> {
   const { log, recordRequest, close: closeLog } = opened
@@ -109,7 +111,7 @@ async function run(
   const started = opening.then((services) => services.start())
   started.catch(() => undefined)
   const [services, { createServer }] = await Promise.all([opening, import('../server.ts')])
-  const app = createServer(services, peerAddress, recordRequest)
+  const app = createServer(services, peerAddress, recordRequest, keepOpen)
   const server = await listen({
     port: config.port,
     host: config.host,
@@ -126,6 +128,8 @@ async function run(
     isStopping = true
     void setTimeout(closeWithinMs).then(() => die(new Error('Closing took too long')))
     log.info({ signal }, 'closing')
+    // Readers that wait for changes are answered, and their streams end.
+    await services.changeWatch.close()
     await Promise.race([server.drain(), setTimeout(drainWithinMs)])
     await server.close()
     await services.close()

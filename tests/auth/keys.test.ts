@@ -62,8 +62,10 @@ describe('creating a key', () => {
       id: expect.stringMatching(/^key_[0-9a-f]{32}$/),
       name: 'Dashboard',
       kind: 'ingest',
+      scope: null,
       hint: `ck_ingest_…${key.slice(-4)}`,
       allowedIps: ['10.0.0.0/8', '::1', '*'],
+      allowedOrigins: [],
       expiresAt: isoOf(clock.ms + 1),
       createdAt: isoOf(clock.ms),
       createdBy: 'someone',
@@ -83,6 +85,47 @@ describe('creating a key', () => {
       'allowedIps.2': 'has a prefix length that is not between 0 and 32',
       'allowedIps.3': 'is not an IPv4 or IPv6 address, a CIDR range or *',
       expiresAt: 'must be a time in the future',
+    })
+  })
+
+  test('an API key has a scope, full by default; an ingest key has none and takes none', async () => {
+    expect((await create()).scope).toBe('full')
+    expect((await create({ scope: 'search' })).scope).toBe('search')
+    expect((await create({ kind: 'ingest' })).scope).toBeNull()
+    expect(await problemsOf({ kind: 'ingest', scope: 'read' })).toEqual({
+      scope: 'is for API keys: an ingest key has none',
+    })
+  })
+
+  test('origins are for a key that changes nothing, as browsers write them', async () => {
+    const allowedOrigins = ['https://app.example.com', 'http://localhost:5173', 'https://[::1]:8443']
+    for (const scope of ['read', 'search'] as const) {
+      expect((await create({ scope, allowedOrigins })).allowedOrigins).toEqual(allowedOrigins)
+    }
+    for (const input of [{ allowedOrigins }, { scope: 'full' as const, allowedOrigins }]) {
+      expect(await problemsOf(input)).toEqual({
+        allowedOrigins: 'needs the scope read or search',
+      })
+    }
+    expect(await problemsOf({ kind: 'ingest', allowedOrigins })).toHaveProperty('allowedOrigins')
+    const bad = [
+      '*',
+      'null',
+      '',
+      'app.example.com',
+      'https://App.example.com',
+      'https://a.example/',
+      'https://a:443',
+      'file://x',
+    ]
+    expect(await problemsOf({ scope: 'read', allowedOrigins: bad })).toEqual(
+      Object.fromEntries(
+        bad.map((_, at) => [`allowedOrigins.${at}`, 'must be an origin such as https://app.example.com']),
+      ),
+    )
+    const many = Array.from({ length: 101 }, (_, n) => `https://a${n}.example`)
+    expect(await problemsOf({ scope: 'read', allowedOrigins: many })).toEqual({
+      allowedOrigins: 'must have at most 100 entries',
     })
   })
 

@@ -18,7 +18,7 @@ const turn = { role: 'user', content: 'Hi' }
 
 /** Every row that an ingest can write, counted. */
 async function rows(): Promise<unknown> {
-  const counts = ['calls', 'call_documents', 'call_metadata', 'erasures'].map(
+  const counts = ['calls', 'call_documents', 'call_details', 'erasures'].map(
     (table) => sql`(select count(*) from ${sql.raw(table)})`,
   )
   const [row] = await service.services.database.read.all<{ rows: string }>(
@@ -301,6 +301,7 @@ test('whatever JSON is put, the answer is 2xx, 400 or 409, and what is refused i
       createdAt: hint([time]),
       occurredAt: hint([time, null]),
       metadata: hint([null, { a: 1 }]),
+      details: hint([{}, { agent: { id: 'a' }, costUsd: 1, timeline: [{ atSeconds: 0, kind: 'other' }] }]),
     },
     { requiredKeys: [] },
   )

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import type { OwnDetails } from '../../src/calls/details.ts'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { openCommand } from '../support/command.ts'
@@ -27,7 +28,7 @@ function remove(project: TestProject, id: string): Promise<Response> {
 async function putAll(
   services: Services,
   projectId: number,
-  inputs: { id: string; change: CallChange }[],
+  inputs: { id: string; change: CallChange; own?: OwnDetails }[],
 ): Promise<string[]> {
   for (const result of await services.ingest.putAll(projectId, inputs))
     if (result instanceof Error) throw result
@@ -87,7 +88,25 @@ function markedChange(marker: string, chars: number): CallChange {
       { role: 'user', content: long('user') },
       { role: 'assistant', content: `${marker}-assistant` },
     ],
+    details: {
+      agent: { id: `${marker}-agent`, name: `${marker}-agent-name` },
+      recordingUrl: `https://example.com/${marker}-recording`,
+      timeline: [
+        { atSeconds: 1, kind: 'tool_call', name: `${marker}-tool`, text: long('tool').slice(0, 60_000) },
+      ],
+    },
     metadata: { [`${marker}-metadata-key`]: long('metadata').slice(0, 60_000) },
+  }
+}
+
+function reviewWith(marker: string): OwnDetails['review'] {
+  const [label, note, by] = ['label', 'note', 'by'].map((name) => `${marker}-${name}`)
+  return {
+    evaluation: null,
+    note: note ?? '',
+    labels: [label ?? ''],
+    by: by ?? '',
+    at: '2026-01-01T00:00:00Z',
   }
 }
 
@@ -192,6 +211,7 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
       const inputs = ['a', 'b', 'c'].map((id) => ({
         id,
         change: markedChange(id === 'b' ? gone : kept, chars),
+        own: { source: id === 'b' ? gone : kept, review: reviewWith(id === 'b' ? gone : kept) },
       }))
       const documents = await putAll(service.services, project.projectId, inputs)
       expect(filesWith(service.dataDir, gone)).not.toEqual([])

@@ -69,12 +69,12 @@ describe('PUT /ingest/calls/:id', () => {
   test('creates with 201, merges with 200, and answers what GET then answers, byte for byte', async () => {
     const project = await service.mintProject()
     const created = await put(project, 'call-1', {})
-    expect(created.status).toBe(201)
+    expect([created.status, created.headers.get('location')]).toEqual([201, '/v1/calls/call-1'])
     expect(created.headers.get('content-type')).toBe('application/json')
     expect(Object.keys(JSON.parse(await created.text()))).toEqual(fields)
 
     const merged = await put(project, 'call-1', { summary: 'Moved the booking', duration: 12.5 })
-    expect(merged.status).toBe(200)
+    expect([merged.status, merged.headers.get('location')]).toEqual([200, null])
     const answer = await merged.text()
     expect(Object.keys(JSON.parse(answer))).toEqual(fields)
     expect(await (await project.fetch('/v1/calls/call-1')).text()).toBe(answer)
@@ -216,7 +216,10 @@ describe('ids', () => {
 
   test.each(good)('%s is an id', async (id) => {
     const project = await service.mintProject()
-    expect((await putCall(project, encodeURIComponent(id), { id }, 201)).id).toBe(id)
+    const created = await put(project, encodeURIComponent(id), { id })
+    expect(created.status).toBe(201)
+    const location = created.headers.get('location') ?? ''
+    expect((await (await project.fetch(location)).json()).id).toBe(id)
     expect((await getCall(project, encodeURIComponent(id))).id).toBe(id)
     expect((await getCall(project, id)).id).toBe(id)
   })
@@ -764,8 +767,8 @@ describe('long calls', () => {
 
 async function metadataOf(project: TestProject): Promise<string[]> {
   const rows = await service.services.database.read.all<{ metadata: string }>(sql`
-    select metadata from call_metadata join calls on calls.seq = call_metadata.seq
-    where project_id = ${project.projectId}`)
+    select metadata from call_details join calls on calls.seq = call_details.seq
+    where metadata is not null and project_id = ${project.projectId}`)
   return rows.map(({ metadata }) => metadata)
 }
 

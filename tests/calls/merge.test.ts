@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { StoredCall } from '../../src/calls/call-head.ts'
 import { mergeCall } from '../../src/calls/merge.ts'
-import type { Call, CallChange, Turn } from '../../src/calls/schemas.ts'
+import type { Call, CallChange, TimelineEntry, Turn } from '../../src/calls/schemas.ts'
 import { AppError, type FieldError } from '../../src/errors.ts'
 
 const day = Date.parse('2026-03-01T12:00:00.000Z')
@@ -417,6 +417,28 @@ const anyChange: fc.Arbitrary<CallChange> = fc.record(
     updatedAt: anyTime,
     occurredAt: fc.option(anyTime),
     metadata: fc.option(anyObject),
+    details: fc.record(
+      {
+        agent: fc.option(fc.record({ id: anyText, name: anyTextOrNull }, { requiredKeys: ['id'] })),
+        direction: fc.constantFrom(null, 'inbound' as const, 'web' as const),
+        costUsd: fc.option(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true })),
+        timeline: fc.option(
+          fc.array(
+            fc.record(
+              {
+                atSeconds: fc.nat(),
+                kind: fc.constant('tool_call' as const),
+                turn: fc.nat(),
+                text: anyTextOrNull,
+              },
+              { requiredKeys: ['atSeconds', 'kind'] },
+            ),
+            { maxLength: 3 },
+          ),
+        ),
+      },
+      { requiredKeys: [] },
+    ),
   },
   { requiredKeys: [] },
 )
@@ -461,6 +483,12 @@ describe('laws', () => {
       callAnalysis: fc.dictionary(fc.string(), fc.nat(), { minKeys: 1 }),
       transcript: fc.array(anyTurn, { minLength: 1, maxLength: 5 }),
       metadata: fc.dictionary(fc.string(), fc.nat(), { minKeys: 1 }),
+      details: fc.record({
+        agent: fc.record({ id: fc.string({ minLength: 1 }), name: anyTextOrNull }),
+        recordingUrl: fc.webUrl(),
+        latencyMs: fc.integer({ min: 1 }),
+        timeline: fc.constant<TimelineEntry[]>([{ atSeconds: 1, kind: 'turn', turn: 0 }]),
+      }),
     } satisfies Record<string, fc.Arbitrary<unknown>>)
     const events = truth.chain((facts) => {
       const older = fc.record(
@@ -497,6 +525,7 @@ describe('laws', () => {
         const { updatedAt: __, ...call } = callAfter(...shuffled)
         expect(call).toEqual(expected)
         expect(merged(...shuffled).metadata).toBe(merged(...inOrder).metadata)
+        expect(merged(...shuffled).details).toBe(merged(...inOrder).details)
         expect(merged(...shuffled).occurredAt).toBe(merged(...inOrder).occurredAt)
       }),
       { numRuns: 1_000 },

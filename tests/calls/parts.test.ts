@@ -66,6 +66,7 @@ describe('a live call to which turns are appended', () => {
       duration: fc.constantFrom(0, 2.5),
       transcript: turns,
       metadata: fc.constantFrom(null, { a: 1 }),
+      details: fc.constantFrom({ costUsd: 1 }, { costUsd: null, agent: { id: 'a' } }),
       status: fc.constantFrom<'live' | 'completed'>('live', 'completed'),
       callAnalysis: fc.constantFrom(null, { b: [1] }),
     },
@@ -109,7 +110,7 @@ describe('a live call to which turns are appended', () => {
           appended += Math.min(1, await partsOf(project, 'a'))
         }
         await put(project, 'b', { ...said('other'), createdAt: '2020-01-01T00:00:00Z' })
-        const { document, call, occurredAt, metadata } = stored
+        const { document, call, occurredAt, metadata, details } = stored
         expect(await (await project.fetch('/v1/calls/a')).text()).toBe(document)
         expect(await (await project.fetch('/v1/calls?limit=1')).text()).toStartWith(`{"data":[${document}],`)
         let lines = ''
@@ -117,6 +118,7 @@ describe('a live call to which turns are appended', () => {
         const beside = {
           ...(occurredAt === null ? {} : { occurredAt: new Date(occurredAt).toISOString() }),
           ...(metadata === null ? {} : { metadata: JSON.parse(metadata) }),
+          ...(details === null ? {} : { details: JSON.parse(details) }),
         }
         expect(JSON.parse(lines.split('\n')[1] ?? '')).toEqual({ ...JSON.parse(document), ...beside })
         const [row] = await service.services.database.read.all(sql`

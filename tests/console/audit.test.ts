@@ -65,13 +65,17 @@ describe('the audit trail', () => {
       const { id, hint } = await (await set.owner.send('POST', path, input)).json()
       await set.owner.send('DELETE', `${path}/${id}`)
       await set.owner.send('DELETE', `${path}/${id}`)
-      const other = await service.services.keys.create(project.projectId, { ...input, name: 'theirs' })
+      const other = await service.services.keys.create(project.projectId, {
+        ...input,
+        name: 'theirs',
+        scope: 'search',
+      })
       hints.push(hint, other.hint)
     })
     expect(rows.map(short)).toEqual([
-      ['key_created', nameOf(set.owner), `mine (${hints[0]})`],
-      ['key_revoked', nameOf(set.owner), `mine (${hints[0]})`],
-      ['key_created', null, `theirs (${hints[1]})`],
+      ['key_created', nameOf(set.owner), `mine (${hints[0]}, full)`],
+      ['key_revoked', nameOf(set.owner), `mine (${hints[0]}, full)`],
+      ['key_created', null, `theirs (${hints[1]}, search)`],
     ])
   })
 

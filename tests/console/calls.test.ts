@@ -18,6 +18,7 @@ const reads = [
   '/calls',
   '/calls/facets',
   '/calls/a',
+  '/calls/a/details',
   `/overview/figures?${period}`,
   `/overview/days?${period}`,
   `/overview/durations?${period}`,
@@ -95,6 +96,8 @@ describe('/console/api/projects/:project/calls', () => {
       const answer = await people.owner.fetch(`/projects/${project.id}/calls/${path}`)
       expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
       expect(await answer.text()).toBe(await (await project.fetch(`/v1/calls/${path}`)).text())
+      const details = await people.owner.fetch(`/projects/${project.id}/calls/${path}/details`)
+      expect(await details.text()).toBe(await (await project.fetch(`/v1/calls/${path}/details`)).text())
     }
     for (const path of ['missing', '%ff', 'a%2Fb', '%00', `${'x'.repeat(129)}`]) {
       const answer = await people.owner.fetch(`/projects/${project.id}/calls/${path}`)

@@ -90,6 +90,27 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     expect(JSON.stringify(service.logs)).not.toContain(key)
   })
 
+  test('a key for agents only searches, which the list says of it', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/keys`)
+    await page.getByRole('button', { name: 'Create API Key' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Agents')
+    expect(await dialog.getByLabel('Web pages').count()).toBe(0)
+    await dialog.getByRole('radio', { name: /^Search/ }).click()
+    await dialog.getByLabel('Web pages').fill('https://app.example.com, http://localhost:5173')
+    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    const key = await dialog.getByLabel('Key', { exact: true }).inputValue()
+    expect(await dialog.locator('pre, code').first().textContent()).toContain('/v1/knowledge/search')
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('row').filter({ hasText: 'Agents' }).getByRole('cell', { name: 'Search' }).waitFor()
+    const answer = await callsWith(key)
+    expect([answer.status, (await answer.json()).title]).toEqual([403, 'Key does not allow this'])
+    const [made] = await service.services.keys.list(project.projectId)
+    expect(made?.allowedOrigins).toEqual(['https://app.example.com', 'http://localhost:5173'])
+  })
+
   test.each([375, 800, 1280])('a name of ten letters is shown whole, %i px wide', async (width) => {
     const { page, open } = tab
     await service.services.keys.create(project.projectId, {

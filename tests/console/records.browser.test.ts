@@ -173,6 +173,11 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
       calledNumber: 'javascript:alert(1)',
       callAnalysis: { [script]: { [script]: script }, __proto__: script },
       transcript: [{ role: 'user', content: script }],
+      details: {
+        agent: { id: script, name: script },
+        recordingUrl: 'javascript:alert(1)',
+        timeline: [{ atSeconds: 1, kind: 'tool_call', name: script, text: script }],
+      },
     })
     const { item } = await knowledge.add(other.projectId, {
       name: script,

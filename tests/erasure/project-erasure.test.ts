@@ -445,7 +445,7 @@ async function rowsOf(projectId: number, { read }: Store = service.services.data
   const project = await read.all(sql`select 1 from projects where id = ${projectId}`)
   const orphans = await read.all(sql`
     select 1 from call_documents where seq not in (select seq from calls) union all
-    select 1 from call_metadata where seq not in (select seq from calls)`)
+    select 1 from call_details where seq not in (select seq from calls)`)
   const words = await read.all(sql`select 1 from sqlite_master where name like ${`%_words_${projectId}%`}`)
   if (project.length + orphans.length + words.length > 0) left.push('projects, documents or word tables')
   return left

@@ -127,9 +127,12 @@ describe('a key is judged before anything else about a request', () => {
       'DELETE /v1/knowledge/some-id',
       'GET /v1/calls',
       'GET /v1/calls/some-id',
+      'GET /v1/changes',
       'GET /v1/erasures/some-id',
+      'GET /v1/key',
       'GET /v1/knowledge',
       'GET /v1/knowledge/some-id',
+      'POST /ingest/calls',
       'POST /mcp',
       'POST /v1/knowledge',
       'POST /v1/knowledge/preview',
@@ -152,6 +155,8 @@ describe('a key is judged before anything else about a request', () => {
 
   test('every route lets a good key of its kind in, so that a malformed body is 400 and a missing record 404', async () => {
     for (const { method, path, kind } of keyed) {
+      // Takes lines, not one JSON value.
+      if (path === '/ingest/calls') continue
       const answer = await request(path, `Bearer ${(await makeKey(kind)).key}`, { method })
       const expected = method === 'POST' || method === 'PUT' ? 400 : path.endsWith('some-id') ? 404 : 200
       expect([method, path, answer.status]).toEqual([method, path, expected])

@@ -57,6 +57,15 @@ describe('a Host that does not parse', () => {
     expect(JSON.stringify(service.logs)).not.toContain('a-secret')
   })
 
+  test('two are 400, also when they are the same', async () => {
+    for (const second of ['localhost', 'elsewhere.example', '']) {
+      const text = `GET /health HTTP/1.1\r\nHost: localhost\r\nhost: ${second}\r\n\r\n`
+      const { status, body } = await rawRequest(service.url, text)
+      expect([second, status]).toEqual([second, 400])
+      expect(JSON.parse(body)).toMatchObject({ errors: [{ field: 'Host' }] })
+    }
+  })
+
   test('whatever passes makes a URL that can be read', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (host) => {

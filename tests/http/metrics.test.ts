@@ -58,6 +58,7 @@ describe('/metrics', () => {
       callbook_index_vectors: 'gauge',
       callbook_index_tombstones: 'gauge',
       callbook_index_file_bytes: 'gauge',
+      callbook_waiting_readers: 'gauge',
       ...(testMode === 'replica' ? ofReplicas : {}),
     })
   })

@@ -29,6 +29,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
+/** What else the success of a path is served as. */
+const streams = new Map([['/v1/changes', ['text/event-stream']]])
 const keyed = '401 403 429 500 503'
 const expectedStatuses: Record<string, string> = {
   'GET /health': '200 500',
@@ -36,7 +38,9 @@ const expectedStatuses: Record<string, string> = {
   'GET /metrics': '200 403 500',
   'GET /v1/calls': `200 400 ${keyed}`,
   'GET /v1/calls/{id}': `200 404 ${keyed}`,
+  'GET /v1/calls/{id}/details': `200 404 ${keyed}`,
   'DELETE /v1/calls/{id}': `200 404 507 ${keyed}`,
+  'GET /v1/changes': `200 400 ${keyed}`,
   'GET /v1/knowledge': `200 ${keyed}`,
   'POST /v1/knowledge': `201 400 409 410 413 415 422 507 ${keyed}`,
   'GET /v1/knowledge/{id}': `200 404 ${keyed}`,
@@ -44,6 +48,7 @@ const expectedStatuses: Record<string, string> = {
   'POST /v1/knowledge/preview': `200 400 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 400 413 415 ${keyed}`,
   'GET /v1/erasures/{id}': `200 404 ${keyed}`,
+  'GET /v1/key': `200 ${keyed}`,
   'POST /integrations/vapi/knowledge': `200 400 413 415 ${keyed}`,
   'POST /integrations/vapi/tool': `200 400 413 415 ${keyed}`,
   'POST /integrations/dify/retrieval': `200 400 404 413 415 ${keyed}`,
@@ -124,7 +129,7 @@ describe('the OpenAPI document', () => {
         expect([operation.path, status, types]).toEqual([
           operation.path,
           status,
-          [status < '300' ? success : failure],
+          status < '300' ? [success, ...(streams.get(operation.path) ?? [])] : [failure],
         ])
       }
     }
@@ -194,7 +199,15 @@ describe('real answers', () => {
       isEngaged: true,
       callAnalysis: { score: 1.5, deep: { list: [null, true] } },
       transcript: [{ role: 'user', content: 'c' }],
-      metadata: { a: 1 },
+      details: {
+        agent: { id: 'a' },
+        direction: 'web',
+        recordingUrl: 'https://example.com/a.mp3',
+        costUsd: 0.1,
+        latencyMs: 700,
+        timeline: [{ atSeconds: 1.5, kind: 'tool_call', name: 'look_up', text: '{}' }],
+        metadata: { a: 1 },
+      },
     }
     await check('ingestCall', await project.send('PUT', '/ingest/calls/full', full))
     await check('ingestCall', await project.send('PUT', '/ingest/calls/empty', {}))
@@ -203,6 +216,9 @@ describe('real answers', () => {
     await check('listCalls', await project.fetch('/v1/calls?limit=0'))
     await check('getCall', await project.fetch('/v1/calls/full'))
     await check('getCall', await project.fetch('/v1/calls/empty'))
+    await check('getCallDetails', await project.fetch('/v1/calls/full/details'))
+    await check('getCallDetails', await project.fetch('/v1/calls/empty/details'))
+    await check('listChanges', await project.fetch('/v1/changes'))
     const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: '# H\n\nwords' })
     const path = created.headers.get('location') ?? ''
     await check('createKnowledge', created)
@@ -222,7 +238,9 @@ describe('real answers', () => {
     )
     await check('retrieveForDify', await project.send('POST', '/integrations/dify/retrieval', retrieval))
     await check('deleteKnowledge', await project.fetch(path, { method: 'DELETE' }))
+    await check('listChanges', await project.fetch('/v1/changes?include=none'))
     await check('deleteCall', await project.fetch('/v1/calls/full', { method: 'DELETE' }))
+    await check('listChanges', await project.fetch('/v1/changes'))
     await check('getErasure', await project.fetch('/v1/erasures/full'))
     await check('getHealth', await fetch(`${service.url}/health`))
     await check('getReadiness', await fetch(`${service.url}/ready`))
@@ -236,7 +254,9 @@ describe('real answers', () => {
     await project.fetch('/v1/calls/gone', { method: 'DELETE' })
     await check('listCalls', await project.fetch('/v1/calls?limit=x'))
     await check('listCalls', await fetch(`${service.url}/v1/calls`))
+    await check('listChanges', await project.fetch('/v1/changes?wait=x'))
     await check('getCall', await project.fetch('/v1/calls/nobody'))
+    await check('getCallDetails', await project.fetch('/v1/calls/nobody/details'))
     await check('deleteCall', await project.fetch('/v1/calls/nobody', { method: 'DELETE' }))
     await check('getErasure', await project.fetch('/v1/erasures/nothing'))
     await check('getKnowledge', await project.fetch('/v1/knowledge/nothing'))

@@ -56,6 +56,21 @@ describe('two nodes of one primary', () => {
     expect(await bodyOf(there.fetch('/v1/calls/call-19'))).toContain('"duration":7')
   })
 
+  test('wake readers that wait for a change when the other makes one, and give both the same feed', async () => {
+    const project = await first.mintProject()
+    const there = at(second, project)
+    await until(async () => (await there.fetch('/v1/changes')).status === 200)
+    for (const [n, writer] of [project, there, project].entries()) {
+      const changes = `/v1/changes?after=${n}&wait=30`
+      const waiting = [bodyOf(project.fetch(changes)), bodyOf(there.fetch(changes))]
+      await until(() => first.services.changeWatch.count + second.services.changeWatch.count === 2)
+      expect((await writer.send('PUT', `/ingest/calls/feed-${n}`, {})).status).toBe(201)
+      const [own, other] = await Promise.all(waiting)
+      expect(own).toContain(`"id":"feed-${n}"`)
+      expect(other).toBe(own ?? '')
+    }
+  })
+
   test('find by vector what the other stored, but not what it deleted, which no file keeps', async () => {
     const project = await first.mintProject()
     const there = at(second, project)

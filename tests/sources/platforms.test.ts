@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { StoredCall } from '../../src/calls/call-head.ts'
-import { eventTimes, mergeCall } from '../../src/calls/merge.ts'
-import type { SourceDetails, SourceUpdate } from '../../src/sources/event.ts'
+import { changeErrors, mergeCall } from '../../src/calls/merge.ts'
+import { CallChange } from '../../src/calls/schemas.ts'
+import type { SourceUpdate } from '../../src/sources/event.ts'
 import { platforms, readEvent } from '../../src/sources/platforms.ts'
+import { compileCheck } from '../../src/validation.ts'
 import { sessions } from './events.ts'
 
 type Name = keyof typeof platforms
 const names = Object.keys(platforms) as Name[]
+const checkChange = compileCheck(CallChange, changeErrors)
 const arrival = Date.parse('2024-01-01T00:00:00Z')
 
 function update(name: Name, event: unknown, options = {}): SourceUpdate {
@@ -16,25 +19,24 @@ function update(name: Name, event: unknown, options = {}): SourceUpdate {
   return read
 }
 
-/** The call after its events, by the merge of the service. Details follow the same rule for late events. */
+/** The call and its details after its events, by the merge of the service; null when none is about a call. */
 function callAfter(name: Name, events: readonly object[]) {
   let stored: StoredCall | null = null
-  let details: SourceDetails = {}
   for (const [at, event] of events.entries()) {
     const read = readEvent(platforms[name], event, { summaryInsight: 'i-2' })
     if (read === null) continue
     if (!('id' in read)) throw new Error(`${read.field} ${read.message}`)
-    const occurredAt = read.change.occurredAt ? Date.parse(read.change.occurredAt) : null
-    const { isLate } = eventTimes(
-      { createdAt: null, updatedAt: null, occurredAt },
-      stored?.occurredAt ?? null,
-    )
-    details = isLate ? { ...read.details, ...details } : { ...details, ...read.details }
-    stored = mergeCall(stored, read.id, read.change, arrival + at)
+    const change = checkChange({ ...read.change, details: read.details })
+    stored = mergeCall(stored, read.id, change, arrival + at, { source: name })
   }
   if (!stored) return null
   const { updatedAt: _, createdAt, ...call } = stored.call
-  return { call: { ...call, createdAt: stored.createdOnArrival ? null : createdAt }, details }
+  const details = JSON.parse(stored.details ?? '{}')
+  return {
+    call: { ...call, createdAt: stored.createdOnArrival ? null : createdAt },
+    details,
+    metadata: stored.metadata,
+  }
 }
 
 /** Also where some of the events were never sent. */

@@ -51,6 +51,7 @@ export async function addMarkedCall(project: Reached): Promise<Marked> {
       { role: 'assistant', content: `${said}.` },
     ],
     callAnalysis: { [`of-${named}`]: { deep: [analysed] } },
+    details: { agent: { id: `of ${noted}` }, timeline: [{ atSeconds: 0, kind: 'other', text: noted }] },
     metadata: { note: noted },
   })
   if (!answer.ok || id === undefined) throw new Error(`The call was answered ${answer.status}`)

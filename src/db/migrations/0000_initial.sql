@@ -29,6 +29,13 @@ CREATE TABLE `audit_events` (
 --> statement-breakpoint
 CREATE INDEX `audit_events_by_project` ON `audit_events` (`project_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_events_by_actor` ON `audit_events` (`actor_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `call_details` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`details` text,
+	`metadata` text,
+	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `call_documents` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`has_parts` integer DEFAULT false NOT NULL,
@@ -36,13 +43,19 @@ CREATE TABLE `call_documents` (
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE TABLE `call_metadata` (
-	`seq` integer PRIMARY KEY NOT NULL,
-	`metadata` text NOT NULL,
-	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
 -- WITHOUT ROWID was added by hand: drizzle-kit does not know it.
+CREATE TABLE `call_labels` (
+	`seq` integer NOT NULL,
+	`label` text NOT NULL,
+	`project_id` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`id` text NOT NULL,
+	PRIMARY KEY(`seq`, `label`),
+	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `call_labels_by_label` ON `call_labels` (`project_id`,`label`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `call_parts` (
 	`seq` integer NOT NULL,
 	`turn_count` integer NOT NULL,
@@ -82,6 +95,9 @@ CREATE TABLE `calls` (
 	`caller_number` text,
 	`called_number` text,
 	`ended_reason` text,
+	`source` text,
+	`agent_id` text,
+	`labels` text,
 	`document_chars` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`caller_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(caller_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
@@ -93,6 +109,9 @@ CREATE UNIQUE INDEX `calls_by_id` ON `calls` (`project_id`,`id`);--> statement-b
 CREATE INDEX `calls_by_time` ON `calls` (`project_id`,`created_at`,`id`,`document_chars`);--> statement-breakpoint
 CREATE INDEX `calls_by_evaluation` ON `calls` (`project_id`,`evaluation`,`created_at`);--> statement-breakpoint
 CREATE INDEX `calls_by_ended_reason` ON `calls` (`project_id`,`ended_reason`,`created_at`);--> statement-breakpoint
+CREATE INDEX `calls_by_change` ON `calls` (`project_id`,`change_seq`);--> statement-breakpoint
+CREATE INDEX `calls_by_source` ON `calls` (`project_id`,`source`,`created_at`,`id`) WHERE source is not null;--> statement-breakpoint
+CREATE INDEX `calls_by_agent_id` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`) WHERE agent_id is not null;--> statement-breakpoint
 CREATE INDEX `calls_at_a_glance` ON `calls` (`project_id`,`created_at`,`id`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`caller_digits`,`called_digits`);--> statement-breakpoint
 CREATE TABLE `calls_without_words` (
 	`seq` integer PRIMARY KEY NOT NULL,
@@ -135,6 +154,7 @@ CREATE TABLE `erasures` (
 );
 --> statement-breakpoint
 CREATE INDEX `erasures_open` ON `erasures` (`requested_at`) WHERE done_at is null;--> statement-breakpoint
+CREATE INDEX `erasures_by_change` ON `erasures` (`project_id`,`change_seq`);--> statement-breakpoint
 CREATE TABLE `idempotent_creates` (
 	`project_id` integer NOT NULL,
 	`key_hash` text NOT NULL,
@@ -166,10 +186,12 @@ CREATE TABLE `keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,
 	`kind` text NOT NULL,
+	`scope` text,
 	`name` text NOT NULL,
 	`hash` text NOT NULL,
 	`hint` text NOT NULL,
 	`allowed_ips` text NOT NULL,
+	`allowed_origins` text NOT NULL,
 	`expires_at` integer,
 	`created_at` integer NOT NULL,
 	`created_by` text,
@@ -197,6 +219,7 @@ CREATE TABLE `knowledge_items` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `knowledge_items_by_id` ON `knowledge_items` (`project_id`,`id`);--> statement-breakpoint
 CREATE INDEX `knowledge_items_by_time` ON `knowledge_items` (`project_id`,`created_at`,`seq`);--> statement-breakpoint
+CREATE INDEX `knowledge_items_by_change` ON `knowledge_items` (`project_id`,`change_seq`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`project_id` integer NOT NULL,
 	`person_id` text NOT NULL,
@@ -323,6 +346,7 @@ CREATE TRIGGER `calls_delete` AFTER DELETE ON `calls` BEGIN
 END;--> statement-breakpoint
 -- The counts change before a range can end, so that a range that is split holds as many calls as it counts.
 CREATE TRIGGER `calls_move` AFTER UPDATE OF `created_at` ON `calls` WHEN old.`created_at` <> new.`created_at` BEGIN
+	UPDATE `call_labels` SET `created_at` = new.`created_at` WHERE `seq` = new.`seq`;
 	UPDATE `call_ranges` SET `calls` = `calls` - 1, `success` = `success` - (old.`evaluation` IS 'success'),
 		`fail` = `fail` - (old.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` - (old.`evaluation` IS NULL)
 	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1

@@ -20,6 +20,7 @@ const errorCodes: Partial<Record<ErrorCode, number>> = {
   invalid_api_key: 1002,
   api_key_expired: 1002,
   ip_address_not_allowed: 1002,
+  insufficient_scope: 1002,
   forbidden: 1002,
 }
 

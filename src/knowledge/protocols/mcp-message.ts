@@ -21,10 +21,19 @@ const requestSchemas = [
 export function toMessage(value: unknown): JSONRPCMessage {
   // The protocol has had no batches since 2025-06-18, and a batch would be one request to the rate limit.
   if (Array.isArray(value)) throw invalidRequest('send one message, not a batch')
+  if (!isId(value)) {
+    throw invalidRequest(`id must be a string, or an integer of at most ${Number.MAX_SAFE_INTEGER} in size`)
+  }
   const { success, data } = JSONRPCMessageSchema.safeParse(value)
   if (!success) throw invalidRequest('this is not a message of JSON-RPC 2.0')
   if ('method' in data && 'id' in data) checkParams(data)
   return data
+}
+
+/** Whether a message's id, if it has one, is no number that the protocol forbids or that JSON would give back changed. */
+function isId(message: unknown): boolean {
+  if (typeof message !== 'object' || message === null || !('id' in message)) return true
+  return typeof message.id !== 'number' || Number.isSafeInteger(message.id)
 }
 
 /** The SDK checks them as well, but answers an internal error in its validator's own words. */

@@ -4,6 +4,7 @@ import type { Admission } from '../../http/admission.ts'
 import { callerContext } from '../../http/caller.ts'
 import { isTrustedOrigin } from '../../http/origins.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
+import { scopeAllows } from '../../identity.ts'
 import type { Knowledge } from '../knowledge.ts'
 import type { Search } from '../search/search.ts'
 import { mcpTools } from './mcp-tools.ts'
@@ -32,12 +33,13 @@ export function mcpRoutes(options: McpRoutesOptions) {
     async ({ caller, request }) => {
       if (!isTrustedOrigin(request.headers.get('origin'), ownOrigin)) throw untrustedOrigin()
       const { requestId, surface } = contexts.of(request)
-      const { projectId } = caller
+      const { projectId, scope } = caller
+      const allowed = tools.filter((tool) => scopeAllows(scope, tool.scope))
       const report = (error: unknown) => onUnexpected(error, requestId)
       const limits = { bytesMax: surface.bodyBytesMax, admission }
       // Loaded only when it is used: the protocol's SDK is large.
       const { answerMcp } = await import('./mcp-response.ts')
-      return await answerMcp(request, { tools, version, projectId, onUnexpected: report }, limits)
+      return await answerMcp(request, { tools: allowed, version, projectId, onUnexpected: report }, limits)
     },
     // Clients learn the tools from the protocol itself.
     { detail: { hide: true } },

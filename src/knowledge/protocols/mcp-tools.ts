@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { AppError } from '../../errors.ts'
+import type { KeyScope } from '../../identity.ts'
 import { graphemeStart } from '../../text/graphemes.ts'
 import { compileCheck } from '../../validation.ts'
 import type { Knowledge } from '../knowledge.ts'
@@ -18,6 +19,8 @@ import { modelText } from './model-text.ts'
 
 export interface McpTool {
   readonly definition: Tool
+  /** The scope that a key needs for it. */
+  readonly scope: KeyScope
   /**
    * A mistake of the model is answered as a result that says so, so that the model can try again.
    * @throws errors that are not the caller's fault
@@ -63,6 +66,7 @@ export function mcpTools(knowledge: Knowledge, search: Search): McpTool[] {
   return [
     toolOf({
       name: 'search_knowledge',
+      scope: 'search',
       title: 'Search knowledge',
       description:
         "Finds the passages of the organisation's knowledge that answer a question, best first. Use it before you answer " +
@@ -75,6 +79,7 @@ export function mcpTools(knowledge: Knowledge, search: Search): McpTool[] {
     }),
     toolOf({
       name: 'list_knowledge',
+      scope: 'read',
       title: 'List knowledge',
       description:
         'Lists the items of knowledge there are, newest first, without their texts. Use it to see what is covered; to ' +
@@ -89,6 +94,7 @@ export function mcpTools(knowledge: Knowledge, search: Search): McpTool[] {
     }),
     toolOf({
       name: 'get_knowledge',
+      scope: 'read',
       title: 'Get a knowledge item',
       description:
         'Reads one item of knowledge: its name, its description and its text, a long text in parts. Use it when a passage ' +
@@ -106,6 +112,7 @@ export function mcpTools(knowledge: Knowledge, search: Search): McpTool[] {
 
 interface ToolOptions<Input extends TObject, Output extends TObject> {
   name: string
+  scope: KeyScope
   title: string
   description: string
   input: Input
@@ -116,9 +123,10 @@ interface ToolOptions<Input extends TObject, Output extends TObject> {
 }
 
 function toolOf<Input extends TObject, Output extends TObject>(options: ToolOptions<Input, Output>): McpTool {
-  const { name, title, description, input, output, run, toTexts } = options
+  const { name, scope, title, description, input, output, run, toTexts } = options
   const check = compileCheck(input)
   return {
+    scope,
     definition: {
       name,
       title,

@@ -448,11 +448,34 @@ describe('HTTP', () => {
       ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
       ['{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600],
       ['{"jsonrpc":"2.0","id":1,"method":7}', -32600],
+      ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600],
+      ['{"jsonrpc":"2.0","id":9007199254740992,"method":"ping"}', -32600],
       ['[]', -32600],
       ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
       ['[{"jsonrpc":"2.0","method":"notifications/initialized"}]', -32600],
     ] as const) {
       await expectRpcError(await send(body), 400, code)
+    }
+  })
+
+  test('an id that JSON would not give back as it was is refused by name, and any other comes back', async () => {
+    for (const id of ['1.5', '-0.1', '9007199254740992', '-1e16', '1e300']) {
+      const answer = await send(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`)
+      const { error }: RpcAnswer = await answer.json()
+      expect([id, answer.status, error?.code]).toEqual([id, 400, -32600])
+      expect(error?.message).toContain('id must be a string, or an integer')
+    }
+    for (const id of [
+      0,
+      -1,
+      2.0,
+      Number.MAX_SAFE_INTEGER,
+      -Number.MAX_SAFE_INTEGER,
+      '',
+      '1.5',
+      'x'.repeat(300),
+    ]) {
+      expect(await rpc({ id, method: 'ping' })).toEqual({ jsonrpc: '2.0', id, result: {} })
     }
   })
 

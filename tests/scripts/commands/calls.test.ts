@@ -130,7 +130,7 @@ describe('callbook calls', () => {
     expect(ran.value).toMatchObject({ imported: 2, failed: 1, errors: [{ line: 2 }] })
   })
 
-  test('export and import keep what the API does not serve: metadata, and the time of the newest event', async () => {
+  test('export and import keep what belongs to a call: details, metadata, and the time of the newest event', async () => {
     const callbook = new CommandLine()
     await callbook.project('A')
     await callbook.project('B')
@@ -139,6 +139,19 @@ describe('callbook calls', () => {
       summary: 'newest',
       metadata: { crm: 'SFDC-42', list: ['"', 1.5, null] },
       occurredAt: '2026-06-02T00:00:00.007Z',
+      details: {
+        source: 'vapi',
+        agent: { id: 'front-desk', name: null },
+        timeline: [{ atSeconds: 1, kind: 'turn', turn: 0, name: null, text: 'a "b"' }],
+        review: {
+          evaluation: 'fail',
+          note: null,
+          labels: ['a', 'b'],
+          by: 'Ada',
+          at: '2026-06-02T00:00:00.000Z',
+        },
+        redacted: { phone: 1 },
+      },
     }
     const sent = [call, { id: 'two', occurredAt: '1970-01-01T00:00:00.000Z' }, { id: 'three', metadata: {} }]
     const file = fileOf(linesOf(sent))

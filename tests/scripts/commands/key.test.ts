@@ -12,20 +12,35 @@ describe('callbook key', () => {
     const rules = ['--allow-ip', '10.0.0.0/8', '--allow-ip', '::1', '--expires', '2999-01-31T10:00:00+01:00']
     const { value, code } = await callbook.json([...args, ...rules])
     expect(code).toBe(0)
-    expect(Object.keys(value)).toEqual(['id', 'key', 'name', 'kind', 'allowedIps', 'expiresAt'])
+    expect(Object.keys(value)).toEqual(['id', 'key', 'name', 'kind', 'scope', 'allowedIps', 'expiresAt'])
     expect(value.key).toMatch(/^ck_ingest_[0-9a-f]{60}$/)
     expect(value).toMatchObject({
       name: 'CI',
       kind: 'ingest',
+      scope: null,
       allowedIps: ['10.0.0.0/8', '::1'],
       expiresAt: '2999-01-31T09:00:00.000Z',
     })
     const plain = await callbook.json(['key', 'create', '--project', id, '--name', 'x'])
-    expect(plain.value).toMatchObject({ kind: 'live', allowedIps: [], expiresAt: null })
+    expect(plain.value).toMatchObject({ kind: 'live', scope: 'full', allowedIps: [], expiresAt: null })
     const list = await callbook.json(['key', 'list', '--project', id])
     expect(list.value.map((key: { id: string }) => key.id)).toEqual([plain.value.id, value.id])
+    expect(list.value.map((key: { scope: string | null }) => key.scope)).toEqual(['full', null])
     expect(list.out).not.toContain(value.key)
-    expect((await callbook.run(['key', 'list', '--project', id])).out).not.toContain(value.key)
+    const agents = await callbook.json([
+      'key',
+      'create',
+      '--project',
+      id,
+      '--name',
+      'agents',
+      '--scope',
+      'search',
+    ])
+    expect(agents.value.scope).toBe('search')
+    const { out } = await callbook.run(['key', 'list', '--project', id])
+    expect(out).not.toContain(value.key)
+    expect(out).toMatch(/ID +NAME +KIND +SCOPE +KEY[\s\S]*agents +live +search +ck_live_/)
   })
 
   test.each([
@@ -34,6 +49,10 @@ describe('callbook key', () => {
     [['--expires', 'tomorrow'], '--expires tomorrow: must be an ISO 8601 time'],
     [['--expires', '2999-02-30'], '--expires 2999-02-30: must be an ISO 8601 time'],
     [['--expires', '2999-01-01T10:00:00'], 'must be an ISO 8601 time with its zone'],
+    [['--kind', 'ingest', '--scope', 'read'], '--scope: is for API keys'],
+    [['--allow-origin', 'https://a.example'], '--allow-origin: needs the scope read or search'],
+    [['--scope', 'read', '--allow-origin', 'a.example'], '--allow-origin a.example: must be an origin'],
+    [['--scope', 'write'], "--scope <scope>' argument 'write' is invalid"],
     [['--expires', '2020-01-01'], '--expires: must be a time in the future'],
   ])('%p is refused with the name of the option', async (args, message) => {
     const callbook = new CommandLine()

@@ -6,8 +6,10 @@ const subjects: Record<string, string> = {
   password: 'The password',
   currentPassword: 'The current password',
   newPassword: 'The new password',
+  scope: 'The access',
   expiresAt: 'The day',
   allowedIps: 'An allowed address',
+  allowedOrigins: 'A web page',
   confirm: 'The text you typed',
 }
 

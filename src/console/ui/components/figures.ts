@@ -45,6 +45,20 @@ export function asBytes(bytes: number): string {
   return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: digits }).format(value)} ${units[unit]}`
 }
 
+/** `$0.12`; small amounts to a hundredth of a cent. */
+export function asDollars(amount: number): string {
+  const options = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const
+  return new Intl.NumberFormat(undefined, { ...options, maximumFractionDigits: amount < 1 ? 4 : 2 }).format(
+    amount,
+  )
+}
+
+/** `640 ms`, `1.2 s`. */
+export function asMilliseconds(value: number): string {
+  if (value < 1_000) return `${asCount(value)} ms`
+  return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(value / 1_000)} s`
+}
+
 /** `1 call`, `2,000 calls`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${asCount(count)} ${count === 1 ? one : many}`

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react'
-import type { Call } from '../../../../calls/schemas.ts'
+import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
+import { asDollars, asMilliseconds } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Duration } from './call-line.tsx'
 import { Engagement, Evaluation } from './evaluation.tsx'
+import { Recording } from './recording.tsx'
 
 /** What stands there of every call. */
 export const factNames = [
@@ -20,7 +22,7 @@ export const factNames = [
 ] as const
 
 /** What is known of a call beside what was said. */
-export function CallFacts({ call }: { call: Call }) {
+export function CallFacts({ call, details }: { call: Call; details: CallDetails | undefined }) {
   return (
     <>
       {call.summary && <p className="cb-call-summary">{call.summary}</p>}
@@ -55,12 +57,49 @@ export function CallFacts({ call }: { call: Call }) {
             <span className="cb-dimmed">{call.status === 'live' ? 'Not yet' : 'None'}</span>
           )}
         </Fact>
+        {details && <DetailFacts details={details} />}
       </dl>
+      {details?.recordingUrl && <Recording key={details.recordingUrl} url={details.recordingUrl} />}
     </>
   )
 }
 
-function Fact({ label, children }: { label: (typeof factNames)[number]; children: ReactNode }) {
+/** Those of which there are any. */
+function DetailFacts({
+  details: { agent, direction, source, costUsd, latencyMs },
+}: {
+  details: CallDetails
+}) {
+  return (
+    <>
+      {agent && (
+        <Fact label="Agent">
+          <span className="cb-truncate" title={agent.id}>
+            {agent.name || agent.id}
+          </span>
+        </Fact>
+      )}
+      {direction && <Fact label="Direction">{directions[direction]}</Fact>}
+      {source && <Fact label="Source">{source}</Fact>}
+      {costUsd !== null && (
+        <Fact label="Cost">
+          <span className="cb-figure">{asDollars(costUsd)}</span>
+        </Fact>
+      )}
+      {latencyMs !== null && (
+        <Fact label="Latency">
+          <span className="cb-figure" title="Median of how long the agent took to answer">
+            {asMilliseconds(latencyMs)}
+          </span>
+        </Fact>
+      )}
+    </>
+  )
+}
+
+const directions = { inbound: 'Inbound', outbound: 'Outbound', web: 'Web' }
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div className="cb-call-fact">
       <dt>{label}</dt>

@@ -43,6 +43,16 @@ export function callQuery(project: string, id: string) {
   })
 }
 
+/** What is known of a call beside its document; again and again while it is live. */
+export function callDetailsQuery(project: string, id: string, isLive: boolean) {
+  return queryOptions({
+    queryKey: ['calls', project, 'details', id],
+    queryFn: ({ signal }) =>
+      unwrap(api.projects({ project }).calls({ id }).details.get({ fetch: { signal } })),
+    refetchInterval: isLive ? liveCallEveryMs : false,
+  })
+}
+
 /** What filters can choose from. */
 export function facetsQuery(project: string) {
   return queryOptions({
@@ -98,7 +108,7 @@ export function useCallList(project: string, filters: ChosenFilters) {
 
 /** Takes a deleted call out of every list that is kept. */
 export function forgetCall(queryClient: QueryClient, project: string, id: string): void {
-  queryClient.removeQueries({ queryKey: ['calls', project, 'one', id] })
+  for (const what of ['one', 'details']) queryClient.removeQueries({ queryKey: ['calls', project, what, id] })
   queryClient.setQueriesData<Pages>({ queryKey: ['calls', project, 'list'] }, (data) =>
     data ? { ...data, pages: withoutCall(data.pages, id) } : data,
   )

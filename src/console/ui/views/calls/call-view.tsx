@@ -5,7 +5,7 @@ import { IconArrowLeft, IconChevronDown, IconChevronUp, IconTrash, IconX } from 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import type { Call } from '../../../../calls/schemas.ts'
+import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -16,7 +16,7 @@ import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { Analysis } from './analysis.tsx'
 import { CallFacts, factNames } from './call-facts.tsx'
-import { callQuery, forgetCall } from './call-queries.ts'
+import { callDetailsQuery, callQuery, forgetCall } from './call-queries.ts'
 import { readFilters } from './chosen-filters.ts'
 import { LiveBadge } from './evaluation.tsx'
 import { useOpenCalls } from './open-calls.ts'
@@ -33,6 +33,7 @@ export function CallView() {
 function CallPanel({ id }: { id: string }) {
   const project = useProject()
   const { data: call, error, refetch } = useQuery(callQuery(project.id, id))
+  const details = useQuery(callDetailsQuery(project.id, id, call?.status === 'live'))
   const [panel, setPanel] = useState<HTMLElement | null>(null)
   useDocumentTitle(`Call ${id} · Callbook`)
   useEffect(() => {
@@ -42,8 +43,19 @@ function CallPanel({ id }: { id: string }) {
   return (
     <section ref={setPanel} className="cb-call" aria-label={`Call ${id}`} tabIndex={-1}>
       <CallBar id={id} isLive={call?.status === 'live'} isThere={call !== undefined} />
-      {call ? (
-        <OpenCall call={call} panel={panel} />
+      {call && (details.data || details.failureCount > 0) ? (
+        <>
+          {details.isLoadingError && (
+            <div className="cb-call-part">
+              <Problem
+                title="The details of this call could not be loaded"
+                error={details.error}
+                onRetry={() => void details.refetch()}
+              />
+            </div>
+          )}
+          <OpenCall call={call} details={details.data} panel={panel} />
+        </>
       ) : error instanceof ApiProblem && error.status === 404 ? (
         <NoSuchCall />
       ) : error ? (
@@ -161,7 +173,7 @@ function DeleteCall({ id }: { id: string }) {
         onConfirm={remove}
       >
         <p>
-          The record of call <Mono>{id}</Mono> goes for good: its transcript, its summary and its analysis,
+          The record of call <Mono>{id}</Mono> goes for good: its transcript, summary, analysis and details,
           here and in the API. It cannot be undone, and the id cannot be used again.
         </p>
       </ConfirmDialog>
@@ -175,7 +187,14 @@ const tabs = [
   { value: 'raw', label: 'Raw' },
 ] as const
 
-function OpenCall({ call, panel }: { call: Call; panel: HTMLElement | null }) {
+interface OpenCallProps {
+  call: Call
+  /** Undefined when they could not be loaded. */
+  details: CallDetails | undefined
+  panel: HTMLElement | null
+}
+
+function OpenCall({ call, details, panel }: OpenCallProps) {
   const project = useProject()
   const navigate = useNavigate()
   const { tab = 'transcript', ...filters } = useSearch({ from: '/p/$project/calls/$call' })
@@ -193,7 +212,7 @@ function OpenCall({ call, panel }: { call: Call; panel: HTMLElement | null }) {
   return (
     <>
       <div className="cb-call-part">
-        <CallFacts call={call} />
+        <CallFacts call={call} details={details} />
       </div>
       <Tabs value={tab} onChange={show} keepMounted={false} classNames={{ list: 'cb-call-tabs' }}>
         <Tabs.List>
@@ -209,7 +228,7 @@ function OpenCall({ call, panel }: { call: Call; panel: HTMLElement | null }) {
           ))}
         </Tabs.List>
         <Tabs.Panel value="transcript">
-          <Transcript call={call} panel={panel} searchedFor={text ?? ''} />
+          <Transcript call={call} timeline={details?.timeline} panel={panel} searchedFor={text ?? ''} />
         </Tabs.Panel>
         <Tabs.Panel value="analysis" className="cb-call-part">
           <Analysis analysis={call.callAnalysis} />

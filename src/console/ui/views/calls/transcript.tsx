@@ -3,6 +3,7 @@ import { IconChevronDown, IconChevronUp, IconMessageOff, IconSearch } from '@tab
 import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   type KeyboardEvent,
+  useCallback,
   useDeferredValue,
   useEffect,
   useLayoutEffect,
@@ -10,9 +11,11 @@ import {
   useRef,
   useState,
 } from 'react'
-import type { Call, Turn } from '../../../../calls/schemas.ts'
+import type { Call, TimelineEntry } from '../../../../calls/schemas.ts'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
+import { linesOf, type SpokenLine } from './conversation.ts'
+import { At, Steps } from './steps.tsx'
 import { findInTurns, rangesByTurn, type TurnMatch } from './turn-matches.ts'
 import { useTopWithin } from './use-top-within.ts'
 
@@ -23,14 +26,19 @@ const nearEndPx = 80
 
 interface TranscriptProps {
   call: Call
+  timeline: readonly TimelineEntry[] | undefined
   /** What scrolls. */
   panel: HTMLElement | null
   /** Words of the list's search, to be marked at first. */
   searchedFor: string
 }
 
-/** The conversation: the caller on one side, the agent on the other. */
-export function Transcript({ call: { transcript, status }, panel, searchedFor }: TranscriptProps) {
+const noTimeline: TimelineEntry[] = []
+
+/** The conversation: the caller on one side, the agent on the other, what tools did in between. */
+export function Transcript({ call, timeline = noTimeline, panel, searchedFor }: TranscriptProps) {
+  const { transcript, status } = call
+  const lines = useMemo(() => linesOf(transcript, timeline), [transcript, timeline])
   const [query, setQuery] = useState(searchedFor)
   const deferred = useDeferredValue(query)
   const matches = useMemo(() => findInTurns(transcript, deferred), [transcript, deferred])
@@ -40,21 +48,25 @@ export function Transcript({ call: { transcript, status }, panel, searchedFor }:
   const list = useRef<HTMLOListElement>(null)
   const top = useTopWithin(list, panel)
   const virtual = useVirtualizer({
-    count: transcript.length,
+    count: lines.length,
     getScrollElement: () => panel,
     estimateSize: () => turnPx,
     scrollMargin: top,
-    overscan: transcript.length <= wholeUpTo ? wholeUpTo : 12,
+    overscan: lines.length <= wholeUpTo ? wholeUpTo : 12,
     // Bar, tabs and search stay on top.
     scrollPaddingStart: 144,
     scrollPaddingEnd: 48,
   })
 
+  const lineOf = useCallback(
+    ({ turn }: TurnMatch) => lines.findIndex((line) => 'turn' in line && line.index === turn),
+    [lines],
+  )
   const jump = (to: number) => {
     const next = (to + matches.length) % matches.length
     setPosition(next)
     const match = matches[next]
-    if (match) virtual.scrollToIndex(match.turn, { align: 'center' })
+    if (match) virtual.scrollToIndex(lineOf(match), { align: 'center' })
   }
   const first = matches[0]
   const search = (text: string) => {
@@ -62,11 +74,11 @@ export function Transcript({ call: { transcript, status }, panel, searchedFor }:
     setPosition(0)
   }
   useEffect(() => {
-    if (deferred && first) virtual.scrollToIndex(first.turn, { align: 'center' })
-  }, [deferred, first, virtual])
-  useFollowedEnd(panel, status === 'live' ? transcript.length : null)
+    if (deferred && first) virtual.scrollToIndex(lineOf(first), { align: 'center' })
+  }, [deferred, first, virtual, lineOf])
+  useFollowedEnd(panel, status === 'live' ? lines.length : null)
 
-  if (transcript.length === 0) {
+  if (lines.length === 0) {
     return (
       <Empty icon={<IconMessageOff size={24} stroke={1.6} />} title="Nothing was said">
         {status === 'live' ? 'What is said appears here as it comes in.' : 'This call has no transcript.'}
@@ -84,25 +96,29 @@ export function Transcript({ call: { transcript, status }, panel, searchedFor }:
       />
       <ol ref={list} className="cb-turns" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, key, start }) => {
-          const turn = transcript[index]
+          const line = lines[index]
           return (
-            turn && (
+            line && (
               <li
                 key={key}
                 ref={virtual.measureElement}
                 data-index={index}
-                data-role={turn.role}
-                aria-setsize={transcript.length}
+                data-role={'turn' in line ? line.turn.role : undefined}
+                aria-setsize={lines.length}
                 aria-posinset={index + 1}
                 className="cb-turn"
                 style={{ transform: `translateY(${start - top}px)` }}
               >
-                <TurnText
-                  turn={turn}
-                  isFirstOfRun={transcript[index - 1]?.role !== turn.role}
-                  ranges={ranges.get(index)}
-                  current={current?.turn === index ? current : undefined}
-                />
+                {'turn' in line ? (
+                  <TurnText
+                    line={line}
+                    isFirstOfRun={transcript[line.index - 1]?.role !== line.turn.role}
+                    ranges={ranges.get(line.index)}
+                    current={current?.turn === line.index ? current : undefined}
+                  />
+                ) : (
+                  <Steps steps={line.steps} />
+                )}
               </li>
             )
           )
@@ -114,13 +130,14 @@ export function Transcript({ call: { transcript, status }, panel, searchedFor }:
 }
 
 interface TurnTextProps {
-  turn: Turn
+  line: SpokenLine
   isFirstOfRun: boolean
   ranges: [number, number][] | undefined
   current: TurnMatch | undefined
 }
 
-function TurnText({ turn: { role, content }, isFirstOfRun, ranges = [], current }: TurnTextProps) {
+function TurnText({ line: { turn, atSeconds }, isFirstOfRun, ranges = [], current }: TurnTextProps) {
+  const { role, content } = turn
   const speaker = role === 'user' ? 'Caller' : 'Agent'
   return (
     <>
@@ -129,9 +146,12 @@ function TurnText({ turn: { role, content }, isFirstOfRun, ranges = [], current 
       ) : (
         <span className="cb-hidden">{speaker}</span>
       )}
-      <p className="cb-turn-text" dir="auto">
-        {marked(content, ranges, current)}
-      </p>
+      <div className="cb-turn-line">
+        <p className="cb-turn-text" dir="auto">
+          {marked(content, ranges, current)}
+        </p>
+        {atSeconds !== null && <At seconds={atSeconds} />}
+      </div>
     </>
   )
 }

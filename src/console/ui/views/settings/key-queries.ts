@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { KeyRecord } from '../../../../auth/keys.ts'
+import type { KeyScope } from '../../../../identity.ts'
 import { api, unwrap } from '../../api.ts'
 
 /** The keys of a project, newest first, without their secrets. */
@@ -10,11 +11,24 @@ export function keysQuery(project: string) {
   })
 }
 
-/** What each kind of key is for. */
-export const kinds = {
-  live: { label: 'API', opens: 'Read and delete calls, write and search knowledge, and connect agents.' },
+/** What a key may do: the scope of an API key, or `ingest`. */
+export type Access = KeyScope | 'ingest'
+
+export const accesses: Record<Access, { label: string; opens: string }> = {
+  full: { label: 'Full', opens: 'Read and delete calls, write and search knowledge.' },
+  read: { label: 'Read', opens: 'Read calls, read and search knowledge; change nothing.' },
+  search: { label: 'Search', opens: 'Search knowledge and nothing else. For agents.' },
   ingest: { label: 'Ingest', opens: 'Send calls in; read nothing. For voice platforms.' },
-} as const
+}
+
+export function isAccess(value: string): value is Access {
+  return value in accesses
+}
+
+/** Ingest keys have no scope. */
+export function accessOf({ scope }: KeyRecord): Access {
+  return scope ?? 'ingest'
+}
 
 export type KeyState = 'active' | 'expired' | 'revoked'
 

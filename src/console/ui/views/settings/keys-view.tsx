@@ -16,7 +16,7 @@ import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
-import { keysQuery, kinds, stateOf } from './key-queries.ts'
+import { accesses, accessOf, keysQuery, stateOf } from './key-queries.ts'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 
@@ -84,7 +84,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<KeyRec
         <>
           <KeyName row={row} now={now} />
           <span className="cb-narrow-line">
-            {kinds[row.kind].label} · <Mono>{row.hint}</Mono>
+            {accesses[accessOf(row)].label} · <Mono>{row.hint}</Mono>
           </span>
         </>
       ),
@@ -96,13 +96,19 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<KeyRec
       from: 480,
       render: ({ hint }) => <Mono truncate>{hint}</Mono>,
     },
-    { key: 'kind', header: 'Kind', width: '72px', from: 640, render: ({ kind }) => kinds[kind].label },
+    {
+      key: 'access',
+      header: 'Access',
+      width: '72px',
+      from: 640,
+      render: (row) => accesses[accessOf(row)].label,
+    },
     {
       key: 'addresses',
       header: 'Allowed from',
       width: '152px',
       from: 960,
-      render: ({ allowedIps }) => <Addresses entries={allowedIps} />,
+      render: (row) => <AllowedFrom row={row} />,
     },
     {
       key: 'expires',
@@ -152,6 +158,20 @@ function KeyName({ row, now }: { row: KeyRecord; now: number }) {
         </StatusBadge>
       )}
     </span>
+  )
+}
+
+function AllowedFrom({ row: { allowedIps, allowedOrigins } }: { row: KeyRecord }) {
+  return (
+    <>
+      <Addresses entries={allowedIps} />
+      {allowedOrigins.length > 0 && (
+        <span className="cb-dimmed" title={allowedOrigins.join('\n')}>
+          {' '}
+          · web pages
+        </span>
+      )}
+    </>
   )
 }
 

@@ -45,8 +45,12 @@ export function MadeKey({ made, onStored }: { made: CreatedKey; onStored: () => 
   )
 }
 
-function commandFor({ kind, key }: CreatedKey): string {
+function commandFor({ kind, scope, key }: CreatedKey): string {
   const authorization = `-H "Authorization: Bearer ${key}"`
+  if (scope === 'search') {
+    return `curl ${location.origin}/v1/knowledge/search ${authorization} \\
+  -H "Content-Type: application/json" -d '{"query":"refunds"}'`
+  }
   if (kind === 'live') return `curl ${location.origin}/v1/calls ${authorization}`
   const call = JSON.stringify({
     status: 'completed',

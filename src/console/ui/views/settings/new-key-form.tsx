@@ -6,8 +6,9 @@ import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
+import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
 import { type Expiry, expiresAtOf, expiryChoices, tomorrow } from './expiry.ts'
-import { kinds } from './key-queries.ts'
+import { type Access, accesses, isAccess } from './key-queries.ts'
 import { useAddressCheck } from './use-address-check.ts'
 
 interface NewKeyFormProps {
@@ -15,18 +16,20 @@ interface NewKeyFormProps {
   onMade: (key: CreatedKey) => void
 }
 
-/** The name, kind, expiry and allowed addresses of a new key. */
+/** The name, access, expiry and allowed addresses of a new key. */
 export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
   const { id: project } = useProject()
   const [name, setName] = useState('')
-  const [kind, setKind] = useState<keyof typeof kinds>('live')
+  const [access, setAccess] = useState<Access>('full')
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
   const [entries, setEntries] = useState([''])
   const [address, setAddress] = useState('')
+  const [origins, setOrigins] = useState('')
   const [isPending, setPending] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const check = useAddressCheck(project, entries, address)
   const expiresAt = expiresAtOf(expiry)
+  const isForPages = access === 'read' || access === 'search'
   const isReady = name.trim() !== '' && expiresAt !== undefined && check.problems.size === 0
 
   // Not a mutation: its cache would keep the key.
@@ -34,7 +37,9 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
     setPending(true)
     setError(null)
     try {
-      const body = { name: name.trim(), kind, allowedIps, expiresAt: until }
+      const kind = access === 'ingest' ? { kind: access } : { kind: 'live' as const, scope: access }
+      const allowedOrigins = isForPages ? originsOf(origins) : []
+      const body = { name: name.trim(), ...kind, allowedIps, allowedOrigins, expiresAt: until }
       onMade(await unwrap(api.projects({ project }).keys.post(body)))
     } catch (failure) {
       setError(failure)
@@ -61,17 +66,19 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
         data-autofocus
       />
       <Radio.Group
-        label="Kind"
-        value={kind}
-        onChange={(value) => setKind(value === 'ingest' ? value : 'live')}
+        label="Access"
+        value={access}
+        onChange={(value) => {
+          if (isAccess(value)) setAccess(value)
+        }}
       >
         <div className="cb-choices">
-          {(['live', 'ingest'] as const).map((value) => (
+          {Object.entries(accesses).map(([value, { label, opens }]) => (
             <Radio.Card key={value} value={value} className="cb-choice">
               <Radio.Indicator size="xs" />
               <span>
-                <strong>{kinds[value].label}</strong>
-                <span className="cb-dimmed">{kinds[value].opens}</span>
+                <strong>{label}</strong>
+                <span className="cb-dimmed">{opens}</span>
               </span>
             </Radio.Card>
           ))}
@@ -108,6 +115,7 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
         onAddressChange={setAddress}
         check={check}
       />
+      {isForPages && <AllowedOrigins value={origins} onChange={setOrigins} />}
       {error !== null && !isAboutFields(error, ['name', 'expiresAt']) && <Problem error={error} />}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onCancel}>

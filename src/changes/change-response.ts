@@ -1,0 +1,87 @@
+import { type FieldError, invalidRequest } from '../errors.ts'
+import { jsonHeaders } from '../http/json-headers.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
+import type { ChangeEntry, ChangePage, Changes, ChangesRequest } from './changes.ts'
+
+const limitDefault = 100
+const changesPerPageMax = 1_000
+const waitSecondsMax = 30
+/** After how long a client of a stream that broke off connects again. */
+const reconnectMs = 1_000
+const wholeNumber = /^[0-9]{1,15}$/
+const eventsType = /^\s*text\/event-stream\s*(;|$)/i
+const eventHeaders = new Headers(jsonHeaders)
+eventHeaders.set('Content-Type', 'text/event-stream; charset=utf-8')
+// nginx would hold events back.
+eventHeaders.set('X-Accel-Buffering', 'no')
+
+export interface ChangesQuery extends ChangesRequest {
+  waitMs: number
+  withDocuments: boolean
+  /** Whether the answer is a stream of events. */
+  isStream: boolean
+}
+
+/** @throws invalid_request naming each parameter that cannot be read */
+export function readChangesQuery(query: Record<string, string | undefined>, headers: Headers): ChangesQuery {
+  const { limit = String(limitDefault), wait = '0', include = 'call' } = query
+  const isStream = (headers.get('accept') ?? '').split(',').some((type) => eventsType.test(type))
+  const lastEventId = isStream ? headers.get('last-event-id') : null
+  const after = lastEventId || (query.after ?? '0')
+  const numbers = { [lastEventId ? 'Last-Event-ID' : 'after']: after, limit, wait }
+  const errors: FieldError[] = Object.entries(numbers)
+    .filter(([, value]) => !wholeNumber.test(value))
+    .map(([field]) => ({ field, message: 'must be a whole number of at most 15 digits' }))
+  if (include !== 'call' && include !== 'none')
+    errors.push({ field: 'include', message: 'must be call or none' })
+  if (errors.length > 0) throw invalidRequest(errors)
+  return {
+    after: Number(after),
+    // A stream has no pages to its reader.
+    limit: isStream ? limitDefault : Math.min(Number(limit), changesPerPageMax),
+    waitMs: Math.min(Number(wait), waitSecondsMax) * 1_000,
+    withDocuments: include === 'call',
+    isStream,
+  }
+}
+
+/** A page as JSON, streamed. */
+export async function toChangesResponse(
+  page: ChangePage,
+  entries: AsyncIterable<ChangeEntry[]>,
+  buffers: ResponseBuffers,
+): Promise<Response> {
+  const { changes, next, hasMore } = page
+  const tail = `],"next":${next},"hasMore":${hasMore}}`
+  const largest = changes.reduce((most, { chars }) => Math.max(most, chars), 0)
+  return new Response(await buffers.streamOf('{"data":[', joined(entries), tail, largest), {
+    headers: jsonHeaders,
+  })
+}
+
+async function* joined(slices: AsyncIterable<ChangeEntry[]>): AsyncGenerator<string> {
+  let comma = ''
+  for await (const slice of slices) {
+    if (slice.length === 0) continue
+    yield comma + slice.map(({ json }) => json).join(',')
+    comma = ','
+  }
+}
+
+/** Server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html */
+export function toEventsResponse(body: ReadableStream<Uint8Array> | null): Response {
+  return new Response(body, { headers: eventHeaders })
+}
+
+/** @param slices null where there is nothing to say, which is said in a comment, so that the connection is not idle */
+export async function* toEvents(slices: ReturnType<Changes['follow']>): AsyncGenerator<string> {
+  yield `retry: ${reconnectMs}\n\n`
+  for await (const slice of slices) {
+    if (slice === null) yield ':\n\n'
+    else if (slice.length > 0) yield slice.map(toEvent).join('')
+  }
+}
+
+function toEvent({ seq, type, json }: ChangeEntry): string {
+  return `id: ${seq}\nevent: ${type}\ndata: ${json}\n\n`
+}

@@ -1,0 +1,164 @@
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import type { OpenDatabase } from '../db/open.ts'
+import { preparedQueries } from '../db/store.ts'
+import { AppError } from '../errors.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
+
+/** How often the number that SQLite changes at each commit is read. It costs a microsecond. */
+const pollMsOfFile = 50
+const retryMs = 1_000
+const waitingMax = 4_000
+/** Readers that are woken before other work gets a turn. */
+const wokenAtOnce = 32
+
+interface ChangeWatchOptions {
+  config: { readonly databaseSyncIntervalMs: number }
+  database: Pick<OpenDatabase, 'read' | 'dataVersion' | 'readsAt'>
+  log: Pick<Log, 'error'>
+}
+
+interface WaitOptions {
+  withinMs: number
+  /** Ends the wait. */
+  signal: AbortSignal
+}
+
+interface Waiting {
+  /** The last change that it knows of. */
+  seq: number
+  end(hasChanged: boolean): void
+}
+
+const queries = preparedQueries((db) => ({
+  newest: db
+    .select({ projectId: sql<number>`projects.id`, changeSeq: sql<number>`change_seq` })
+    .from(sql`json_each(${sql.placeholder('projectIds')}) cross join projects on projects.id = value`)
+    .where(sql`deleted_at is null`)
+    .prepare(),
+}))
+
+/**
+ * Wakes those who wait for a change of a project, whichever process makes it. One poll of the database serves all of
+ * them, and there is none while nobody waits.
+ */
+export class ChangeWatch {
+  readonly #options: ChangeWatchOptions
+  readonly #waiting = new Map<number, Set<Waiting>>()
+  readonly #polling: Background
+  #count = 0
+  #dataVersion = -1
+  /** Whether somebody has begun to wait since the database was read. */
+  #hasNew = false
+
+  constructor(options: ChangeWatchOptions) {
+    this.#options = options
+    const { config, database, log } = options
+    const pollMs = database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : pollMsOfFile
+    this.#polling = new Background({
+      work: async () => {
+        await this.#poll()
+        return this.#count > 0 ? pollMs : null
+      },
+      delayMs: pollMs,
+      retryMs,
+      onFailure: (error) => log.error({ error }, 'Watching for changes failed and will be tried again'),
+    })
+  }
+
+  /** How many wait. */
+  get count(): number {
+    return this.#count
+  }
+
+  get isClosed(): boolean {
+    return this.#polling.isClosed
+  }
+
+  /** @throws unavailable when no more readers can wait */
+  checkRoom(): void {
+    if (this.#count < waitingMax) return
+    throw new AppError('unavailable', 'Service unavailable', {
+      detail: 'Too many readers are waiting for changes.',
+      retryAfterSeconds: 5,
+    })
+  }
+
+  /**
+   * Resolves to true when the project has a change after `seq` or is deleted, and to false when the time is over, the
+   * signal is aborted or the watch is closed.
+   * @throws unavailable when no more readers can wait
+   */
+  async wait(projectId: number, seq: number, { withinMs, signal }: WaitOptions): Promise<boolean> {
+    if (this.isClosed || signal.aborted) return false
+    this.checkRoom()
+    return await new Promise((resolve) => {
+      const stop = () => waiting.end(false)
+      const timer = setTimeout(stop, withinMs)
+      const waiting: Waiting = {
+        seq,
+        end: (hasChanged) => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', stop)
+          this.#remove(projectId, waiting)
+          resolve(hasChanged)
+        },
+      }
+      signal.addEventListener('abort', stop)
+      this.#add(projectId, waiting)
+    })
+  }
+
+  /** Ends every wait. */
+  async close(): Promise<void> {
+    const closed = this.#polling.close()
+    for (const waiting of [...this.#waiting.values()].flatMap((some) => [...some])) waiting.end(false)
+    await closed
+  }
+
+  #add(projectId: number, waiting: Waiting): void {
+    const others = this.#waiting.get(projectId) ?? new Set()
+    this.#waiting.set(projectId, others.add(waiting))
+    this.#count++
+    this.#hasNew = true
+    this.#polling.soon()
+  }
+
+  #remove(projectId: number, waiting: Waiting): void {
+    const others = this.#waiting.get(projectId)
+    if (!others?.delete(waiting)) return
+    this.#count--
+    if (others.size === 0) this.#waiting.delete(projectId)
+  }
+
+  async #poll(): Promise<void> {
+    const dataVersion = this.#options.database.dataVersion()
+    if (dataVersion === this.#dataVersion && !this.#hasNew) return
+    this.#hasNew = false
+    try {
+      await this.#wake(await this.#readNewest())
+      this.#dataVersion = dataVersion
+    } catch (error) {
+      this.#hasNew = true
+      throw error
+    }
+  }
+
+  async #readNewest(): Promise<Map<number, number>> {
+    const projectIds = JSON.stringify([...this.#waiting.keys()])
+    const rows = await queries(this.#options.database.read).newest.all({ projectIds })
+    return new Map(rows.map(({ projectId, changeSeq }) => [projectId, changeSeq]))
+  }
+
+  /** @param newest the last change of each project that is there */
+  async #wake(newest: ReadonlyMap<number, number>): Promise<void> {
+    const woken = [...this.#waiting].flatMap(([projectId, some]) =>
+      [...some].filter(({ seq }) => (newest.get(projectId) ?? Number.POSITIVE_INFINITY) > seq),
+    )
+    for (const [at, waiting] of woken.entries()) {
+      waiting.end(true)
+      if (at % wokenAtOnce === wokenAtOnce - 1) await setImmediate()
+    }
+  }
+}

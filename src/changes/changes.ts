@@ -1,0 +1,224 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { RecordHash } from '../db/record-hash.ts'
+import { inSlices } from '../db/slices.ts'
+import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { projectWasDeleted } from '../errors.ts'
+import type { ChangeWatch } from './change-watch.ts'
+import type { Change, ChangeType } from './schemas.ts'
+
+/** Documents are read up to about this many characters at once. */
+const sliceCharsMax = 50_000
+
+/** Records of one kind: their documents as JSON by row number, without those that were deleted meanwhile. */
+interface Documents {
+  documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>>
+}
+
+interface ChangesOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  watch: ChangeWatch
+  calls: Documents
+  knowledge: Documents
+}
+
+export interface ChangesRequest {
+  /** The `next` of the page before; 0 for the first. */
+  after: number
+  limit: number
+}
+
+export interface ChangePage {
+  changes: ChangedRecord[]
+  next: number
+  hasMore: boolean
+}
+
+/** A change, and what its record is read by. */
+interface ChangedRecord {
+  change: Change
+  /** The row of the call or the item; null for a deletion. */
+  row: number | null
+  /** Of its document. */
+  chars: number
+}
+
+/** A row of `changesAfter`. */
+interface ChangeRow {
+  seq: number
+  type: ChangeType
+  row: number | null
+  /** The record's, or the hash of a deleted one's. */
+  id: string
+  /** Milliseconds since 1970. */
+  at: number
+  chars: number
+}
+
+/** A change as it is sent. */
+export interface ChangeEntry {
+  seq: number
+  type: ChangeType
+  json: string
+}
+
+export interface EntriesOptions {
+  /** Whether changed records come with their documents. */
+  withDocuments: boolean
+  /** Called with the number of characters about to be read. @throws unavailable when there is no room for them */
+  admit?: (chars: number) => void
+}
+
+interface Follow extends EntriesOptions {
+  /** Null comes after each such time without a change. */
+  everyMs: number
+  signal: AbortSignal
+  /** Called before changes are read after a wait. @throws what the reader is refused with */
+  check: () => Promise<unknown>
+}
+
+const queries = preparedQueries((db) => {
+  const [projectId, after, rows] = ['projectId', 'after', 'rows'].map((name) => sql`${sql.placeholder(name)}`)
+  return {
+    page: db
+      .select({
+        newest: sql<number>`newest`,
+        seq: sql<number | null>`seq`,
+        type: sql<ChangeType>`type`,
+        row: sql<number | null>`row`,
+        id: sql<string>`id`,
+        at: sql<number>`at`,
+        chars: sql<number>`chars`,
+      })
+      .from(changesAfter(projectId, after, rows))
+      .orderBy(sql`seq`)
+      .prepare(),
+  }
+})
+
+/**
+ * The project's newest change number, and its changes beside it: one statement, so that they agree. Each of the three
+ * parts is read in the order of its index, only as far as the page goes.
+ */
+export function changesAfter(projectId: unknown, after: unknown, rows: unknown): SQL {
+  const isLater = sql`project_id = ${projectId} and change_seq > ${after}`
+  return sql`(select change_seq as newest from projects where id = ${projectId} and deleted_at is null) as project
+    left join (
+      select change_seq as seq, 'call.changed' as type, seq as row, id, updated_at as at, document_chars as chars
+        from calls where ${isLater}
+      union all
+      select change_seq, 'knowledge.changed', seq, id, created_at, octet_length(text)
+        from knowledge_items where ${isLater}
+      union all
+      select change_seq, iif(kind = 'call', 'call.deleted', 'knowledge.deleted'), null, id_hash, requested_at, 0
+        from erasures where ${isLater}
+      order by 1 limit ${rows}) as changes on true`
+}
+
+/**
+ * What has changed in a project, oldest first. Each record stands there once, at its newest change, so a reader that
+ * goes on after each page ends with what the project holds.
+ */
+export class Changes {
+  readonly #options: ChangesOptions
+
+  constructor(options: ChangesOptions) {
+    this.#options = options
+  }
+
+  /** @throws unavailable when the project was deleted */
+  async read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
+    const { read } = this.#options.store(projectId)
+    // One more row shows whether there are more.
+    const rows = await queries(read).page.all({ projectId, after, rows: limit + 1 })
+    const [first] = rows
+    if (!first) throw projectWasDeleted()
+    const changes = rows
+      .slice(0, limit)
+      .flatMap(({ seq, ...row }) => (seq === null ? [] : [this.#toChanged(projectId, { seq, ...row })]))
+    const hasMore = first.seq !== null && rows.length > limit
+    // A change that was made and not kept has used up its number, so the next page begins after the newest one.
+    const next = hasMore ? changes.at(-1)?.change.seq : first.newest
+    return { changes, next: Math.max(after, next ?? 0), hasMore }
+  }
+
+  /** The same, but waits up to `withinMs` while there are no changes. */
+  async wait(
+    projectId: number,
+    { after, limit }: ChangesRequest,
+    { withinMs, signal, check }: { withinMs: number } & Pick<Follow, 'signal' | 'check'>,
+  ): Promise<ChangePage> {
+    const endsAt = performance.now() + withinMs
+    for (let position = after; ; ) {
+      const page = await this.read(projectId, { after: position, limit })
+      const leftMs = endsAt - performance.now()
+      if (page.changes.length > 0 || page.hasMore || leftMs <= 0) return page
+      position = page.next
+      const hasChanged = await this.#options.watch.wait(projectId, position, { withinMs: leftMs, signal })
+      if (!hasChanged) return page
+      await check()
+    }
+  }
+
+  /** The changes of a page, some at a time. A record that was deleted meanwhile is left out: its deletion comes later. */
+  async *entries(
+    projectId: number,
+    { changes }: ChangePage,
+    { withDocuments, admit }: EntriesOptions,
+  ): AsyncGenerator<ChangeEntry[]> {
+    const { calls, knowledge } = this.#options
+    const sizes = changes.map(({ chars }, at) => [at, withDocuments ? chars : 0] as const)
+    for (const slice of inSlices(sizes, sliceCharsMax)) {
+      const some = slice.flatMap((at) => changes[at] ?? [])
+      if (!withDocuments) {
+        yield some.map(({ change }) => toEntry(change, ''))
+        continue
+      }
+      admit?.(some.reduce((sum, { chars }) => sum + chars, 0))
+      const callsByRow = await calls.documents(projectId, rowsOf(some, 'call.changed'))
+      const itemsByRow = await knowledge.documents(projectId, rowsOf(some, 'knowledge.changed'))
+      yield some.flatMap(({ change, row }) => {
+        if (row === null) return [toEntry(change, '')]
+        const isCall = change.type === 'call.changed'
+        const document = (isCall ? callsByRow : itemsByRow).get(row)
+        return document === undefined ? [] : [toEntry(change, `,"${isCall ? 'call' : 'item'}":${document}`)]
+      })
+    }
+  }
+
+  /** Every change from here on, some at a time, and null while there are none. */
+  async *follow(
+    projectId: number,
+    { after, limit }: ChangesRequest,
+    { everyMs, signal, check, ...options }: Follow,
+  ): AsyncGenerator<ChangeEntry[] | null> {
+    const { watch } = this.#options
+    for (let position = after; !signal.aborted; ) {
+      const page = await this.read(projectId, { after: position, limit })
+      yield* this.entries(projectId, page, options)
+      position = page.next
+      if (page.hasMore) continue
+      while (!(await watch.wait(projectId, position, { withinMs: everyMs, signal }))) {
+        if (signal.aborted || watch.isClosed) return
+        await check()
+        yield null
+      }
+      await check()
+    }
+  }
+
+  #toChanged(projectId: number, { seq, type, row, id, at, chars }: ChangeRow): ChangedRecord {
+    const kind = type === 'call.changed' ? 'call' : 'item'
+    const ref = row === null ? id : this.#options.recordHash(projectId, kind, id)
+    return { change: { seq, type, ref, at: new Date(at).toISOString() }, row, chars }
+  }
+}
+
+function rowsOf(changes: readonly ChangedRecord[], type: ChangeType): number[] {
+  return changes.flatMap(({ change, row }) => (change.type === type && row !== null ? [row] : []))
+}
+
+/** @param record the member with the document, as JSON text, or nothing */
+function toEntry(change: Change, record: string): ChangeEntry {
+  return { seq: change.seq, type: change.type, json: `${JSON.stringify(change).slice(0, -1)}${record}}` }
+}

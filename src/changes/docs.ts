@@ -1,0 +1,53 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
+import { jsonAnswer, keyedAnswers } from '../http/openapi.ts'
+import { changePageOf } from './schemas.ts'
+
+/** What the OpenAPI document says about the changes. @param records the schemas of a call and of a knowledge item */
+export function listChanges(records: { Call: TSchema; Item: TSchema }) {
+  const page = jsonAnswer('A page of changes, or a stream of them.', changePageOf(records))
+  const events: OpenAPIV3.MediaTypeObject = {
+    schema: {
+      type: 'string',
+      description: 'Server-sent events: `id` is seq, `event` the type, `data` a Change.',
+    },
+    example: 'id: 42\nevent: call.deleted\ndata: {"seq":42,"type":"call.deleted","ref":"5d0c…","at":"…"}\n\n',
+  }
+  return {
+    tags: ['Changes'],
+    security: [{ apiKey: [] }],
+    operationId: 'listChanges',
+    summary: 'Follow changes, oldest first',
+    description:
+      'Each call and knowledge item stands here once, at its newest change; a deleted one with its deletion. Read on ' +
+      'with `after` set to `next`: you end with exactly what the project holds. `Accept: text/event-stream` streams ' +
+      'the changes, and `Last-Event-ID` resumes the stream.',
+    parameters: [
+      numberParameter('after', 0, '`next` of the page before; 0 begins with the oldest change.'),
+      numberParameter('limit', 100, 'Changes on the page; above 1000 is served as 1000.'),
+      numberParameter('wait', 0, 'Seconds to wait while there are no changes; above 30 is served as 30.'),
+      {
+        ...{ name: 'include', in: 'query', required: false, example: 'call' },
+        description: '`none` leaves out the documents of changed records.',
+        schema: { type: 'string', enum: ['call', 'none'], default: 'call' },
+      } satisfies OpenAPIV3.ParameterObject,
+      {
+        ...{ name: 'Last-Event-ID', in: 'header', required: false, example: '42' },
+        description: 'Of a stream: where it goes on, instead of `after`.',
+        schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
+      } satisfies OpenAPIV3.ParameterObject,
+    ],
+    responses: keyedAnswers({ 200: { ...page, content: { ...page.content, 'text/event-stream': events } } }, [
+      'invalid_request',
+    ]),
+  }
+}
+
+function numberParameter(name: string, fallback: number, description: string): OpenAPIV3.ParameterObject {
+  const schema: OpenAPIV3.SchemaObject = {
+    type: 'string',
+    pattern: '^[0-9]{1,15}$',
+    default: String(fallback),
+  }
+  return { name, in: 'query', required: false, description, schema, example: String(fallback) }
+}

@@ -1,0 +1,80 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../errors.ts'
+import type { Admission } from '../http/admission.ts'
+import { callerContext } from '../http/caller.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { readChangesQuery, toChangesResponse, toEvents, toEventsResponse } from './change-response.ts'
+import type { ChangeWatch } from './change-watch.ts'
+import type { Changes } from './changes.ts'
+import { listChanges } from './docs.ts'
+
+const heartbeatMsDefault = 15_000
+
+interface ChangeRoutesOptions {
+  changes: Changes
+  changeWatch: Pick<ChangeWatch, 'checkRoom'>
+  admission: Admission
+  buffers: ResponseBuffers
+  /** Whether a key is still good: a wait may outlast it. */
+  keys: { verify(kind: 'live', authorization: string | null, address: () => string | null): Promise<unknown> }
+  /** Keeps the runtime from closing the request's connection while it is silent. */
+  keepOpen: (request: Request) => void
+  onFailure: (error: unknown, request: Request) => void
+  /** For the OpenAPI document. */
+  records: { Call: TSchema; Item: TSchema }
+  heartbeatMs?: number
+}
+
+/** /v1/changes: what has changed in a project, by page, by long poll and by server-sent events. */
+export function changeRoutes({
+  changes,
+  changeWatch,
+  admission,
+  buffers,
+  keys,
+  keepOpen,
+  onFailure,
+  records,
+  heartbeatMs = heartbeatMsDefault,
+}: ChangeRoutesOptions) {
+  return new Elysia({ prefix: '/v1/changes' }).use(callerContext()).get(
+    '',
+    async ({ caller, request, query }) => {
+      const { projectId } = caller
+      const asked = readChangesQuery(query, request.headers)
+      const check = () => keys.verify('live', request.headers.get('authorization'), caller.clientAddress)
+      if (asked.waitMs > 0 || asked.isStream) keepOpen(request)
+      if (!asked.isStream) {
+        const wait = { withinMs: asked.waitMs, signal: request.signal, check }
+        const page = await (asked.waitMs > 0
+          ? admission.whileWaiting(() => changes.wait(projectId, asked, wait))
+          : changes.read(projectId, asked))
+        return await toChangesResponse(page, changes.entries(projectId, page, asked), buffers)
+      }
+      changeWatch.checkRoom()
+      const follow = (admit: (chars: number) => void, signal: AbortSignal) => {
+        const { withDocuments } = asked
+        const options = { withDocuments, admit, everyMs: heartbeatMs, signal, check }
+        return untilFailure(toEvents(changes.follow(projectId, asked, options)), (error) =>
+          onFailure(error, request),
+        )
+      }
+      // The answer to HEAD would be read to its end, which there is none of.
+      return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(follow))
+    },
+    { detail: listChanges(records) },
+  )
+}
+
+/** A stream that has begun cannot answer with an error: it ends, and its client connects again. */
+async function* untilFailure(
+  events: AsyncGenerator<string>,
+  onFailure: (error: unknown) => void,
+): AsyncGenerator<string> {
+  try {
+    yield* events
+  } catch (error) {
+    if (!(error instanceof AppError)) onFailure(error)
+  }
+}

@@ -1,0 +1,41 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+
+export const changeTypes = ['call.changed', 'call.deleted', 'knowledge.changed', 'knowledge.deleted'] as const
+export type ChangeType = (typeof changeTypes)[number]
+
+/** A change without its record. */
+const Change = Type.Object(
+  {
+    seq: Type.Integer({
+      description: 'Its number in the project; later changes have higher ones.',
+      example: 42,
+    }),
+    type: Type.Unsafe<ChangeType>({ type: 'string', enum: [...changeTypes] }),
+    ref: Type.String({
+      description: "The record's keyed hash: the same in each of its changes, also in its deletion.",
+      example: '5d0c3f8e7a1b4c6d9e2f5a8b1c4d7e0f3a6b9c2d5e8f1a4b7c0d3e6f9a2b5c8d',
+    }),
+    at: Type.String({
+      description: "A call's updatedAt, an item's createdAt, or the time of the deletion.",
+      example: '2026-01-31T09:30:00.000Z',
+    }),
+  },
+  { title: 'Change' },
+)
+export type Change = Static<typeof Change>
+
+/** A page of changes, as it is documented. @param records the schemas of a call and of a knowledge item */
+export function changePageOf({ Call, Item }: { Call: TSchema; Item: TSchema }) {
+  const Full = Type.Object(
+    { ...Change.properties, call: Type.Optional(Call), item: Type.Optional(Item) },
+    { title: 'Change', description: 'A changed record has its document, unless `include` is `none`.' },
+  )
+  return Type.Object(
+    {
+      data: Type.Array(Full),
+      next: Type.Integer({ description: '`after` of the next request.', example: 42 }),
+      hasMore: Type.Boolean({ description: 'Whether there are more changes now.' }),
+    },
+    { title: 'ChangePage' },
+  )
+}

@@ -1,0 +1,50 @@
+import type { TimelineEntry, Turn } from '../../../../calls/schemas.ts'
+
+/** A turn of the conversation; `atSeconds` is null when the timeline does not have its time. */
+export interface SpokenLine {
+  turn: Turn
+  index: number
+  atSeconds: number | null
+}
+
+/** What happened between two turns, in order of time. */
+export interface StepsLine {
+  steps: TimelineEntry[]
+}
+
+/**
+ * The turns in their order, and between them what else happened, placed by its time. Where no turn has a time, a step
+ * follows the turn that it names, or else the last one.
+ */
+export function linesOf(
+  transcript: readonly Turn[],
+  timeline: readonly TimelineEntry[],
+): (SpokenLine | StepsLine)[] {
+  const entries = timeline.toSorted((a, b) => a.atSeconds - b.atSeconds)
+  const times = new Map<number, number>()
+  for (const { kind, turn, atSeconds } of entries) {
+    if (kind === 'turn' && typeof turn === 'number' && turn < transcript.length && !times.has(turn))
+      times.set(turn, atSeconds)
+  }
+  const stepsBefore = new Map<number, TimelineEntry[]>()
+  // In order of time, so that one walk over the turns finds the place of every step.
+  let next = 0
+  for (const step of entries) {
+    if (step.kind === 'turn') continue
+    while (next < transcript.length && (times.get(next) ?? 0) <= step.atSeconds) next++
+    const named = Math.min((step.turn ?? transcript.length) + 1, transcript.length)
+    const place = times.size > 0 ? next : named
+    const steps = stepsBefore.get(place)
+    if (steps) steps.push(step)
+    else stepsBefore.set(place, [step])
+  }
+  const stepsAt = (place: number): StepsLine[] => {
+    const steps = stepsBefore.get(place)
+    return steps ? [{ steps }] : []
+  }
+  const lines = transcript.flatMap((turn, index) => [
+    ...stepsAt(index),
+    { turn, index, atSeconds: times.get(index) ?? null },
+  ])
+  return [...lines, ...stepsAt(transcript.length)]
+}

@@ -1,0 +1,26 @@
+import { useState } from 'react'
+
+/** The call's recording, of which nothing is fetched until a person presses play. */
+export function Recording({ url }: { url: string }) {
+  const [isFailed, setIsFailed] = useState(false)
+  const link = (
+    <a href={url} target="_blank" rel="noreferrer">
+      Open the recording
+    </a>
+  )
+  // The page's security policy lets it play from https only.
+  if (!url.startsWith('https:')) return url.startsWith('http:') && <p className="cb-call-recording">{link}</p>
+  return (
+    <div className="cb-call-recording">
+      <audio controls preload="none" src={url} aria-label="Recording" onError={() => setIsFailed(true)}>
+        {/* Without a source: the transcript says what is said. */}
+        <track kind="captions" />
+      </audio>
+      {isFailed && (
+        <p role="alert" className="cb-dimmed">
+          The recording could not be played. {link}
+        </p>
+      )}
+    </div>
+  )
+}

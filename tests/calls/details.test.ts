@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type SQL, sql } from 'drizzle-orm'
+import type { OwnDetails } from '../../src/calls/details.ts'
+import type { CallDetails } from '../../src/calls/schemas.ts'
+import { expectProblem } from '../support/problem.ts'
+import { planOf } from '../support/query-plan.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+
+const callBytesMax = 600_000
+let service: TestService
+let project: TestProject
+beforeAll(async () => {
+  service = await startService({ env: { CALL_MAX_BYTES: String(callBytesMax) } })
+  project = await service.mintProject()
+})
+afterAll(() => service.stop())
+
+const nothing = {
+  source: null,
+  agent: null,
+  direction: null,
+  recordingUrl: null,
+  costUsd: null,
+  latencyMs: null,
+  timeline: [],
+  review: null,
+  redacted: null,
+  metadata: null,
+}
+const told = {
+  agent: { id: 'front-desk', name: 'Front desk' },
+  direction: 'inbound',
+  recordingUrl: 'https://recordings.example.com/a.mp3?sig=%2B',
+  costUsd: 0.125,
+  latencyMs: 640.5,
+  timeline: [
+    { atSeconds: 0, kind: 'turn', turn: 0, name: null, text: null },
+    { atSeconds: 1.5, kind: 'tool_call', turn: null, name: 'find_booking', text: '{"day":"Friday"}' },
+  ],
+  metadata: { crm: 'SFDC-42', list: ['"', 1.5, null] },
+}
+
+function put(id: string, body: unknown, of = project): Promise<Response> {
+  return of.send('PUT', `/ingest/calls/${id}`, body)
+}
+
+async function putDetails(id: string, details: unknown): Promise<CallDetails> {
+  const answer = await put(id, { details })
+  expect([200, 201]).toContain(answer.status)
+  return await detailsOf(id)
+}
+
+async function detailsOf(id: string, of = project): Promise<CallDetails> {
+  const answer = await of.fetch(`/v1/calls/${id}/details`)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+  return await answer.json()
+}
+
+/** What the service itself says of a call. */
+async function say(id: string, own: OwnDetails): Promise<void> {
+  const [result] = await service.services.ingest.putAll(project.projectId, [{ id, change: {}, own }])
+  if (result instanceof Error) throw result
+}
+
+async function changeSeqOf({ projectId }: TestProject): Promise<number> {
+  const [row] = await rowsOf<{ n: number }>(sql`select change_seq as n from projects where id = ${projectId}`)
+  return row?.n ?? -1
+}
+
+function rowsOf<Row>(query: SQL): Promise<Row[]> {
+  return service.services.database.read.all<Row>(query)
+}
+
+describe('GET /v1/calls/:id/details', () => {
+  test('has every member of a call of which nothing more is known, in the documented order', async () => {
+    await put('plain', { summary: 'x' })
+    const answer = await project.fetch('/v1/calls/plain/details')
+    expect(await answer.text()).toBe(JSON.stringify(nothing))
+  })
+
+  test('is 404 like the call itself: unknown, deleted, or of another project', async () => {
+    const other = await service.mintProject()
+    await put('theirs', { details: told }, other)
+    await put('gone', { details: told })
+    await project.fetch('/v1/calls/gone', { method: 'DELETE' })
+    for (const id of ['nowhere', 'gone', 'theirs'])
+      await expectProblem(await project.fetch(`/v1/calls/${id}/details`), 'not_found', 'Call not found')
+    await put('gone-again', {})
+    expect(await detailsOf('gone-again')).toEqual(nothing)
+  })
+
+  test('reads large details too', async () => {
+    const timeline = Array.from({ length: 9 }, (_, at) => ({
+      atSeconds: at,
+      kind: 'other',
+      text: 'x'.repeat(60_000),
+    }))
+    const details = await putDetails('large', { timeline })
+    expect(details.timeline.map(({ text }) => text?.length)).toEqual(Array(9).fill(60_000))
+    await put('large', { appendTranscript: { at: 0, turns: [{ role: 'user', content: 'Hi' }] } })
+    await put('large', { details: { costUsd: 1 } })
+    expect(await detailsOf('large')).toEqual({ ...details, costUsd: 1 })
+  })
+})
+
+describe('details in PUT /ingest/calls/:id', () => {
+  test('are stored beside the call, whose document stays as it is but for updatedAt', async () => {
+    const before = await (await put('beside', { summary: 'x', updatedAt: '2026-01-01T00:00:00Z' })).json()
+    const seq = await changeSeqOf(project)
+    const answer = await put('beside', { details: told })
+    const after = await answer.json()
+    expect(Object.keys(after)).toHaveLength(13)
+    expect(after).toEqual({ ...before, updatedAt: after.updatedAt })
+    expect(after.updatedAt > before.updatedAt).toBe(true)
+    expect(await (await project.fetch('/v1/calls/beside')).json()).toEqual(after)
+    expect(await detailsOf('beside')).toEqual({ ...nothing, ...told } as CallDetails)
+    expect(await changeSeqOf(project)).toBe(seq + 1)
+  })
+
+  test('sent again change nothing', async () => {
+    const first = await (await put('twice', { details: told })).text()
+    const seq = await changeSeqOf(project)
+    expect(await (await put('twice', { details: told })).text()).toBe(first)
+    expect(await (await put('twice', { details: {} })).text()).toBe(first)
+    expect(await changeSeqOf(project)).toBe(seq)
+  })
+
+  test('replace member by member; null clears, and a change of the call leaves them alone', async () => {
+    await putDetails('members', told)
+    await put('members', { summary: 'said', transcript: [{ role: 'user', content: 'Hi' }] })
+    for (const [name, value] of Object.entries(told)) {
+      const cleared = { ...nothing, ...told, [name]: name === 'timeline' ? [] : null }
+      expect(await putDetails('members', { [name]: null })).toEqual(cleared as CallDetails)
+      expect(await putDetails('members', { [name]: value })).toEqual({ ...nothing, ...told } as CallDetails)
+    }
+    const changed = { agent: { id: 'b' }, timeline: [{ atSeconds: 9, kind: 'transfer' }] }
+    expect(await putDetails('members', changed)).toEqual({
+      ...nothing,
+      ...told,
+      agent: { id: 'b', name: null },
+      timeline: [{ atSeconds: 9, kind: 'transfer', turn: null, name: null, text: null }],
+    } as CallDetails)
+  })
+
+  test('have no unknown members, and cannot say what only the service says', async () => {
+    const review = { evaluation: 'fail', note: 'x', labels: ['a'], by: 'x', at: '2026-01-01T00:00:00.000Z' }
+    const details = await putDetails('unknown', {
+      ...{ source: 'vapi', review, redacted: { phone: 1 }, other: 1 },
+      agent: { id: 'a', other: 1 },
+      timeline: [{ atSeconds: 0, kind: 'other', other: 1 }],
+    })
+    expect(details).toEqual({
+      ...nothing,
+      agent: { id: 'a', name: null },
+      timeline: [{ atSeconds: 0, kind: 'other', turn: null, name: null, text: null }],
+    })
+  })
+
+  test('share their metadata with the field of that name', async () => {
+    await put('metadata', { metadata: { a: 1 } })
+    expect((await detailsOf('metadata')).metadata).toEqual({ a: 1 })
+    expect((await putDetails('metadata', { metadata: { b: 2 } })).metadata).toEqual({ b: 2 })
+    await put('metadata', { metadata: null })
+    expect(await detailsOf('metadata')).toEqual(nothing)
+    const both = await put('metadata', { metadata: { a: 1 }, details: { metadata: { a: 1 } } })
+    const problem = await expectProblem(both, 'invalid_request', 'Invalid request')
+    expect(problem.errors).toEqual([
+      { field: 'details.metadata', message: 'cannot come together with metadata' },
+    ])
+  })
+
+  test('of a late event only fill what is still empty', async () => {
+    const late = '2026-01-01T00:00:00Z'
+    await put('late', { occurredAt: '2026-01-02T00:00:00Z', details: { agent: { id: 'new' } } })
+    const { agent: _, ...rest } = told
+    await put('late', { occurredAt: late, details: { ...rest, agent: { id: 'old' } } })
+    const expected = { ...nothing, ...rest, agent: { id: 'new', name: null } } as CallDetails
+    expect(await detailsOf('late')).toEqual(expected)
+    await put('late', { occurredAt: late, details: { agent: null, timeline: null, costUsd: null } })
+    expect(await detailsOf('late')).toEqual(expected)
+  })
+
+  test('come together with turns that are appended', async () => {
+    await put('live', { transcript: [{ role: 'user', content: 'Hi' }] })
+    for (let at = 1; at < 4; at++) {
+      const turns = [{ role: 'assistant', content: `${at}` }]
+      const timeline = [{ atSeconds: at, kind: 'turn', turn: at }]
+      await put('live', { appendTranscript: { at, turns }, details: { timeline } })
+      await put('live', { appendTranscript: { at, turns } })
+    }
+    expect((await (await project.fetch('/v1/calls/live')).json()).transcript).toHaveLength(4)
+    expect((await detailsOf('live')).timeline).toMatchObject([{ atSeconds: 3, turn: 3 }])
+  })
+
+  const long = 'x'.repeat(65_537)
+  const entry = { atSeconds: 0, kind: 'other' }
+  test.each([
+    [null, ['details']],
+    [[], ['details']],
+    [{ agent: 'a' }, ['details.agent']],
+    [{ agent: { name: 'a' } }, ['details.agent.id']],
+    [{ agent: { id: '' } }, ['details.agent.id']],
+    [{ agent: { id: 'x'.repeat(201), name: 'x'.repeat(201) } }, ['details.agent.id', 'details.agent.name']],
+    [{ direction: 'in' }, ['details.direction']],
+    [{ recordingUrl: 'javascript:alert(1)' }, ['details.recordingUrl']],
+    [{ recordingUrl: 'ftp://example.com/a' }, ['details.recordingUrl']],
+    [{ recordingUrl: 'https://example.com/a b' }, ['details.recordingUrl']],
+    [{ recordingUrl: `https://${'x'.repeat(4_096)}` }, ['details.recordingUrl']],
+    [{ costUsd: -0.01, latencyMs: -1 }, ['details.costUsd', 'details.latencyMs']],
+    [{ costUsd: '1' }, ['details.costUsd']],
+    [{ timeline: {} }, ['details.timeline']],
+    [{ timeline: [{}] }, ['details.timeline.0.atSeconds', 'details.timeline.0.kind']],
+    [{ timeline: [entry, { ...entry, kind: 'x' }] }, ['details.timeline.1.kind']],
+    [{ timeline: [{ ...entry, turn: 0.5 }] }, ['details.timeline.0.turn']],
+    [
+      { timeline: [{ ...entry, atSeconds: -1, text: long }] },
+      ['details.timeline.0.atSeconds', 'details.timeline.0.text'],
+    ],
+    [{ timeline: Array(20_001).fill(entry) }, ['details.timeline']],
+    [{ metadata: { a: long } }, ['details.metadata']],
+    [{ timeline: [{ ...entry, text: 'a\0b' }] }, ['details.timeline.0.text']],
+  ])('that cannot be are 400 and named: %#', async (details, fields) => {
+    const answer = await put('refused', { details })
+    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(problem.errors?.map(({ field }) => field).sort()).toEqual(fields)
+    expect((await project.fetch('/v1/calls/refused')).status).toBe(404)
+  })
+
+  test('say what they want in sentences', async () => {
+    const answer = await put('refused', { details: { direction: 'in', recordingUrl: 'x' } })
+    expect((await answer.json()).errors).toEqual([
+      { field: 'details.direction', message: 'must be one of inbound, outbound, web' },
+      { field: 'details.recordingUrl', message: 'must be an http or https URL' },
+    ])
+  })
+
+  test('are at most CALL_MAX_BYTES together with the call, also when turns are appended', async () => {
+    await putDetails('heavy', { costUsd: 1 })
+    const timeline = Array.from({ length: 10 }, () => ({ ...entry, text: 'é'.repeat(60_000) }))
+    const problem = await expectProblem(
+      await put('heavy', { summary: 'x', details: { timeline } }),
+      'payload_too_large',
+      'Payload too large',
+    )
+    expect(problem.detail).toContain(`${callBytesMax} bytes`)
+    expect(await detailsOf('heavy')).toEqual({ ...nothing, costUsd: 1 })
+    const turn = (content: string) => ({ role: 'user', content })
+    expect(
+      (await put('heavy', { transcript: [turn('x'.repeat(500_000))], details: { timeline: null } })).ok,
+    ).toBe(true)
+    expect((await put('heavy', { details: { timeline: timeline.slice(1) } })).status).toBe(413)
+    expect((await put('heavy', { details: { timeline: [{ ...entry, text: 'x'.repeat(65_000) }] } })).ok).toBe(
+      true,
+    )
+    const turns = [turn('x'.repeat(2_000))]
+    const append = (at: number) => put('heavy', { appendTranscript: { at, turns } })
+    let at = 1
+    while ((await append(at)).ok) at++
+    expect(at).toBeWithin(8, 20)
+    expect((await (await project.fetch('/v1/calls/heavy')).json()).summary).toBeNull()
+    expect((await (await project.fetch('/v1/calls/heavy/details')).text()).length).toBeLessThan(100_000)
+  })
+})
+
+describe('what the service itself says of a call', () => {
+  const review = {
+    evaluation: null,
+    note: null,
+    labels: ['refund', 'vip'],
+    by: 'Ada',
+    at: '2026-01-01T00:00:00.000Z',
+  }
+
+  test('stands in its details and its head, and survives what platforms send', async () => {
+    await putDetails('own', { agent: { id: 'a' } })
+    await say('own', { source: 'vapi', review, redacted: { phone: 2 } })
+    await put('own', { details: { direction: 'web' }, summary: 'x' })
+    const agent = { id: 'a', name: null }
+    const expected = { ...nothing, source: 'vapi', agent, direction: 'web', review, redacted: { phone: 2 } }
+    expect(await detailsOf('own')).toEqual(expected as CallDetails)
+    const { data } = await service.services.calls.find(project.projectId, { limit: '200' })
+    const head = { source: 'vapi', agentId: 'a', labels: ['refund', 'vip'] }
+    expect(data.find(({ id }) => id === 'own')).toMatchObject(head)
+    expect(await labelsOf('own')).toEqual(['refund', 'vip'])
+  })
+
+  test('its labels are kept by name, and replaced with the review', async () => {
+    await say('labels', { review })
+    await say('labels', { review: { ...review, labels: ['vip', 'later'] } })
+    expect(await labelsOf('labels')).toEqual(['later', 'vip'])
+    await say('labels', { review: null })
+    expect(await labelsOf('labels')).toEqual([])
+    expect(await detailsOf('labels')).toEqual(nothing)
+    await say('labels', { review })
+    await project.fetch('/v1/calls/labels', { method: 'DELETE' })
+    expect(await rowsOf(sql`select 1 from call_labels where seq not in (select seq from calls)`)).toEqual([])
+  })
+
+  test('its labels keep its place in lists when its start becomes known', async () => {
+    await say('moved', { review })
+    await put('moved', { createdAt: '2026-01-31T09:30:00Z' })
+    const rows = await rowsOf(sql`select distinct call_labels.created_at as createdAt from call_labels
+      join calls on calls.seq = call_labels.seq where calls.id = 'moved'`)
+    expect(rows).toEqual([{ createdAt: Date.parse('2026-01-31T09:30:00Z') }])
+  })
+
+  test.skipIf(ofFilesOnly)('calls are found by it in the order of lists, by an index', async () => {
+    const file = `${service.dataDir}/callbook.db`
+    const order = sql`order by created_at desc, id desc limit 100`
+    for (const [column, name] of [
+      ['source', 'calls_by_source'],
+      ['agent_id', 'calls_by_agent_id'],
+    ] as const) {
+      const query = sql`select id from calls where project_id = 1 and ${sql.raw(column)} = 'a' ${order}`
+      expect(await planOf(file, query)).toMatch(
+        new RegExp(`^SEARCH calls USING (COVERING )?INDEX ${name}[^\\n]*$`),
+      )
+    }
+    const labelled = sql`select seq from call_labels where project_id = 1 and label = 'a' ${order}`
+    expect(await planOf(file, labelled)).toMatch(
+      /^SEARCH call_labels USING COVERING INDEX call_labels_by_label[^\n]*$/,
+    )
+  })
+
+  async function labelsOf(id: string): Promise<string[]> {
+    const rows = await rowsOf<{ label: string }>(sql`
+      select label from call_labels join calls using (seq)
+      where calls.project_id = ${project.projectId} and calls.id = ${id}
+        and call_labels.id = calls.id and call_labels.created_at = calls.created_at order by label`)
+    return rows.map(({ label }) => label)
+  }
+})

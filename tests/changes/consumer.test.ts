@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mintBeside, type ProjectBeside } from '../support/beside.ts'
+import { at, type Reached } from '../support/node.ts'
+import { repository, type ServiceProcess, spawnService } from '../support/process.ts'
+import { freshFolder } from '../support/script.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { until } from '../support/until.ts'
+
+// The program of the guide, as it stands there, against two processes that write to one folder.
+
+setDefaultTimeout(90_000)
+const writesForMs = 6_000
+const writers = 4
+/** Few, so that they are often changed again and deleted while the reader is on its way to them. */
+const idsPerWriter = 40
+
+const { folder, remove } = freshFolder()
+const own = freshFolder()
+const copyFile = join(own.folder, 'copy.json')
+let services: ServiceProcess[]
+let key: ProjectBeside
+let projects: Reached[]
+
+beforeAll(async () => {
+  services = [await spawnService({ DATA_DIR: folder }), await spawnService({ DATA_DIR: folder })]
+  key = await mintBeside(folder)
+  projects = services.map((service) => at(service, key))
+  const guide = readFileSync(join(repository, 'src/guide/changes.md'), 'utf8')
+  writeFileSync(join(own.folder, 'copy.mjs'), /^```js\n(.*?)^```/ms.exec(guide)?.[1] ?? 'no program')
+})
+afterAll(async () => {
+  for (const service of services) {
+    service.kill('SIGTERM')
+    await service.exited
+  }
+  remove()
+  own.remove()
+})
+
+/** Either of the processes. */
+function anyOf<Value>(values: readonly Value[]): Value {
+  return values[Math.floor(Math.random() * values.length)] as Value
+}
+
+function startConsumer() {
+  return Bun.spawn(['bun', 'copy.mjs'], {
+    cwd: own.folder,
+    env: { PATH: process.env.PATH ?? '', CALLBOOK: anyOf(services).url, KEY: key.key },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+}
+
+/** Creates, changes and deletes calls and items for a while. @returns what was done, by its name */
+async function write(writer: number): Promise<Record<string, number>> {
+  const done: Record<string, number> = {}
+  const items: string[] = []
+  const endsAt = performance.now() + writesForMs
+  let generation = 0
+  while (performance.now() < endsAt) {
+    const project = anyOf(projects)
+    const act = anyOf(['put', 'put', 'put', 'append', 'delete', 'add', 'drop'])
+    const id = `w${writer}-${generation}-${Math.floor(Math.random() * idsPerWriter)}`
+    const answer = await acts[act]?.(project, id, items)
+    if (answer?.ok) done[act] = (done[act] ?? 0) + 1
+    if (act === 'delete') generation += Math.random() < 0.1 ? 1 : 0
+    expect([act, answer?.status]).not.toEqual([act, 500])
+  }
+  return done
+}
+
+type Act = (project: Reached, id: string, items: string[]) => Promise<Response | undefined>
+
+const acts: Record<string, Act> = {
+  put: (project, id) => project.send('PUT', `/ingest/calls/${id}`, { summary: crypto.randomUUID() }),
+  append: (project, id) => {
+    const turns = [{ role: 'user', content: crypto.randomUUID() }]
+    return project.send('PUT', `/ingest/calls/${id}`, { appendTranscript: { at: 0, turns } })
+  },
+  delete: (project, id) => project.fetch(`/v1/calls/${id}`, { method: 'DELETE' }),
+  async add(project, _, items) {
+    const answer = await project.send('POST', '/v1/knowledge', { name: 'n', text: crypto.randomUUID() })
+    items.push((await answer.clone().json()).id)
+    return answer
+  },
+  async drop(project, _, items) {
+    const [id] = items.splice(Math.floor(Math.random() * items.length), 1)
+    return id ? await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' }) : undefined
+  },
+}
+
+/** Everything that the project holds, as sorted JSON. */
+async function held(): Promise<string[]> {
+  const [project] = projects
+  const calls = await (await project?.fetch('/v1/calls?limit=1000'))?.json()
+  const items = await (await project?.fetch('/v1/knowledge'))?.json()
+  return [...calls.data, ...items].map((record) => JSON.stringify(record)).sort()
+}
+
+function copied(): string[] {
+  if (!existsSync(copyFile)) return []
+  const { records } = JSON.parse(readFileSync(copyFile, 'utf8'))
+  return Object.values(records)
+    .map((record) => JSON.stringify(record))
+    .sort()
+}
+
+describe.skipIf(ofFilesOnly)("the guide's program", () => {
+  test('ends with what the project holds, however often it is killed while two processes write', async () => {
+    let isOver = false
+    const writing = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).finally(() => {
+      isOver = true
+    })
+    let kills = 0
+    let grown = 0
+    while (!isOver) {
+      const consumer = startConsumer()
+      await Bun.sleep(150 + Math.random() * 400)
+      consumer.kill('SIGKILL')
+      await consumer.exited
+      kills++
+      grown = Math.max(grown, copied().length)
+    }
+    const done = await writing
+    expect(kills).toBeGreaterThan(5)
+    // It got on between the kills.
+    expect(grown).toBeGreaterThan(0)
+    for (const act of Object.keys(acts)) expect(done.some((some) => (some[act] ?? 0) > 0)).toBe(true)
+
+    const consumer = startConsumer()
+    const expected = await held()
+    expect(expected.length).toBeGreaterThan(20)
+    await until(() => JSON.stringify(copied()) === JSON.stringify(expected), 'Catching up').catch(() => null)
+    expect(copied()).toEqual(expected)
+    // It waits now, and hears of what comes.
+    await acts.put?.(anyOf(projects), 'the-last', [])
+    await until(() => copied().some((record) => record.includes('"id":"the-last"')), 'Hearing of a change')
+    consumer.kill('SIGKILL')
+    await consumer.exited
+  })
+
+  test('finds every change in order, in small pages, while both write the same calls', async () => {
+    const ids = Array.from({ length: 300 }, (_, n) => `batch-${n}`)
+    const summaries = new Map<string, string>()
+    let next = (await (await anyOf(projects).fetch('/v1/changes?include=none&limit=1000')).json()).next
+    const readPage = async (): Promise<boolean> => {
+      const page = await (await anyOf(projects).fetch(`/v1/changes?after=${next}&limit=7`)).json()
+      for (const { seq, call } of page.data) {
+        expect(seq).toBeGreaterThan(next)
+        next = seq
+        summaries.set(call.id, call.summary)
+      }
+      next = page.next
+      return page.hasMore
+    }
+    const put = (project: Reached | undefined, summary: string) =>
+      Promise.all(ids.map((id) => project?.send('PUT', `/ingest/calls/${id}`, { summary })))
+    let isOver = false
+    const writing = Promise.all([put(projects[0], 'one'), put(projects[1], 'two')])
+      .then(() => put(projects[0], 'three'))
+      .finally(() => {
+        isOver = true
+      })
+    while (!isOver) await readPage()
+    await writing
+    while (await readPage());
+    expect(ids.map((id) => summaries.get(id))).toEqual(ids.map(() => 'three'))
+  })
+})

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { mintBeside, type ProjectBeside } from '../support/beside.ts'
+import { at, type Reached } from '../support/node.ts'
+import { type ServiceProcess, spawnService } from '../support/process.ts'
+import { head, opened } from '../support/raw-http.ts'
+import { freshFolder } from '../support/script.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(90_000)
+/** Half of them wait, which are more than the requests that are answered at once; the others stream. */
+const readers = 2_200
+const moreMbMax = 100
+const unread = 150
+/** Together more than sockets take. */
+const callsUnread = 200
+const summaryChars = 40_000
+const unreadMbMax = 100
+/** All of them together would hold more than a gigabyte. */
+const largeChars = 8_300_000
+const largeMbMax = 300
+
+const { folder, remove } = freshFolder()
+let service: ServiceProcess
+let key: ProjectBeside
+let project: Reached
+
+beforeAll(async () => {
+  service = await spawnService({ DATA_DIR: folder, KEEP_ALIVE_SECONDS: '1' })
+  key = await mintBeside(folder)
+  project = at(service, key)
+})
+afterAll(async () => {
+  service.kill('SIGTERM')
+  await service.exited
+  remove()
+})
+
+interface Reader {
+  socket: Socket
+  received: () => string
+}
+
+function wait(after: number): Promise<Reader> {
+  return opened(service.url, head(`GET /v1/changes?after=${after}&wait=30 HTTP/1.1`, bearer()))
+}
+
+function stream(after: number): Promise<Reader> {
+  const headers = { ...bearer(), Accept: 'text/event-stream' }
+  return opened(service.url, head(`GET /v1/changes?after=${after} HTTP/1.1`, headers))
+}
+
+function bearer(): Record<string, string> {
+  return { Authorization: `Bearer ${key.key}` }
+}
+
+/** The position of a reader that has read everything. */
+async function end(): Promise<number> {
+  for (let after = 0; ; ) {
+    const page = await (await project.fetch(`/v1/changes?after=${after}&include=none&limit=1000`)).json()
+    if (!page.hasMore) return page.next
+    after = page.next
+  }
+}
+
+async function put(id: string, change: object = {}): Promise<void> {
+  const answer = await project.send('PUT', `/ingest/calls/${id}`, change)
+  expect([id, answer.ok]).toEqual([id, true])
+}
+
+describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait', () => {
+  test('are no load, use little memory, and all hear of a change', async () => {
+    await put('before')
+    const after = await end()
+    await Promise.all(Array.from({ length: 100 }, () => project.fetch('/v1/calls/before')))
+    const before = residentMb()
+    const all: Reader[] = []
+    while (all.length < readers) {
+      const some = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? wait(after) : stream(after)))
+      all.push(...(await Promise.all(some)))
+    }
+    await until(async () => {
+      const metrics = await (await fetch(`${service.url}/metrics`)).text()
+      return metrics.includes(`callbook_waiting_readers ${readers}\n`)
+    })
+    expect(all.filter(({ received }) => received().includes('retry:'))).toHaveLength(readers / 2)
+    expect((await project.fetch('/v1/calls/before')).status).toBe(200)
+    expect(residentMb() - before).toBeLessThan((moreMbMax * readers) / 1_000)
+    await put('heard-by-all')
+    await until(() => all.every(({ received }) => received().includes('"id":"heard-by-all"')), 'Hearing')
+    for (const { socket } of all) socket.destroy()
+  })
+
+  test('keep their connection although it is silent for longer than KEEP_ALIVE_SECONDS', async () => {
+    const after = await end()
+    const silent = [await wait(after), await stream(after)]
+    await Bun.sleep(12_000)
+    await put('after-silence')
+    await until(() => silent.every(({ received }) => received().includes('"id":"after-silence"')), 'Hearing')
+    for (const { socket } of silent) socket.destroy()
+  })
+
+  test('hold one slice of changes each while they do not read', async () => {
+    const after = await end()
+    for (let n = 0; n < callsUnread; n++) await put(`unread-${n}`, { summary: 'x'.repeat(summaryChars) })
+    const before = residentMb()
+    const all = await Promise.all(Array.from({ length: unread }, () => stream(after)))
+    for (const { socket } of all) socket.pause()
+    for (let n = 0; n < 20; n++) {
+      expect((await project.fetch('/v1/calls/before')).status).toBe(200)
+      expect(residentMb() - before).toBeLessThan(unreadMbMax)
+      await Bun.sleep(50)
+    }
+    const [one] = all
+    one?.socket.resume()
+    await until(() => one?.received().includes(`"id":"unread-${callsUnread - 1}"`) ?? false, 'Reading on')
+    for (const { socket } of all) socket.destroy()
+  })
+
+  test('share one limit if the calls are large, and go on once they read', async () => {
+    const after = await end()
+    for (let n = 0; n < 3; n++) await put(`large-${n}`, { summary: 'y'.repeat(largeChars) })
+    const before = residentMb()
+    const all = await Promise.all(Array.from({ length: unread }, () => stream(after)))
+    for (const { socket } of all) socket.pause()
+    for (let n = 0; n < 20; n++) {
+      expect((await project.fetch('/v1/calls/before')).status).toBe(200)
+      expect(residentMb() - before).toBeLessThan(largeMbMax)
+      await Bun.sleep(50)
+    }
+    for (const { socket } of all) socket.destroy()
+    const fresh = await stream(after)
+    await until(() => fresh.received().length > 3 * largeChars, 'Reading on')
+    fresh.socket.destroy()
+  })
+
+  test('are answered when the service ends, which they do not delay', async () => {
+    const after = await end()
+    const [waiting, streaming] = [await wait(after), await stream(after)]
+    await until(() => streaming.received().includes('retry:'))
+    await Bun.sleep(200)
+    service.kill('SIGTERM')
+    const seconds = await Promise.race([service.exited, Bun.sleep(5_000).then(() => 'too long')])
+    expect(seconds).toBe(0)
+    expect(waiting.received()).toContain(`{"data":[],"next":${after},"hasMore":false}`)
+    // The chunk of length 0 ends an answer as it should.
+    expect(streaming.received()).toEndWith('0\r\n\r\n')
+  })
+})
+
+function residentMb(): number {
+  const status = readFileSync(`/proc/${service.pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024
+}

@@ -1,0 +1,199 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import type { CallChange } from '../../src/calls/schemas.ts'
+import { findings } from '../support/accessibility.ts'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(90_000)
+const recordingUrl = 'https://recordings.example/call-1042.wav?sig=a%2Bb'
+
+const call: CallChange = {
+  status: 'completed',
+  duration: 91.2,
+  evaluation: 'success',
+  endedReason: 'customer-ended-call',
+  callerNumber: '+15557294053',
+  calledNumber: '+15550100000',
+  isEngaged: true,
+  summary: 'Moved the booking from Thursday to Friday and sent a confirmation.',
+  transcript: [
+    { role: 'assistant', content: 'Good morning, this is the front desk. How can I help?' },
+    { role: 'user', content: 'Hi, can I move my booking to Friday?' },
+    { role: 'user', content: 'It is under Lovelace.' },
+    { role: 'assistant', content: 'I found it: Thursday at seven, for two. On Friday seven is still free.' },
+    { role: 'user', content: 'Perfect, and can you put me through to billing afterwards?' },
+    { role: 'assistant', content: 'It is moved. I am transferring you now.' },
+  ],
+  details: {
+    agent: { id: 'agent-7', name: 'Front desk' },
+    direction: 'inbound',
+    recordingUrl,
+    costUsd: 0.1234,
+    latencyMs: 640,
+    timeline: [
+      ...[0.4, 5.1, 8.8, 14.2, 22, 31.5].map((atSeconds, turn) => ({
+        ...{ atSeconds, kind: 'turn' as const, turn },
+      })),
+      {
+        atSeconds: 9.6,
+        kind: 'tool_call',
+        name: 'find_booking',
+        text: '{"name":"Lovelace","day":"Thursday"}',
+      },
+      { atSeconds: 11, kind: 'tool_result', name: 'find_booking', text: '{"id":42,"at":"19:00","guests":2}' },
+      { atSeconds: 12.3, kind: 'tool_call', name: 'free_tables', text: 'friday, seven' },
+      { atSeconds: 33, kind: 'transfer', name: 'Billing' },
+    ],
+  },
+}
+
+describe.if(browserPath !== null)('the details of a call, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let opened: TestBrowser
+  let project: TestProject
+  let tabs: ConsoleTabs
+
+  beforeAll(async () => {
+    await buildPage()
+    service = await startService()
+    set = await startConsole(service)
+    project = await set.mintProject()
+    const own = { source: 'vapi' }
+    const inputs = [
+      { id: 'call-1042', change: call, own },
+      { id: 'plain', change: { ...call, details: {} } },
+      { id: 'insecure', change: { details: { recordingUrl: 'http://recordings.example/a.wav' } } },
+    ]
+    for (const result of await service.services.ingest.putAll(project.projectId, inputs))
+      if (result instanceof Error) throw result
+    opened = await openBrowser()
+    tabs = new ConsoleTabs(opened, service)
+  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+  })
+
+  async function openCall(id: string, options: OpenOptions = {}): Promise<Page> {
+    const tab = await tabs.open({ person: set.owner, ...options })
+    await tab.open(`/p/${project.id}/calls/${id}`)
+    await tab.page.getByText('Started', { exact: true }).waitFor()
+    return tab.page
+  }
+
+  async function factOf(page: Page, name: string): Promise<string | null> {
+    return await page.locator('.cb-call-fact', { hasText: name }).locator('dd').textContent()
+  }
+
+  test('tell who the agent was, the direction, the cost and the latency', async () => {
+    const page = await openCall('call-1042')
+    const names = ['Agent', 'Direction', 'Source', 'Cost', 'Latency']
+    const facts = await Promise.all(names.map((name) => factOf(page, name)))
+    expect(facts).toEqual(['Front desk', 'Inbound', 'vapi', '$0.1234', '640 ms'])
+    const plain = await openCall('plain')
+    expect(await plain.locator('dt', { hasText: /Agent|Direction|Source|Cost|Latency/ }).count()).toBe(0)
+    expect(await plain.locator('audio, .cb-steps, .cb-at').count()).toBe(0)
+  })
+
+  test('put the times to the turns, and tool calls folded between them', async () => {
+    const page = await openCall('call-1042')
+    const lines = await page.locator('.cb-turn').evaluateAll((items) =>
+      items.map((item) => ({
+        isSteps: item.querySelector('.cb-steps') !== null,
+        at: item.querySelector('.cb-at')?.lastChild?.textContent,
+      })),
+    )
+    const spoken = (at: string) => ({ isSteps: false, at })
+    expect(lines).toEqual([
+      ...['0:00', '0:05', '0:09'].map(spoken),
+      { isSteps: true, at: '0:10' },
+      ...['0:14', '0:22', '0:32'].map(spoken),
+      { isSteps: true, at: '0:33' },
+    ])
+    const tools = page.getByText('find_booking, free_tables')
+    expect(await page.getByText('"Lovelace"').count()).toBe(0)
+    await tools.click()
+    await page.getByText('"name": "Lovelace"').waitFor()
+    await page.getByText('friday, seven').waitFor()
+    await tools.click()
+    await page.getByText('"name": "Lovelace"').waitFor({ state: 'detached' })
+    await page.getByText('Transferred to Billing').waitFor()
+
+    await page.getByRole('searchbox', { name: 'Search this transcript' }).fill('transferring')
+    await page.locator('mark[data-current]', { hasText: 'transferring' }).waitFor()
+  })
+
+  test('play the recording in the page, and fetch nothing of it before', async () => {
+    const page = await openCall('call-1042')
+    const asked: string[] = []
+    await page.route('https://recordings.example/**', async (route) => {
+      asked.push(route.request().url())
+      await route.fulfill({ contentType: 'audio/wav', body: silence() })
+    })
+    const audio = page.getByLabel('Recording')
+    await audio.scrollIntoViewIfNeeded()
+    await page.waitForLoadState('networkidle')
+    expect(asked).toEqual([])
+    await audio.evaluate(async (element) => await (element as HTMLAudioElement).play())
+    expect(asked).toEqual([recordingUrl])
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  test('say when the recording cannot be played, and link to one that is not https', async () => {
+    const page = await openCall('call-1042')
+    await page.route('https://recordings.example/**', (route) => route.fulfill({ status: 404 }))
+    await page.getByLabel('Recording').evaluate((element) => {
+      void (element as HTMLAudioElement).play().catch(() => undefined)
+    })
+    await page.getByText('The recording could not be played').waitFor()
+    expect(await page.getByRole('link', { name: 'Open the recording' }).getAttribute('href')).toBe(
+      recordingUrl,
+    )
+    const insecure = await openCall('insecure')
+    expect(await insecure.locator('audio').count()).toBe(0)
+    await insecure.getByRole('link', { name: 'Open the recording' }).waitFor()
+  })
+
+  test('are accessible, in light, in dark and on a phone', async () => {
+    const looks: [name: string, OpenOptions][] = [
+      ['light', {}],
+      ['dark', { colorScheme: 'dark' }],
+      ['phone', { width: 375, height: 812 }],
+    ]
+    for (const [name, options] of looks) {
+      const page = await openCall('call-1042', options)
+      await page.getByText('find_booking, free_tables').click()
+      await page.getByText('friday, seven').waitFor()
+      expect([name, await findings(page)]).toEqual([name, []])
+      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+      expect([name, isWide]).toEqual([name, false])
+      if (process.env.SCREENSHOTS)
+        await page.screenshot({ path: join(process.env.SCREENSHOTS, `details-${name}.png`) })
+    }
+  })
+})
+
+/** A WAV file of a tenth of a second. http://soundfile.sapp.org/doc/WaveFormat/ */
+function silence(): Buffer {
+  const samples = 800
+  const header = Buffer.alloc(44)
+  header.write('RIFF', 0)
+  header.writeUInt32LE(36 + samples, 4)
+  header.write('WAVEfmt ', 8)
+  header.writeUInt32LE(16, 16)
+  header.writeUInt16LE(1, 20)
+  header.writeUInt16LE(1, 22)
+  header.writeUInt32LE(8_000, 24)
+  header.writeUInt32LE(8_000, 28)
+  header.writeUInt16LE(1, 32)
+  header.writeUInt16LE(8, 34)
+  header.write('data', 36)
+  header.writeUInt32LE(samples, 40)
+  return Buffer.concat([header, Buffer.alloc(samples, 128)])
+}
