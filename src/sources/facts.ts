@@ -40,7 +40,7 @@ export function positive(seconds: number | undefined): number | undefined {
 
 /** `success`, `fail`, or the text of another rubric. */
 export function evaluationOf(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined
+  if (!['string', 'boolean', 'number'].includes(typeof value)) return undefined
   const text = String(value).trim()
   const word = text.toLowerCase()
   if (word === '' || word === 'unknown') return undefined

@@ -45,8 +45,9 @@ function readLive(name: string, event: Fields): SourceUpdate {
   const { conversation, endSeconds } = readConversation(event)
   // Without a time, a snapshot that comes late would replace the whole conversation.
   const at = startedAt === undefined || endSeconds === undefined ? undefined : startedAt + endSeconds * 1_000
-  const transcript = at === undefined ? undefined : conversation.transcript
-  return updateOf(id, { ...change, status: 'live', transcript, occurredAt: isoTime(at) }, details)
+  const occurredAt = isoTime(at)
+  const transcript = occurredAt === undefined ? undefined : conversation.transcript
+  return updateOf(id, { ...change, status: 'live', transcript, occurredAt }, details)
 }
 
 function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpdate {

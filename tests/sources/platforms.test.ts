@@ -118,6 +118,18 @@ describe('what is documented of single platforms', () => {
     expect(Object.keys(change)).not.toContain('summary')
   })
 
+  test.each([
+    [true, 'success'],
+    ['Successful', 'success'],
+    ['false', 'fail'],
+    [7, '7'],
+    ['B+', 'B+'],
+    [{ score: 7 }, undefined],
+  ])('a rating of %p is %p', (successEvaluation, evaluation) => {
+    const message = { type: 'end-of-call-report', call: { id: 'c1' }, analysis: { successEvaluation } }
+    expect(update('vapi', { message }).change.evaluation).toBe(evaluation)
+  })
+
   test('Vapi: an outbound call turns the numbers; a transcript of one text is split at its speakers', () => {
     const call = {
       id: 'c1',
