@@ -203,6 +203,7 @@ const retell: Session = {
         ...{ ...retellCall, ...retellEnd, call_status: 'registered', transcript_object: retellTurns },
         ...{ call_cost: { combined_cost: 7.5 }, latency: { e2e: { p50: 820 } } },
         ...{ recording_url: `https://r.example.com/a.wav?signature=${secret}`, public_log_url: open.url },
+        knowledge_base_retrieved_contents_url: open.url,
       },
     },
     {
@@ -276,6 +277,7 @@ const elevenlabs: Session = {
             custom_llm_extra_body: { key: secret },
           },
           conversation_config_override: { agent: { prompt: secret } },
+          sip_header_dynamic_variables: { key: secret },
         },
       },
     },

@@ -194,6 +194,14 @@ describe('what is documented of single platforms', () => {
     })
   })
 
+  test('ElevenLabs: without a line the numbers are those that the conversation was begun with', () => {
+    const dynamic_variables = { system__caller_id: '+1', system__called_number: '+2', secret__key: 'x' }
+    const conversation_initiation_client_data = { dynamic_variables }
+    const data = { conversation_id: 'c1', transcript: [], conversation_initiation_client_data }
+    const { change } = update('elevenlabs', { type: 'other', data })
+    expect(change).toEqual({ status: 'completed', isEngaged: false, callerNumber: '+1', calledNumber: '+2' })
+  })
+
   test('Synthflow: the person was called where the source says so', () => {
     const read = update('synthflow', sessions.synthflow.events[0], { direction: 'outbound' })
     expect(read.change).toMatchObject({ calledNumber: '+15550100001' })
