@@ -4,7 +4,9 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const features = ['audit', 'auth', 'projects', 'calls', 'knowledge', 'erasure', 'changes', 'console']
+const features = [
+  ...['audit', 'auth', 'projects', 'calls', 'knowledge', 'erasure', 'changes', 'console', 'sources'],
+]
 /** The filters of calls are still on their way to src/calls. */
 const leaving = 'src/console/schemas.ts'
 const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start/start.ts']

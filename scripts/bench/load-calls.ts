@@ -54,7 +54,7 @@ function insertAll(
   for (const { id, change } of calls) {
     const { call, ...unserved } = mergeCall(null, id, change, 0)
     const document = toDocument(call)
-    const head: Record<string, string | number | null> = toHead({ ...unserved, call, document })
+    const head: Record<string, string | number | boolean | null> = toHead({ ...unserved, call, document })
     seq++
     insertHead.run([seq, id, Date.parse(call.createdAt), seq, ...columns.map(([name]) => head[name] ?? null)])
     insertDocument.run(seq, seq, document)

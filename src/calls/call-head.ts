@@ -8,7 +8,16 @@ const headTextCharsMax = 200
 
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
   getTableColumns(calls)
-const { occurredAt, documentChars, callerDigitsReversed, calledDigitsReversed, valueList, ...shown } = written
+const {
+  occurredAt,
+  createdOnArrival,
+  engagementSaid,
+  documentChars,
+  callerDigitsReversed,
+  calledDigitsReversed,
+  valueList,
+  ...shown
+} = written
 const {
   updatedAt,
   status,
@@ -26,7 +35,7 @@ export const writtenColumns = written
 /** The columns that a list shows. */
 export const listedColumns = { id, createdAt, ...shown }
 /** The columns that no document has. */
-export const unservedColumns = { occurredAt, ...beside }
+export const unservedColumns = { occurredAt, createdOnArrival, engagementSaid, ...beside }
 
 /** A call and what belongs to it but is not served. */
 export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof unservedColumns> {
@@ -47,7 +56,7 @@ export function toHead({
   metadata: __,
   labels,
   ...unserved
-}: StoredCall): Record<keyof typeof written, string | number | null> {
+}: StoredCall): Record<keyof typeof written, string | number | boolean | null> {
   return {
     ...unserved,
     labels: labels && JSON.stringify(labels),

@@ -123,16 +123,20 @@ const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${nam
 function changeHeads({ projectId, writes }: Batch): SQL[] {
   const heads = numbered(writes)
     .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
-    .map(({ id, seenChangeSeq, after, number }) => ({ ...toHead(after), id, number, seen: seenChangeSeq }))
+    .map(({ id, seenChangeSeq, after, number }) => ({
+      ...toHead(after),
+      ...{ id, number, createdAt: Date.parse(after.call.createdAt), seen: seenChangeSeq },
+    }))
   if (heads.length === 0) return []
   return [
     sql`
     insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
-    select seen.seq, seen.project_id, seen.id, seen.created_at, ${changeSeqBefore({ projectId, writes })} + value ->> 'number',
+    select seen.seq, seen.project_id, seen.id, value ->> 'createdAt', ${changeSeqBefore({ projectId, writes })} + value ->> 'number',
       ${values}
     from json_each(${JSON.stringify(heads)}) cross join calls as seen on seen.project_id = ${projectId}
       and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
-    where true on conflict (seq) do update set ${replaced}, change_seq = excluded.change_seq returning id`,
+    where true on conflict (seq) do update set ${replaced}, created_at = excluded.created_at,
+      change_seq = excluded.change_seq returning id`,
   ]
 }
 

@@ -13,7 +13,6 @@ const mergedFields = [
   'endedReason',
   'callerNumber',
   'calledNumber',
-  'isEngaged',
   'callAnalysis',
   'transcript',
 ] as const
@@ -21,7 +20,7 @@ const mergedFields = [
 /**
  * The call after a change. Pure: the same change twice gives the same call. Among events with `occurredAt`, the newest
  * decides each field that it sets, in whatever order they arrive. An older event fills only fields that are still
- * empty, and never `isEngaged`, where false may mean that nothing was said.
+ * empty; `isEngaged` is until a request has named it. The first request that names `createdAt` sets it.
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
  * @param own what the service itself says of the call.
@@ -35,7 +34,7 @@ export function mergeCall(
   own?: OwnDetails,
 ): StoredCall {
   const times = checkChange(id, change)
-  const before = stored ?? newCall(id, times.createdAt ?? now)
+  const before = stored ?? newCall(id, now)
   const { isLate, occurredAt, updatedAt } = eventTimes(times, before.occurredAt)
   const call = { ...before.call }
 
@@ -43,6 +42,10 @@ export function mergeCall(
     const value = change[field]
     if (replaces(value, call[field], isLate)) Object.assign(call, { [field]: value })
   }
+  // False is no sign that nothing was said, so what was said is remembered.
+  if (change.isEngaged !== undefined && !(isLate && before.engagementSaid)) call.isEngaged = change.isEngaged
+  if (before.createdOnArrival && times.createdAt !== null)
+    call.createdAt = new Date(times.createdAt).toISOString()
   // Completion is a fact that no order of events undoes, so a late event may still bring it.
   if (change.status === 'completed') call.status = 'completed'
   if (change.transcript) call.transcript = call.transcript.map(onlyTurn)
@@ -56,7 +59,15 @@ export function mergeCall(
   const isSameBeside = metadata === before.metadata && beside.details === before.details
   const isChanged = !stored || !isSameBeside || document !== stored.document
   if (updatedAt !== null || isChanged) call.updatedAt = new Date(updatedAt ?? now).toISOString()
-  return { call, document: withUpdatedAt(document, call.updatedAt), occurredAt, metadata, ...beside }
+  return {
+    call,
+    document: withUpdatedAt(document, call.updatedAt),
+    occurredAt,
+    createdOnArrival: before.createdOnArrival && times.createdAt === null,
+    engagementSaid: before.engagementSaid || change.isEngaged !== undefined,
+    metadata,
+    ...beside,
+  }
 }
 
 /**
@@ -72,8 +83,8 @@ export function eventTimes(times: ReturnType<typeof checkChange>, newestAt: numb
   }
 }
 
-function newCall(id: string, createdAt: number): Omit<StoredCall, 'document'> {
-  const time = new Date(createdAt).toISOString()
+function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
+  const time = new Date(now).toISOString()
   return {
     call: {
       id,
@@ -91,6 +102,8 @@ function newCall(id: string, createdAt: number): Omit<StoredCall, 'document'> {
       updatedAt: time,
     },
     occurredAt: null,
+    createdOnArrival: true,
+    engagementSaid: false,
     metadata: null,
     ...noDetails,
   }

@@ -223,7 +223,7 @@ export const CallChange = Type.Partial(
     ),
     createdAt: told(
       GivenTime,
-      'When the call began, by default now. Once the call is stored it has no effect.',
+      'When the call began, by default now; once a request has named it, it has no effect.',
     ),
     updatedAt: told(GivenTime, 'By default the time of the change.'),
     occurredAt: nullable(

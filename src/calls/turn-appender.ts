@@ -29,6 +29,7 @@ const queries = preparedQueries((db) => ({
       seq: sql<number>`calls.seq`,
       changeSeq: sql<number>`change_seq`,
       occurredAt: sql<number | null>`occurred_at`,
+      createdOnArrival: sql<number>`created_on_arrival`,
       documentChars: sql<number>`document_chars`,
       detailsBytes: storedDetailsBytes,
       hasParts: sql<number>`has_parts`,
@@ -65,6 +66,7 @@ export class TurnAppender {
     const call = await queries(store(projectId).read).live.get({ projectId, id })
     if (!call || call.parts >= partsMax || call.turnCount === 0 || appendTranscript.at !== call.turnCount)
       return null
+    if (call.createdOnArrival && change.createdAt !== undefined) return null
     const turns = appendTranscript.turns.map((turn) => `,${JSON.stringify(onlyTurn(turn))}`).join('')
     const turnCount = call.turnCount + appendTranscript.turns.length
     const chars = call.documentChars + turns.length

@@ -91,6 +91,10 @@ export const calls = sqliteTable(
     updatedAt: integer('updated_at').notNull(),
     /** Newest event merged so far; null when no request has named one. */
     occurredAt: integer('occurred_at'),
+    /** Whether `createdAt` is when the first request arrived, since none has named the start. */
+    createdOnArrival: integer('created_on_arrival', { mode: 'boolean' }).notNull().default(false),
+    /** Whether a request has named `isEngaged`. */
+    engagementSaid: integer('engagement_said', { mode: 'boolean' }).notNull().default(false),
     status: text({ enum: ['live', 'completed'] }).notNull(),
     evaluation: text(),
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),

@@ -80,6 +80,27 @@ describe('PUT /ingest/calls/:id', () => {
     expect(await (await project.fetch('/v1/calls/call-1')).text()).toBe(answer)
   })
 
+  test('a call moves to its place in the list once a request names its start, also one that only appends', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'first', { transcript: numbered(1) })
+    await putCall(project, 'second', { createdAt: '2026-01-31T09:30:00Z' })
+    const list = async () => {
+      const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
+      return page.data.map(({ id, createdAt }) => [id, createdAt])
+    }
+    expect((await list()).map(([id]) => id)).toEqual(['first', 'second'])
+    const appendTranscript = { at: 1, turns: numbered(2).slice(1) }
+    await putCall(project, 'first', { appendTranscript, createdAt: '2026-01-31T09:29:00Z' })
+    expect(await list()).toEqual([
+      ['second', '2026-01-31T09:30:00.000Z'],
+      ['first', '2026-01-31T09:29:00.000Z'],
+    ])
+    expect(await putCall(project, 'first', { createdAt: '2026-01-31T09:00:00Z' })).toMatchObject({
+      createdAt: '2026-01-31T09:29:00.000Z',
+      transcript: numbered(2),
+    })
+  })
+
   test('a retry is 200, answers the same and changes nothing', async () => {
     const project = await service.mintProject()
     const change = { summary: 'x', transcript: numbered(3), metadata: { a: 1 }, callAnalysis: { b: [1, 2] } }

@@ -157,7 +157,21 @@ describe('a change', () => {
     expect(back).toMatchObject({ status: 'completed', updatedAt: at(0) })
   })
 
-  test('of createdAt has no effect on a call that is there', () => {
+  test('of isEngaged counts in a late event until a request has named it', () => {
+    const late = (isEngaged: boolean) => ({ isEngaged, occurredAt: at(-1) })
+    expect(callAfter({ occurredAt: at(0) }, late(true)).isEngaged).toBe(true)
+    expect(callAfter({ occurredAt: at(0), isEngaged: false }, late(true)).isEngaged).toBe(false)
+    expect(callAfter({ occurredAt: at(0) }, late(false), late(true)).isEngaged).toBe(false)
+  })
+
+  test('of createdAt counts once, in whatever request it comes first', () => {
+    const late = { createdAt: at(-10), occurredAt: at(-10) }
+    expect(callAfter({ occurredAt: at(0) }, late).createdAt).toBe(at(-10))
+    expect(callAfter({}, late, { createdAt: at(-20) }).createdAt).toBe(at(-10))
+    expect(callAfter({}, { createdAt: at(0) }, { createdAt: at(-20) }).createdAt).toBe(at(0))
+  })
+
+  test('of createdAt has no effect on a call whose start was named', () => {
     expect(callAfter({ createdAt: at(-10) }, { createdAt: at(-20) })).toMatchObject({
       createdAt: at(-10),
       updatedAt: at(0),
@@ -448,7 +462,8 @@ describe('laws', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { minLength: 1, maxLength: 4 }), (history) => {
         const stored = merged(...history)
-        expect(mergeCall(stored, 'call-1', stored.call, day + 9e6)).toEqual(stored)
+        const said = { createdOnArrival: false, engagementSaid: true }
+        expect(mergeCall(stored, 'call-1', stored.call, day + 9e6)).toEqual({ ...stored, ...said })
         expect(mergeCall(null, 'call-1', stored.call, day + 9e6).call).toEqual(stored.call)
       }),
       { numRuns: 500 },
@@ -479,7 +494,7 @@ describe('laws', () => {
       const older = fc.record(
         {
           ...constants(facts),
-          isEngaged: fc.constant(false),
+          isEngaged: fc.constant(true),
           status: fc.constantFrom('live' as const, 'completed' as const),
         },
         { requiredKeys: [] },

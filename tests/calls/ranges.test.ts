@@ -104,9 +104,10 @@ const step = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ remove: fc.integer({ min: 2, max: 9 }) }) },
   { weight: 1, arbitrary: fc.record({ evaluate: fc.integer({ min: 1, max: 9 }) }) },
+  { weight: 2, arbitrary: fc.record({ move: fc.integer({ min: 1, max: 9 }), to: time }) },
 )
 
-test('pages and days are those of an array, whatever is inserted, changed and deleted', async () => {
+test('pages and days are those of an array, whatever is inserted, changed, moved and deleted', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 15, size: 'max' }), time, time, async (steps, from, to) => {
       const projectId = await mint()
@@ -121,6 +122,11 @@ test('pages and days are those of an array, whatever is inserted, changed and de
           if (rows.length > 0) await database.write.insert(calls).values(rows)
         } else if ('remove' in action) {
           await deleteCalls(projectId, `seq % ${action.remove} = 0`)
+        } else if ('move' in action) {
+          // As in one write: also their evaluation may change.
+          await database.write.run(sql`
+            update calls set created_at = ${action.to} + seq % 3, evaluation = case when seq % 2 then evaluation else 'fail' end
+            where project_id = ${projectId} and seq % ${action.move} = 0`)
         } else {
           await database.write.run(sql`
             update calls set evaluation = case seq % 4 when 0 then 'success' when 1 then 'fail' when 2 then 'B' end

@@ -39,6 +39,8 @@ export interface ReferenceAnswer {
 export class Reference {
   readonly calls = new Map<string, ReferenceCall>()
   readonly deleted = new Set<string>()
+  /** Calls whose start no request has named. */
+  readonly undated = new Set<string>()
   items: ReferenceItem[] = []
 
   /** @param createdAt of a call that is new and names no time */
@@ -53,8 +55,10 @@ export class Reference {
       summary: null,
       isEngaged: false,
       transcript: [],
-      createdAt: change.createdAt ?? createdAt,
+      createdAt,
     }
+    const isUndated = !before || this.undated.has(id)
+    if (change.createdAt !== undefined && isUndated) call.createdAt = change.createdAt
     if (change.status === 'completed') call.status = 'completed'
     if (change.duration !== undefined) call.duration = change.duration
     if (change.summary !== undefined) call.summary = change.summary
@@ -69,6 +73,8 @@ export class Reference {
         else if (there.role !== turn.role || there.content !== turn.content) return { status: 409 }
       }
     }
+    if (isUndated && change.createdAt === undefined) this.undated.add(id)
+    else this.undated.delete(id)
     this.calls.set(id, call)
     return { status: before ? 200 : 201, call }
   }

@@ -84,6 +84,8 @@ CREATE TABLE `calls` (
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`occurred_at` integer,
+	`created_on_arrival` integer DEFAULT false NOT NULL,
+	`engagement_said` integer DEFAULT false NOT NULL,
 	`status` text NOT NULL,
 	`evaluation` text,
 	`is_engaged` integer NOT NULL,
@@ -323,7 +325,8 @@ CREATE TRIGGER `calls_insert` AFTER INSERT ON `calls` BEGIN
 	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 3
 		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
 END;--> statement-breakpoint
-CREATE TRIGGER `calls_update` AFTER UPDATE OF `evaluation` ON `calls` WHEN old.`evaluation` IS NOT new.`evaluation` BEGIN
+CREATE TRIGGER `calls_update` AFTER UPDATE OF `evaluation` ON `calls`
+WHEN old.`evaluation` IS NOT new.`evaluation` AND old.`created_at` = new.`created_at` BEGIN
 	UPDATE `call_ranges` SET
 		`success` = `success` + (new.`evaluation` IS 'success') - (old.`evaluation` IS 'success'),
 		`fail` = `fail` + (new.`evaluation` IS 'fail') - (old.`evaluation` IS 'fail'),
@@ -342,6 +345,36 @@ CREATE TRIGGER `calls_delete` AFTER DELETE ON `calls` BEGIN
 	UPDATE `call_ranges` SET `calls` = `calls` - 1
 	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
 		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+	-- The lowest level first, because a range begins where one of the level below does.
+	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1
+		AND `created_at` = old.`created_at` AND `id` = old.`id`;
+	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 2
+		AND `created_at` = old.`created_at` AND `id` = old.`id`;
+	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
+		AND `created_at` = old.`created_at` AND `id` = old.`id`;
+END;--> statement-breakpoint
+-- The counts change before a range can end, so that a range that is split holds as many calls as it counts.
+CREATE TRIGGER `calls_move` AFTER UPDATE OF `created_at` ON `calls` WHEN old.`created_at` <> new.`created_at` BEGIN
+	UPDATE `call_ranges` SET `calls` = `calls` - 1, `success` = `success` - (old.`evaluation` IS 'success'),
+		`fail` = `fail` - (old.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` - (old.`evaluation` IS NULL)
+	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1
+		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+	UPDATE `call_ranges` SET `calls` = `calls` - 1
+	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 2
+		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+	UPDATE `call_ranges` SET `calls` = `calls` - 1
+	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
+		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+	UPDATE `call_ranges` SET `calls` = `calls` + 1, `success` = `success` + (new.`evaluation` IS 'success'),
+		`fail` = `fail` + (new.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` + (new.`evaluation` IS NULL)
+	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 1
+		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+	UPDATE `call_ranges` SET `calls` = `calls` + 1
+	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 2
+		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+	UPDATE `call_ranges` SET `calls` = `calls` + 1
+	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 3
+		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
 	-- The lowest level first, because a range begins where one of the level below does.
 	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1
 		AND `created_at` = old.`created_at` AND `id` = old.`id`;
@@ -389,7 +422,8 @@ CREATE TRIGGER `calls_insert_values` AFTER INSERT ON `calls` WHEN new.`value_lis
 	INSERT INTO `call_values` (`project_id`, `value`, `created_at`, `seq`)
 	SELECT new.`project_id`, `value`, new.`created_at`, new.`seq` FROM json_each(new.`value_list`);
 END;--> statement-breakpoint
-CREATE TRIGGER `calls_update_values` AFTER UPDATE OF `value_list` ON `calls` WHEN old.`value_list` IS NOT new.`value_list` BEGIN
+CREATE TRIGGER `calls_update_values` AFTER UPDATE OF `value_list`, `created_at` ON `calls`
+WHEN old.`value_list` IS NOT new.`value_list` OR old.`created_at` <> new.`created_at` BEGIN
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
 	INSERT INTO `call_values` (`project_id`, `value`, `created_at`, `seq`)

@@ -1,0 +1,107 @@
+import type { Platform, SourceUpdate } from './event.ts'
+import { agentOf, Conversation, isoTime, positive, updateOf } from './facts.ts'
+import { Fields, isObject } from './fields.ts'
+import { isHmac } from './signature.ts'
+
+// https://docs.bland.ai/tutorials/post-call-webhooks, https://docs.bland.ai/tutorials/webhook-signing
+
+const roles: Record<string, 'user' | 'assistant'> = { user: 'user', assistant: 'assistant' }
+const unanswered = new Set(['voicemail', 'no-answer'])
+
+export const bland: Platform = {
+  /** The time is not signed: a copy passes for ever, and changes nothing. */
+  isGenuine({ headers, body }, secret) {
+    const signature = headers.get('x-webhook-signature')
+    // Bland's own sample signs the body as parsed and written again.
+    return [body, rewritten(body)].some((part) => isHmac({ key: secret, parts: [part], signature }))
+  },
+
+  read(body) {
+    const event = Fields.of(body)
+    const isOfEnd = ['transcripts', 'call_length', 'completed', 'event_type'].some((name) => event.has(name))
+    if (isOfEnd) return readEnd(event)
+    return event.has('category') ? updateOf(idOf(event), { status: 'live' }, {}) : null
+  },
+}
+
+function rewritten(body: Uint8Array): string {
+  try {
+    return JSON.stringify(JSON.parse(new TextDecoder().decode(body)))
+  } catch {
+    // What is no JSON has no second form.
+    return ''
+  }
+}
+
+function readEnd(event: Fields): SourceUpdate {
+  const startedAt = event.time('started_at') ?? event.time('created_at')
+  const minutes = positive(event.number('call_length'))
+  const duration =
+    positive(event.number('corrected_duration')) ?? (minutes === undefined ? undefined : minutes * 60)
+  const conversation = readConversation(event, startedAt)
+  const answeredBy = event.text('answered_by') ?? ''
+  const own = event.own('analysis')
+  const disposition = event.text('disposition_tag')
+  const isLater = event.has('event_type')
+  return updateOf(
+    idOf(event),
+    {
+      status: 'completed',
+      duration,
+      summary: event.text('summary'),
+      endedReason: readEndedReason(event, answeredBy),
+      callerNumber: event.phoneNumber('from'),
+      calledNumber: event.phoneNumber('to'),
+      // Later events do not repeat who spoke.
+      isEngaged: isLater ? undefined : conversation.hasUserTurn && !unanswered.has(answeredBy),
+      callAnalysis: isObject(own) ? own : undefined,
+      // That of a later event may be the operator's, after a transfer.
+      transcript: isLater ? undefined : conversation.transcript,
+      createdAt: isoTime(startedAt),
+      occurredAt:
+        startedAt === undefined
+          ? undefined
+          : isoTime(startedAt + Math.round((duration ?? 0) * 1_000) + (isLater ? 1 : 0)),
+    },
+    {
+      agent: agentOf(event.text('pathway_id'), undefined),
+      direction: directionOf(event.boolean('inbound')),
+      recordingUrl: event.openUrl('recording_url'),
+      costUsd: event.number('price'),
+      timeline: isLater ? undefined : conversation.timeline,
+      metadata: disposition === undefined ? undefined : { dispositionTag: disposition },
+    },
+  )
+}
+
+function idOf(event: Fields): string {
+  return event.text('call_id') ?? event.text('c_id') ?? event.required('call_id')
+}
+
+function directionOf(isInbound: boolean | undefined): 'inbound' | 'outbound' | undefined {
+  return isInbound === undefined ? undefined : isInbound ? 'inbound' : 'outbound'
+}
+
+function readEndedReason(event: Fields, answeredBy: string): string | undefined {
+  const status = event.text('status')
+  return (
+    event.text('error_message') ??
+    (status === 'completed' ? undefined : status) ??
+    (unanswered.has(answeredBy) ? answeredBy : undefined) ??
+    event.text('call_ended_by')
+  )
+}
+
+function readConversation(event: Fields, startedAt: number | undefined): Conversation {
+  const conversation = new Conversation()
+  const entries = event
+    .list('transcripts')
+    .map((entry) => ({ entry, at: entry.time('created_at') ?? 0, id: entry.number('id') ?? 0 }))
+    .sort((a, b) => a.at - b.at || a.id - b.id)
+  for (const { entry, at } of entries) {
+    const role = roles[entry.text('user') ?? '']
+    const atSeconds = startedAt === undefined || at === 0 ? undefined : (at - startedAt) / 1_000
+    if (role) conversation.say(role, entry.text('text'), atSeconds)
+  }
+  return conversation
+}

@@ -1,0 +1,61 @@
+import type { Platform } from './event.ts'
+import { agentOf, Conversation, isoTime, secondsBetween, updateOf } from './facts.ts'
+import { Fields } from './fields.ts'
+import { isSecret } from './signature.ts'
+
+// https://docs.cartesia.ai/agents/webhooks, https://docs.cartesia.ai/api-reference/agents/calls/get-call
+
+const statuses: Record<string, 'live' | 'completed'> = {
+  call_started: 'live',
+  call_turn: 'live',
+  call_completed: 'completed',
+  call_failed: 'completed',
+  post_call_analysis: 'completed',
+}
+const roles: Record<string, 'user' | 'assistant'> = {
+  user: 'user',
+  assistant: 'assistant',
+  agent: 'assistant',
+}
+
+/** Single turns come without their place, so only the whole transcript of the end is taken. */
+export const cartesia: Platform = {
+  isGenuine({ headers }, secret) {
+    return isSecret(headers.get('x-webhook-secret'), secret)
+  },
+
+  read(body) {
+    const event = Fields.of(body)
+    const name = event.text('type') ?? event.text('event') ?? ''
+    const status = Object.hasOwn(statuses, name) ? statuses[name] : undefined
+    if (!status) return null
+    const call = event.object('call')
+    const [startedAt, endedAt] = [call.time('start_time'), call.time('end_time')]
+    const hasEnded = name === 'call_completed' || name === 'call_failed'
+    const conversation = readConversation(hasEnded ? call.list('transcript') : [])
+    const analysed = endedAt === undefined ? undefined : endedAt + 1
+    return updateOf(
+      event.text('call_id') ?? call.text('id') ?? event.required('call_id'),
+      {
+        status,
+        duration: secondsBetween(startedAt, endedAt),
+        summary: event.object('analysis').text('summary') ?? call.text('summary'),
+        endedReason: event.text('end_reason') ?? call.text('end_reason'),
+        isEngaged: hasEnded ? conversation.hasUserTurn : undefined,
+        transcript: conversation.transcript,
+        createdAt: isoTime(startedAt),
+        occurredAt: isoTime(hasEnded ? endedAt : status === 'live' ? startedAt : analysed),
+      },
+      { agent: agentOf(event.text('agent_id') ?? call.text('agent_id'), undefined) },
+    )
+  },
+}
+
+function readConversation(turns: Fields[]): Conversation {
+  const conversation = new Conversation()
+  for (const turn of turns) {
+    const role = roles[turn.text('role') ?? '']
+    if (role) conversation.say(role, turn.text('text'))
+  }
+  return conversation
+}

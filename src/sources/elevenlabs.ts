@@ -1,0 +1,118 @@
+import type { Platform, SourceUpdate } from './event.ts'
+import { agentOf, Conversation, evaluationOf, isoTime, numbersOf, positive, updateOf } from './facts.ts'
+import { Fields } from './fields.ts'
+import { isHmac, isRecent, readDigits } from './signature.ts'
+
+// https://elevenlabs.io/docs/eleven-agents/workflows/post-call-webhooks
+
+// The last repeat comes some 40 minutes after the first attempt, and may have its time. A replay changes nothing.
+const window = { pastMs: 3_600_000, futureMs: 300_000 }
+const signatureForm = /^t=(\d+),v0=([0-9a-f]+)$/i
+const machines = new Set(['voicemail', 'busy', 'no_answer', 'failed'])
+const roles: Record<string, 'user' | 'assistant'> = { user: 'user', agent: 'assistant' }
+
+export const elevenlabs: Platform = {
+  isGenuine({ headers, body, now }, secret) {
+    const [, time, signature] = signatureForm.exec(headers.get('elevenlabs-signature') ?? '') ?? []
+    const isOnTime = isRecent(readDigits(time, 1_000), now, window)
+    return isOnTime && isHmac({ key: secret, parts: [`${time}.`, body], signature })
+  },
+
+  read(body) {
+    const event = Fields.of(body)
+    const type = event.text('type')
+    if (type === 'post_call_audio') return null
+    if (type === 'call_initiation_failure') return readFailure(event)
+    // The names of some events are not documented: what has a conversation tells of a call.
+    const data = event.object('data')
+    const hasConversation = data.has('conversation_id') && data.has('transcript')
+    return type === 'post_call_transcription' || hasConversation ? readCall(event, data) : null
+  },
+}
+
+function readCall(event: Fields, data: Fields): SourceUpdate {
+  const [metadata, analysis] = [data.object('metadata'), data.object('analysis')]
+  const phone = metadata.object('phone_call')
+  const conversation = readConversation(data.list('transcript'))
+  return updateOf(
+    data.required('conversation_id'),
+    {
+      status: 'completed',
+      duration: positive(metadata.number('call_duration_secs')),
+      summary: analysis.text('transcript_summary'),
+      evaluation: evaluationOf(analysis.own('call_successful')),
+      endedReason: metadata.text('termination_reason') ?? metadata.object('error').text('reason'),
+      ...readNumbers(data, phone),
+      isEngaged: conversation.hasUserTurn && !machines.has(phone.text('call_result') ?? ''),
+      callAnalysis: readAnalysis(analysis.object('data_collection_results')),
+      transcript: conversation.transcript,
+      createdAt: isoTime(metadata.time('start_time_unix_secs')),
+      occurredAt: isoTime(event.time('event_timestamp')),
+    },
+    {
+      agent: agentOf(data.text('agent_id'), data.text('agent_name')),
+      direction: directionOf(phone),
+      costUsd: metadata.number('cost_fiat'),
+      timeline: conversation.timeline,
+    },
+  )
+}
+
+/** Busy, or no answer. */
+function readFailure(event: Fields): SourceUpdate {
+  const data = event.object('data')
+  const body = data.object('metadata').object('body')
+  return updateOf(
+    data.required('conversation_id'),
+    {
+      status: 'completed',
+      endedReason: data.text('failure_reason'),
+      isEngaged: false,
+      callerNumber: body.phoneNumber('from_number') ?? body.phoneNumber('From'),
+      calledNumber: body.phoneNumber('to_number') ?? body.phoneNumber('To'),
+      occurredAt: isoTime(event.time('event_timestamp')),
+    },
+    { agent: agentOf(data.text('agent_id'), data.text('agent_name')) },
+  )
+}
+
+function directionOf(phone: Fields): 'inbound' | 'outbound' | undefined {
+  const direction = phone.text('direction')
+  return direction === 'inbound' || direction === 'outbound' ? direction : undefined
+}
+
+function readNumbers(data: Fields, phone: Fields) {
+  const direction = directionOf(phone)
+  const [person, own] = [phone.phoneNumber('external_number'), phone.phoneNumber('agent_number')]
+  if (direction) return numbersOf(direction, { person, own })
+  const variables = data.object('conversation_initiation_client_data').object('dynamic_variables')
+  return {
+    callerNumber: variables.phoneNumber('system__caller_id'),
+    calledNumber: variables.phoneNumber('system__called_number'),
+  }
+}
+
+function readConversation(turns: Fields[]): Conversation {
+  const conversation = new Conversation()
+  for (const turn of turns) {
+    const role = roles[turn.text('role') ?? '']
+    const atSeconds = turn.number('time_in_call_secs')
+    const isBackchannel = turn.own('ignored_as_backchannel') === true
+    if (role && !isBackchannel) conversation.say(role, textOf(turn), atSeconds)
+    for (const call of turn.list('tool_calls'))
+      conversation.use('tool_call', call.text('tool_name'), atSeconds)
+    for (const result of turn.list('tool_results'))
+      conversation.use('tool_result', result.text('tool_name'), atSeconds)
+  }
+  return conversation
+}
+
+function textOf(turn: Fields): string | undefined {
+  const parts = turn.object('multivoice_message').list('parts')
+  return turn.text('message') ?? parts.flatMap((part) => part.text('text') ?? []).join(' ')
+}
+
+function readAnalysis(results: Fields): Record<string, unknown> {
+  const values = results.names.map((id) => [id, results.object(id).own('value')] as const)
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+}

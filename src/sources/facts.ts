@@ -1,0 +1,118 @@
+import type { CallFacts, SourceDetails, SourceTurn, SourceUpdate, TimelineEntry } from './event.ts'
+import { instantMax } from './fields.ts'
+
+const turnsMax = 10_000
+const agentCharsMax = 200
+const success = new Set(['true', 'passed', 'success', 'successful'])
+const fail = new Set(['false', 'failed', 'failure'])
+
+/** The update without what is not known. */
+export function updateOf(id: string, change: Known<CallFacts>, details: Known<SourceDetails>): SourceUpdate {
+  return { id, change: withoutUnknown(change), details: withoutUnknown(details) }
+}
+
+/** Members may be undefined. */
+export type Known<Facts> = { [Name in keyof Facts]: Facts[Name] | undefined }
+
+/** Nothing is known of a duration of 0, an empty transcript or an empty object. */
+function withoutUnknown<Facts extends object>(facts: Known<Facts>): Facts {
+  const known = Object.entries(facts).filter(([, value]) => {
+    if (value === undefined || value === '') return false
+    return typeof value !== 'object' || value === null || Object.keys(value).length > 0
+  })
+  return Object.fromEntries(known) as Facts
+}
+
+/** Undefined also for what no time can be, such as an end after an absurd duration. */
+export function isoTime(ms: number | undefined): string | undefined {
+  return ms !== undefined && ms >= 0 && ms <= instantMax ? new Date(ms).toISOString() : undefined
+}
+
+/** Seconds between two times in milliseconds; undefined unless both are known and in order. */
+export function secondsBetween(from: number | undefined, to: number | undefined): number | undefined {
+  return from === undefined || to === undefined || to <= from ? undefined : (to - from) / 1_000
+}
+
+/** Undefined for 0, which says that nothing is known. */
+export function positive(seconds: number | undefined): number | undefined {
+  return seconds !== undefined && seconds > 0 ? seconds : undefined
+}
+
+/** `success`, `fail`, or the text of another rubric. */
+export function evaluationOf(value: unknown): string | undefined {
+  if (!['string', 'boolean', 'number'].includes(typeof value)) return undefined
+  const text = String(value).trim()
+  const word = text.toLowerCase()
+  if (word === '' || word === 'unknown') return undefined
+  return success.has(word) ? 'success' : fail.has(word) ? 'fail' : text
+}
+
+export function agentOf(id: string | undefined, name: string | undefined): SourceDetails['agent'] {
+  const known = id ?? name
+  if (known === undefined) return undefined
+  return { id: cut(known), name: name === undefined ? null : cut(name) }
+}
+
+/** Who called whom, from the number of the person, the agent's own and the direction. */
+export function numbersOf(
+  direction: SourceDetails['direction'],
+  { person, own }: { person: string | undefined; own: string | undefined },
+): { callerNumber: string | undefined; calledNumber: string | undefined } {
+  if (direction === 'inbound') return { callerNumber: person, calledNumber: own }
+  if (direction === 'outbound') return { callerNumber: own, calledNumber: person }
+  return { callerNumber: undefined, calledNumber: undefined }
+}
+
+/** Collects what was said and done in a call, in its order. */
+export class Conversation {
+  readonly transcript: SourceTurn[] = []
+  readonly timeline: TimelineEntry[] = []
+
+  /** @param atSeconds from the start of the call */
+  say(role: SourceTurn['role'], text: string | undefined, atSeconds?: number): void {
+    const content = text?.trim()
+    if (!content || this.transcript.length >= turnsMax) return
+    this.#add({ kind: 'turn', turn: this.transcript.length, name: null }, atSeconds)
+    this.transcript.push({ role, content })
+  }
+
+  /** Only the name of a tool is kept: what it was given and what it answered may hold secrets. */
+  use(kind: 'tool_call' | 'tool_result', name: string | undefined, atSeconds: number | undefined): void {
+    this.#add({ kind, turn: null, name: name === undefined ? null : cut(name) }, atSeconds)
+  }
+
+  get hasUserTurn(): boolean {
+    return this.transcript.some(({ role }) => role === 'user')
+  }
+
+  #add(entry: Omit<TimelineEntry, 'atSeconds' | 'text'>, atSeconds: number | undefined): void {
+    if (atSeconds === undefined || atSeconds < 0 || this.timeline.length >= 2 * turnsMax) return
+    this.timeline.push({ atSeconds, ...entry, text: null })
+  }
+}
+
+/** The turns of a text whose lines begin with who speaks; a line without a speaker continues the one before. */
+export function readLabelled(text: string, speakers: Readonly<Record<string, SourceTurn['role']>>) {
+  const conversation = new Conversation()
+  let role: SourceTurn['role'] | null = null
+  let said: string[] = []
+  const end = () => {
+    if (role) conversation.say(role, said.join('\n'))
+    said = []
+  }
+  for (const line of text.split('\n')) {
+    const [, label = '', rest = ''] = /^\s*([A-Za-z]+):(.*)$/.exec(line) ?? []
+    const speaker = Object.hasOwn(speakers, label.toLowerCase()) ? speakers[label.toLowerCase()] : undefined
+    if (speaker) {
+      end()
+      role = speaker
+    }
+    said.push(speaker ? rest : line)
+  }
+  end()
+  return conversation
+}
+
+function cut(text: string): string {
+  return text.slice(0, agentCharsMax).toWellFormed()
+}

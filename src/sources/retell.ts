@@ -1,0 +1,149 @@
+import type { Platform, SourceDetails, SourceUpdate } from './event.ts'
+import { agentOf, Conversation, evaluationOf, isoTime, positive, secondsBetween, updateOf } from './facts.ts'
+import { Fields, isObject } from './fields.ts'
+import { isHmac, isRecent, readDigits } from './signature.ts'
+
+// https://docs.retellai.com/features/webhook-overview, https://docs.retellai.com/features/secure-webhook
+
+const window = { pastMs: 300_000, futureMs: 300_000 }
+const signatureForm = /^v=(\d+),d=([0-9a-f]+)$/i
+const liveEvents = [
+  'call_started',
+  'transcript_updated',
+  'transfer_started',
+  'transfer_bridged',
+  'transfer_cancelled',
+]
+const machines = new Set(['voicemail_reached', 'ivr_reached', 'dial_busy', 'dial_no_answer', 'dial_failed'])
+const roles: Record<string, 'user' | 'assistant'> = { user: 'user', agent: 'assistant' }
+
+export const retell: Platform = {
+  isGenuine({ headers, body, now }, secret) {
+    const [, time, signature] = signatureForm.exec(headers.get('x-retell-signature') ?? '') ?? []
+    return (
+      isRecent(readDigits(time, 1), now, window) &&
+      isHmac({ key: secret, parts: [body, time ?? ''], signature })
+    )
+  },
+
+  read(body) {
+    const event = Fields.of(body)
+    const name = event.text('event') ?? ''
+    if (liveEvents.includes(name)) return readLive(name, event)
+    if (name === 'call_ended' || name === 'call_analyzed') return readEnd(name, event)
+    return null
+  },
+}
+
+function readLive(name: string, event: Fields): SourceUpdate {
+  const { id, change, details, startedAt } = readCommon(event.object('call'))
+  if (name !== 'transcript_updated') {
+    // Transfers have no time of their own, and say no more than that the call goes on.
+    const occurredAt = name === 'call_started' ? change.createdAt : undefined
+    return updateOf(id, { ...change, status: 'live', occurredAt }, details)
+  }
+  const { conversation, endSeconds } = readConversation(event)
+  // Without a time, a snapshot that comes late would replace the whole conversation.
+  const at = startedAt === undefined || endSeconds === undefined ? undefined : startedAt + endSeconds * 1_000
+  const occurredAt = isoTime(at)
+  const transcript = occurredAt === undefined ? undefined : conversation.transcript
+  return updateOf(id, { ...change, status: 'live', transcript, occurredAt }, details)
+}
+
+function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpdate {
+  const call = event.object('call')
+  const { id, change, details, startedAt } = readCommon(call)
+  const endedAt = call.time('end_timestamp')
+  const analysis = call.object('call_analysis')
+  const { conversation } = readConversation(event)
+  const endedReason = call.text('disconnection_reason')
+  const isMachine = analysis.boolean('in_voicemail') === true || machines.has(endedReason ?? '')
+  const isWhole = name === 'call_ended' || conversation.transcript.length > 0
+  const own = analysis.own('custom_analysis_data')
+  const milliseconds = positive(call.number('duration_ms'))
+  const cents = call.object('call_cost').number('combined_cost')
+  return updateOf(
+    id,
+    {
+      ...change,
+      status: 'completed',
+      duration: milliseconds === undefined ? secondsBetween(startedAt, endedAt) : milliseconds / 1_000,
+      summary: analysis.text('call_summary'),
+      evaluation: evaluationOf(analysis.own('call_successful')),
+      endedReason,
+      isEngaged: isWhole ? conversation.hasUserTurn && !isMachine : undefined,
+      callAnalysis: isObject(own) ? own : undefined,
+      transcript: conversation.transcript,
+      // An analysis alone has no time: it must not make the end late, which a live snapshot could then forestall.
+      occurredAt:
+        isWhole && endedAt !== undefined ? isoTime(name === 'call_ended' ? endedAt : endedAt + 1) : undefined,
+    },
+    {
+      ...details,
+      recordingUrl: call.openUrl('recording_url'),
+      costUsd: cents === undefined ? undefined : cents / 100,
+      latencyMs: call.object('latency').object('e2e').number('p50'),
+      timeline: conversation.timeline,
+      metadata: metadataOf(analysis),
+    },
+  )
+}
+
+function readCommon(call: Fields) {
+  const startedAt = call.time('start_timestamp')
+  const told = call.text('direction')
+  const isPhone = told === 'inbound' || told === 'outbound'
+  const direction: SourceDetails['direction'] = isPhone
+    ? told
+    : call.text('call_type') === 'web_call'
+      ? 'web'
+      : undefined
+  return {
+    id: call.required('call_id'),
+    startedAt,
+    change: {
+      callerNumber: call.phoneNumber('from_number'),
+      calledNumber: call.phoneNumber('to_number'),
+      createdAt: isoTime(startedAt),
+    },
+    details: {
+      agent: agentOf(call.text('agent_id'), call.text('agent_name')),
+      direction,
+    },
+  }
+}
+
+/** With the second at which its last word ends. */
+function readConversation(event: Fields): { conversation: Conversation; endSeconds: number | undefined } {
+  const conversation = new Conversation()
+  let endSeconds: number | undefined
+  for (const entry of entriesOf(event)) {
+    const role = roles[entry.text('role') ?? '']
+    const words = entry.list('words')
+    if (role) conversation.say(role, entry.text('content'), words[0]?.number('start'))
+    endSeconds = words.at(-1)?.number('end') ?? endSeconds
+  }
+  return { conversation, endSeconds }
+}
+
+/** What was freed of personal data goes before what was not. */
+function entriesOf(event: Fields): Fields[] {
+  const call = event.object('call')
+  const names = ['scrubbed_transcript_with_tool_calls', 'transcript_object', 'transcript_with_tool_calls']
+  for (const place of [call, event]) {
+    for (const name of names) {
+      const entries = place.list(name)
+      if (entries.length > 0) return entries
+    }
+  }
+  return []
+}
+
+function metadataOf(analysis: Fields): Record<string, unknown> {
+  const sentiment = analysis.text('user_sentiment')
+  const inVoicemail = analysis.boolean('in_voicemail')
+  return {
+    ...(sentiment === undefined ? {} : { userSentiment: sentiment }),
+    ...(inVoicemail === undefined ? {} : { inVoicemail }),
+  }
+}

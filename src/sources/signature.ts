@@ -1,0 +1,73 @@
+import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
+
+// What a platform's own way of signing is put together from. Every comparison takes constant time.
+
+type Encoding = 'hex' | 'base64'
+const digits = /^[0-9]{1,15}$/
+
+interface Hmac {
+  key: string | Uint8Array
+  /** What is signed, one after the other. */
+  parts: readonly (string | Uint8Array)[]
+  /** As sent. */
+  signature: string | null | undefined
+  algorithm?: 'sha1' | 'sha256' | 'sha512'
+  encoding?: Encoding
+}
+
+export function isHmac({ key, parts, signature, algorithm = 'sha256', encoding = 'hex' }: Hmac): boolean {
+  const given = decode(signature, encoding)
+  if (!given) return false
+  const hmac = createHmac(algorithm, key)
+  for (const part of parts) hmac.update(part)
+  const expected = hmac.digest()
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+/** For secrets that are sent as they are. */
+export function isSecret(given: string | null | undefined, secret: string): boolean {
+  return typeof given === 'string' && timingSafeEqual(digestOf(given), digestOf(secret))
+}
+
+/** @param publicKey 32 bytes in base64 */
+export function isEd25519(publicKey: string, signed: Uint8Array, signature: string | null): boolean {
+  const [key, given] = [decode(publicKey, 'base64'), decode(signature, 'base64')]
+  if (key?.length !== 32 || given?.length !== 64) return false
+  const x = key.toString('base64url')
+  return verify(
+    null,
+    signed,
+    createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }),
+    given,
+  )
+}
+
+/** Milliseconds since 1970 of a time in digits; null for anything else. */
+export function readDigits(text: string | null | undefined, unitMs: 1 | 1_000): number | null {
+  return text && digits.test(text) ? Number(text) * unitMs : null
+}
+
+/** Both bounds are inclusive. */
+export function isRecent(
+  at: number | null,
+  now: number,
+  bounds: { pastMs: number; futureMs: number },
+): boolean {
+  return at !== null && now - at <= bounds.pastMs && at - now <= bounds.futureMs
+}
+
+/** The token of `Authorization: Bearer`, or all of the header where that word is left out. */
+export function bearerOf(headers: Headers): string | null {
+  return headers.get('authorization')?.replace(/^Bearer +/i, '') ?? null
+}
+
+/** Null for a text that is not exactly what the encoding writes; hexadecimal digits may be upper-case. */
+export function decode(text: string | null | undefined, encoding: Encoding): Buffer | null {
+  if (!text) return null
+  const bytes = Buffer.from(text, encoding)
+  return bytes.toString(encoding) === (encoding === 'hex' ? text.toLowerCase() : text) ? bytes : null
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,73 @@
+import type { Platform } from './event.ts'
+import { agentOf, isoTime, numbersOf, positive, readLabelled, updateOf } from './facts.ts'
+import { Fields, isObject } from './fields.ts'
+import { isHmac } from './signature.ts'
+
+// https://docs.synthflow.ai/webhooks, https://docs.synthflow.ai/webhooks-security
+
+const speakers = { bot: 'assistant', human: 'user' } as const
+
+/** No event says who called: option `direction`, `inbound` unless it is `outbound`. */
+export const synthflow: Platform = {
+  /** Only the call's id is signed: who knows one signature may send any body for that call. */
+  isGenuine({ headers, body }, secret) {
+    const signature = headers.get('synthflow-signature') ?? headers.get('http-synthflow-signature')
+    const id = callIdOf(body)
+    return id !== null && isHmac({ key: secret, parts: [id], signature, encoding: 'base64' })
+  },
+
+  read(body, options) {
+    const event = Fields.of(body)
+    const call = event.object('call')
+    const direction = options.direction === 'outbound' ? 'outbound' : 'inbound'
+    const startedAt = call.time('start_time')
+    const duration = positive(call.number('duration'))
+    const conversation = readLabelled(call.text('transcript') ?? '', speakers)
+    const own = event.own('analysis')
+    return updateOf(
+      call.required('call_id'),
+      {
+        status: 'completed',
+        duration,
+        endedReason: call.text('end_call_reason') ?? event.text('error_message'),
+        ...numbersOf(direction, { person: event.object('lead').phoneNumber('phone_number'), own: undefined }),
+        isEngaged: conversation.hasUserTurn,
+        callAnalysis: {
+          ...(isObject(own) ? own : {}),
+          ...readVariables(event.object('collected_variables')),
+        },
+        transcript: conversation.transcript,
+        createdAt: isoTime(startedAt),
+        occurredAt:
+          startedAt === undefined ? undefined : isoTime(startedAt + Math.round((duration ?? 0) * 1_000)),
+      },
+      {
+        agent: agentOf(call.text('model_id'), undefined),
+        direction,
+        recordingUrl: call.openUrl('recording_url'),
+      },
+    )
+  },
+}
+
+function callIdOf(body: Uint8Array): string | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body))
+    const call = isObject(value) && isObject(value.call) ? value.call : {}
+    return typeof call.call_id === 'string' ? call.call_id : null
+  } catch {
+    // What is no JSON has no id, and is not signed.
+    return null
+  }
+}
+
+/** By name, or by the agent's id and then by name: an object with a `value` is a variable. */
+function readVariables(variables: Fields): Record<string, unknown> {
+  const found: Record<string, unknown> = {}
+  for (const name of variables.names) {
+    const variable = variables.object(name)
+    if (!variable.names.includes('value')) Object.assign(found, readVariables(variable))
+    else if (variable.own('collected') === true) found[name] = variable.own('value') ?? null
+  }
+  return found
+}

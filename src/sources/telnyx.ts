@@ -1,0 +1,105 @@
+import type { CallFacts, Platform, SourceDetails, SourceOptions } from './event.ts'
+import { agentOf, isoTime, type Known, positive, secondsBetween, updateOf } from './facts.ts'
+import { Fields, isObject } from './fields.ts'
+import { isEd25519, isRecent, readDigits } from './signature.ts'
+
+// https://developers.telnyx.com/development/api-fundamentals/webhooks/receiving-webhooks
+
+const window = { pastMs: 300_000, futureMs: 300_000 }
+const directions: Record<string, 'inbound' | 'outbound'> = { incoming: 'inbound', outgoing: 'outbound' }
+
+/**
+ * Events carry no transcript. Each leg becomes a call, also one without an assistant: whether one follows is known only
+ * later, and events come in any order. The user may name the insight that is the summary: option `summaryInsight`.
+ */
+export const telnyx: Platform = {
+  /** @param secret the account's public key */
+  isGenuine({ headers, body, now }, secret) {
+    const time = headers.get('telnyx-timestamp')
+    const signed = Buffer.concat([Buffer.from(`${time}|`), body])
+    const isOnTime = isRecent(readDigits(time, 1_000), now, window)
+    return isOnTime && isEd25519(secret, signed, headers.get('telnyx-signature-ed25519'))
+  },
+
+  read(body, options) {
+    const data = Fields.of(body).object('data')
+    const payload = data.object('payload')
+    const read = Object.hasOwn(events, data.text('event_type') ?? '')
+      ? events[data.text('event_type') ?? '']
+      : undefined
+    if (!read) return null
+    const occurredAt = data.time('occurred_at')
+    const { change, details = {} } = read(payload, occurredAt, options)
+    const common = {
+      callerNumber: payload.phoneNumber('from'),
+      calledNumber: payload.phoneNumber('to'),
+      createdAt: isoTime(payload.time('start_time')),
+      occurredAt: isoTime(occurredAt),
+    }
+    const agent = agentOf(payload.text('assistant_id'), undefined)
+    return updateOf(payload.required('call_leg_id'), { ...common, ...change }, { agent, ...details })
+  },
+}
+
+type Read = (
+  payload: Fields,
+  occurredAt: number | undefined,
+  options: SourceOptions,
+) => { change: Known<CallFacts>; details?: Known<SourceDetails> }
+
+/** What no other event says: without a time it makes none of them late. */
+const timeless = { occurredAt: undefined }
+
+const events: Record<string, Read> = {
+  'call.initiated': (payload) => ({
+    change: { status: 'live' },
+    details: { direction: directions[payload.text('direction') ?? ''] },
+  }),
+  'call.answered': () => ({ change: { status: 'live' } }),
+  'call.conversation.created': () => ({ change: { status: 'live' } }),
+  'call.conversation.ended': (payload) => ({
+    change: {
+      status: 'completed',
+      duration: positive(payload.number('duration_sec')),
+      endedReason: payload.text('reason'),
+    },
+  }),
+  'call.hangup': (payload, occurredAt) => {
+    const startedAt = payload.time('start_time')
+    const change: Known<CallFacts> = {
+      status: 'completed',
+      duration: secondsBetween(startedAt, occurredAt),
+      endedReason: payload.text('hangup_cause'),
+    }
+    // As old as the start, it only fills what the end of the conversation has not said.
+    return { change: startedAt === undefined ? change : { ...change, occurredAt: isoTime(startedAt) } }
+  },
+  'call.conversation_insights.generated': (payload, _, { summaryInsight }) => ({
+    change: { ...readInsights(payload.list('results'), summaryInsight), ...timeless },
+  }),
+  'call.cost': (payload) => ({
+    change: timeless,
+    details: {
+      costUsd:
+        (payload.text('currency') ?? currencyOf(payload)) === 'USD'
+          ? payload.number('total_cost')
+          : undefined,
+    },
+  }),
+}
+
+function currencyOf(payload: Fields): string | undefined {
+  return payload.list('cost_parts')[0]?.text('currency')
+}
+
+function readInsights(results: Fields[], summaryInsight: string | undefined): Known<CallFacts> {
+  const callAnalysis: Record<string, unknown> = {}
+  let summary: string | undefined
+  for (const insight of results) {
+    const [id, result] = [insight.text('insight_id'), insight.own('result')]
+    if (id === summaryInsight && typeof result === 'string') summary = result
+    else if (isObject(result)) Object.assign(callAnalysis, result)
+    else if (id !== undefined && result !== undefined) callAnalysis[id] = result
+  }
+  return { summary, callAnalysis }
+}

@@ -1,0 +1,58 @@
+import type { Platform } from './event.ts'
+import { agentOf, isoTime, secondsBetween, updateOf } from './facts.ts'
+import { Fields } from './fields.ts'
+import { isHmac, isRecent } from './signature.ts'
+
+// https://docs.ultravox.ai/webhooks
+
+// Repeats go on for hours, and whether they are signed anew is not documented. A replay changes nothing.
+const window = { pastMs: 43_200_000, futureMs: 60_000 }
+const statuses: Record<string, 'live' | 'completed'> = {
+  'call.started': 'live',
+  'call.joined': 'live',
+  'call.ended': 'completed',
+  'call.billed': 'completed',
+}
+
+/** Events carry no transcript. Numbers are those that the user puts in the call's metadata. */
+export const ultravox: Platform = {
+  isGenuine({ headers, body, now }, secret) {
+    const time = headers.get('x-ultravox-webhook-timestamp') ?? ''
+    // One for each secret that is active.
+    const signatures = headers.get('x-ultravox-webhook-signature')?.split(',') ?? []
+    if (!isRecent(Date.parse(time), now, window)) return false
+    return signatures.some((signature) =>
+      isHmac({ key: secret, parts: [body, time], signature: signature.trim() }),
+    )
+  },
+
+  read(body) {
+    const event = Fields.of(body)
+    const name = event.text('event') ?? ''
+    const status = Object.hasOwn(statuses, name) ? statuses[name] : undefined
+    if (!status) return null
+    const call = event.object('call')
+    const [created, joined, ended] = [call.time('created'), call.time('joined'), call.time('ended')]
+    const metadata = call.object('metadata')
+    const times: Record<string, number | undefined> = {
+      'call.started': created,
+      'call.joined': joined,
+      'call.ended': ended,
+      'call.billed': ended === undefined ? undefined : ended + 1,
+    }
+    return updateOf(
+      call.required('callId'),
+      {
+        status,
+        duration: secondsBetween(joined, ended),
+        summary: call.text('summary') ?? call.text('shortSummary'),
+        endedReason: call.text('endReason'),
+        callerNumber: metadata.phoneNumber('callerNumber'),
+        calledNumber: metadata.phoneNumber('calledNumber'),
+        createdAt: isoTime(created),
+        occurredAt: isoTime(times[name]),
+      },
+      { agent: agentOf(call.text('agentId'), undefined) },
+    )
+  },
+}

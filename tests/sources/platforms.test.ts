@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { StoredCall } from '../../src/calls/call-head.ts'
+import { changeErrors, mergeCall } from '../../src/calls/merge.ts'
+import { CallChange } from '../../src/calls/schemas.ts'
+import type { SourceUpdate } from '../../src/sources/event.ts'
+import { platforms, readEvent } from '../../src/sources/platforms.ts'
+import { compileCheck } from '../../src/validation.ts'
+import { sessions } from './events.ts'
+
+type Name = keyof typeof platforms
+const names = Object.keys(platforms) as Name[]
+const checkChange = compileCheck(CallChange, changeErrors)
+const arrival = Date.parse('2024-01-01T00:00:00Z')
+
+function update(name: Name, event: unknown, options = {}): SourceUpdate {
+  const read = readEvent(platforms[name], event, options)
+  if (!read || !('id' in read)) throw new Error(`${name} says nothing: ${JSON.stringify(read)}`)
+  return read
+}
+
+/** The call and its details after its events, by the merge of the service; null when none is about a call. */
+function callAfter(name: Name, events: readonly object[]) {
+  let stored: StoredCall | null = null
+  for (const [at, event] of events.entries()) {
+    const read = readEvent(platforms[name], event, { summaryInsight: 'i-2' })
+    if (read === null) continue
+    if (!('id' in read)) throw new Error(`${read.field} ${read.message}`)
+    const change = checkChange({ ...read.change, details: read.details })
+    stored = mergeCall(stored, read.id, change, arrival + at, { source: name })
+  }
+  if (!stored) return null
+  const { updatedAt: _, createdAt, ...call } = stored.call
+  const details = JSON.parse(stored.details ?? '{}')
+  return {
+    call: { ...call, createdAt: stored.createdOnArrival ? null : createdAt },
+    details,
+    metadata: stored.metadata,
+  }
+}
+
+/** Also where some of the events were never sent. */
+function expectAnyOrder(name: Name, events: object[]): void {
+  const orders = fc.subarray(events, { minLength: 1 }).chain((sent) => {
+    const repeats = fc.array(fc.tuple(fc.constantFrom(...sent), fc.nat()))
+    const shuffled = fc.shuffledSubarray(sent, { minLength: sent.length })
+    const arrivals = fc
+      .tuple(shuffled, repeats)
+      .map(([order, again]) =>
+        again.reduce((all, [event, at]) => all.toSpliced(at % (all.length + 1), 0, event), order),
+      )
+    return fc.tuple(fc.constant(sent), arrivals)
+  })
+  fc.assert(
+    fc.property(orders, ([sent, arrivals]) => {
+      expect(callAfter(name, arrivals)).toEqual(callAfter(name, sent))
+    }),
+    { numRuns: 500 },
+  )
+}
+
+describe.each(names)('%s', (name) => {
+  const { id, events, last } = sessions[name]
+
+  test('the last event says all that is documented of it', () => {
+    const read = update(name, events.at(-1))
+    expect(read.id).toBe(id)
+    expect(read).toMatchObject(last)
+    expect(read.change).toEqual(last.change)
+  })
+
+  test('every order of the events, with repeats, ends in the same call', () => {
+    expect(callAfter(name, events)?.call).toMatchObject({ id, status: 'completed' })
+    expectAnyOrder(name, events)
+  })
+
+  test('no secret of an event is kept', () => {
+    expect(JSON.stringify(events)).toContain('never-store-this')
+    for (const event of events)
+      expect(JSON.stringify(readEvent(platforms[name], event))).not.toContain('never-store-this')
+  })
+
+  test('an event without the id of its call is a fault that names the field', () => {
+    const text = JSON.stringify(events.at(-1)).replaceAll(`"${id}"`, '""')
+    expect(readEvent(platforms[name], JSON.parse(text))).toMatchObject({ message: 'is required' })
+  })
+
+  test('whatever comes is an update, nothing or a fault', () => {
+    const spoilt = fc
+      .tuple(fc.constantFrom(...events), fc.nat(), fc.jsonValue())
+      .map(([event, at, value]) => spoil(event, at, value))
+    fc.assert(
+      fc.property(fc.oneof(spoilt, fc.jsonValue()), (event) => {
+        const read = readEvent(platforms[name], event)
+        if (read && 'id' in read) mergeCall(null, 'call-1', read.change, arrival)
+        else if (read) expect([typeof read.field, typeof read.message]).toEqual(['string', 'string'])
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** The event with another value in one place. */
+function spoil(event: object, at: number, value: unknown): unknown {
+  const places = JSON.stringify(event).match(/"[^"]*":/g)?.length ?? 1
+  let place = -1
+  return JSON.parse(JSON.stringify(event), (_, old) => (++place === at % places ? value : old))
+}
+
+describe('what is documented of single platforms', () => {
+  test('numbers, ratings and texts that say nothing are left out', () => {
+    const report = structuredClone(sessions.vapi.events.at(-1)) as { message: Record<string, object> }
+    Object.assign(report.message.customer ?? {}, { number: 'Anonymous' })
+    Object.assign(report.message.analysis ?? {}, { successEvaluation: 'unknown', summary: '' })
+    const { change } = update('vapi', report)
+    expect(Object.keys(change)).not.toContain('callerNumber')
+    expect(Object.keys(change)).not.toContain('evaluation')
+    expect(Object.keys(change)).not.toContain('summary')
+  })
+
+  test.each([
+    [true, 'success'],
+    ['Successful', 'success'],
+    ['false', 'fail'],
+    [7, '7'],
+    ['B+', 'B+'],
+    [{ score: 7 }, undefined],
+  ])('a rating of %p is %p', (successEvaluation, evaluation) => {
+    const message = { type: 'end-of-call-report', call: { id: 'c1' }, analysis: { successEvaluation } }
+    expect(update('vapi', { message }).change.evaluation).toBe(evaluation)
+  })
+
+  test('Vapi: an outbound call turns the numbers; a transcript of one text is split at its speakers', () => {
+    const call = {
+      id: 'c1',
+      type: 'outboundPhoneCall',
+      customer: { number: '+1' },
+      phoneNumber: { number: '+2' },
+    }
+    const artifact = { transcript: 'AI: Hello.\nUser: Hi.\nAI: At nine.' }
+    const read = update('vapi', { message: { type: 'end-of-call-report', call, artifact } })
+    expect(read.change).toMatchObject({ callerNumber: '+2', calledNumber: '+1', isEngaged: true })
+    expect(read.change.transcript?.map(({ role }) => role)).toEqual(['assistant', 'user', 'assistant'])
+  })
+
+  test('Vapi: a machine that answered engaged nobody', () => {
+    const artifact = { messages: [{ role: 'user', message: 'Leave a message.' }] }
+    const message = { type: 'end-of-call-report', call: { id: 'c1' }, artifact, endedReason: 'voicemail' }
+    expect(update('vapi', { message }).change.isEngaged).toBe(false)
+  })
+
+  test('Retell: an analysis that repeats the whole call ends in the same call in every order too', () => {
+    const events = sessions.retell.events as { event: string; call: { call_analysis?: object } }[]
+    const ended = events.find(({ event }) => event === 'call_ended')?.call
+    const analysed = events.at(-1)
+    const call = { ...ended, call_analysis: { ...analysed?.call.call_analysis, in_voicemail: true } }
+    const whole = events.with(-1, { event: 'call_analyzed', call })
+    expectAnyOrder('retell', whole)
+    expect(callAfter('retell', whole)?.call).toMatchObject({
+      isEngaged: false,
+      summary: 'Asked for opening hours.',
+    })
+  })
+
+  test('Retell: a snapshot without a time would be newer than all, so its turns are left out', () => {
+    const words: object[] = []
+    const call = { call_id: 'c1', transcript_object: [{ role: 'user', content: 'Hi', words }] }
+    expect(update('retell', { event: 'transcript_updated', call }).change).toEqual({ status: 'live' })
+  })
+
+  test('Retell: a call that never connected has an end and an analysis', () => {
+    const call = { call_id: 'c1', disconnection_reason: 'dial_no_answer', duration_ms: 0, call_analysis: {} }
+    const ended = update('retell', { event: 'call_ended', call })
+    expect(ended.change).toEqual({ status: 'completed', endedReason: 'dial_no_answer', isEngaged: false })
+  })
+
+  test('ElevenLabs: a call that could not begin is a completed one', () => {
+    const body = { from_number: '+1', to_number: '+2', AccountSid: 'never-store-this' }
+    const data = { conversation_id: 'c1', failure_reason: 'busy', metadata: { type: 'sip', body } }
+    const read = update('elevenlabs', {
+      type: 'call_initiation_failure',
+      event_timestamp: '1700000000',
+      data,
+    })
+    expect(read.change).toEqual({
+      ...{
+        status: 'completed',
+        endedReason: 'busy',
+        isEngaged: false,
+        callerNumber: '+1',
+        calledNumber: '+2',
+      },
+      occurredAt: '2023-11-14T22:13:20.000Z',
+    })
+  })
+
+  test('ElevenLabs: without a line the numbers are those that the conversation was begun with', () => {
+    const dynamic_variables = { system__caller_id: '+1', system__called_number: '+2', secret__key: 'x' }
+    const conversation_initiation_client_data = { dynamic_variables }
+    const data = { conversation_id: 'c1', transcript: [], conversation_initiation_client_data }
+    const { change } = update('elevenlabs', { type: 'other', data })
+    expect(change).toEqual({ status: 'completed', isEngaged: false, callerNumber: '+1', calledNumber: '+2' })
+  })
+
+  test('Synthflow: the person was called where the source says so', () => {
+    const read = update('synthflow', sessions.synthflow.events[0], { direction: 'outbound' })
+    expect(read.change).toMatchObject({ calledNumber: '+15550100001' })
+  })
+
+  test('Telnyx: the end of the conversation knows better than the end of the line', () => {
+    expect(callAfter('telnyx', sessions.telnyx.events)?.call).toMatchObject({
+      ...{ duration: 62, endedReason: 'normal_clearing', summary: 'Asked for opening hours.' },
+      callAnalysis: { topic: 'hours', 'i-3': 'calm' },
+    })
+  })
+
+  test.each([
+    ['vapi', { message: { type: 'tool-calls', call: { id: 'c1' } } }],
+    ['retell', { event: 'chat_ended', chat: {} }],
+    ['retell', { event: 'call_inbound', call_inbound: {} }],
+    ['elevenlabs', { type: 'post_call_audio', data: { conversation_id: 'c1', full_audio: '' } }],
+    ['bland', { call_id: 'c1', other: true }],
+    ['telnyx', { data: { event_type: 'message.received', payload: {} } }],
+    ['telnyx', { data: { event_type: 'constructor', payload: {} } }],
+    ['ultravox', { event: 'other', call: {} }],
+    ['cartesia', { type: 'other' }],
+  ] as const)('%s: other events say nothing of a call', (name, event) => {
+    expect(readEvent(platforms[name], event)).toBeNull()
+  })
+
+  test('a field of another type is a fault that names its place', () => {
+    const messages = [{ role: 'user', message: 7 }]
+    const message = { type: 'end-of-call-report', call: { id: 'c1' }, artifact: { messages } }
+    expect(readEvent(platforms.vapi, { message })).toEqual({
+      field: 'message.artifact.messages.0.message',
+      message: 'must be a string',
+    })
+    expect(readEvent(platforms.vapi, [])).toEqual({ field: 'body', message: 'must be an object' })
+  })
+})
