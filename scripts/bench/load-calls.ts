@@ -56,10 +56,15 @@ function insertAll(
     const document = toDocument(call)
     const head: Record<string, string | number | boolean | null> = toHead({ ...unserved, call, document })
     seq++
-    insertHead.run([seq, id, Date.parse(call.createdAt), seq, ...columns.map(([name]) => head[name] ?? null)])
+    const values = columns.map(([name]) => head[name] ?? null)
+    insertHead.run([seq, id, Date.parse(call.createdAt), seq, ...values.map((value) => toStored(value))])
     insertDocument.run(seq, seq, document)
     if (hasWords) insertWords.run(seq, words.of(call))
   }
+}
+
+function toStored(value: string | number | boolean | null): string | number | null {
+  return typeof value === 'boolean' ? Number(value) : value
 }
 
 /** Rows have the columns that the statement names. */
