@@ -41,9 +41,11 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'choice':
     case 'flag': {
       const { choices, column, kind } = filter
-      if (!values.every((value) => choices.some((choice) => choice === value)))
+      // Generated clients escape the comma between values. No choice has one.
+      const chosen = values.flatMap((value) => value.split(','))
+      if (!chosen.every((value) => choices.some((choice) => choice === value)))
         return `must be ${choices.join(' or ')}`
-      return anyValue(column, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
+      return anyValue(column, kind === 'flag' ? chosen.map((value) => Number(value === 'true')) : chosen)
     }
     case 'value':
       return anyValue(
