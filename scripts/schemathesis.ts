@@ -7,7 +7,7 @@ import { pythonCommands } from './python.ts'
 import { repository } from './repository.ts'
 
 // Runs Schemathesis against a service of its own, with a key of each kind, all checks and all phases:
-// `bun scripts/schemathesis.ts`. Options are those of `schemathesis run`, such as `--max-examples 200`.
+// `bun run fuzz`. Options are those of `schemathesis run`, such as `--max-examples 200`.
 
 const metricsToken = 'metrics'
 const commands = pythonCommands(join(repository, 'scripts/python/schemathesis.txt'))

@@ -250,6 +250,7 @@ describe('filters', () => {
     [{ calledNumber: ['+1 (555) 010-0044', 'x'] }, ['rubric']],
     [{ minDuration: '0' }, ['long', 'rubric', 'bad', 'good', 'live']],
     [{ minDuration: '0.5' }, ['bad', 'good']],
+    [{ minDuration: '5e-1', maxDuration: '1e+22' }, ['bad', 'good']],
     [{ minDuration: '1', maxDuration: '2.5' }, ['bad']],
     [{ maxDuration: '1' }, ['long', 'rubric', 'good', 'live']],
     [{ updatedFrom: at(103) }, ['long', 'rubric', 'bad']],

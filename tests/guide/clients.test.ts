@@ -73,7 +73,15 @@ test('the TypeScript client has the types that the program uses, and the program
   const file = programIn('ts', 'ts')
   writeFileSync(join(dirname(file), 'callbook.d.ts'), await typesOf(await readDocument(service.url)))
   const compiler = createRequire(import.meta.url).resolve('typescript/package.json')
-  const options = ['--strict', '--noEmit', '--target', 'esnext', '--moduleResolution', 'bundler']
+  const options = [
+    '--ignoreConfig',
+    '--strict',
+    '--noEmit',
+    '--target',
+    'esnext',
+    '--moduleResolution',
+    'bundler',
+  ]
   const types = ['--module', 'esnext', '--types', 'bun-types', '--skipLibCheck']
   await run(file, [process.execPath, join(dirname(compiler), 'bin', 'tsc'), ...options, ...types, file])
   await tour(file, [process.execPath, file])
