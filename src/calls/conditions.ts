@@ -41,11 +41,9 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'choice':
     case 'flag': {
       const { choices, column, kind } = filter
-      // Generated clients escape the comma between values. No choice has one.
-      const chosen = values.flatMap((value) => value.split(','))
-      if (!chosen.every((value) => choices.some((choice) => choice === value)))
+      if (!values.every((value) => choices.some((choice) => choice === value)))
         return `must be ${choices.join(' or ')}`
-      return anyValue(column, kind === 'flag' ? chosen.map((value) => Number(value === 'true')) : chosen)
+      return anyValue(column, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
     }
     case 'value':
       return anyValue(

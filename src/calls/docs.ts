@@ -19,12 +19,12 @@ const keyed = { tags: ['Calls'], security: [{ apiKey: [] }] }
 const parameters = [pathParameter('id', "The platform's own id for the call.", 'call-1042', CallId)]
 
 const countMax = 999_999_999_999_999
-const noComma = '[^,\\u0000]'
+const character = '[^\\u0000]'
 
 const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   status: { about: '`live` or `completed`.', example: 'completed' },
   evaluation: { about: 'Exactly this; `none` for null.', example: 'fail' },
-  isEngaged: { about: 'Whether it was a meaningful conversation.', example: 'true' },
+  isEngaged: { about: 'Whether it was a meaningful conversation.', example: true },
   from: { about: '`createdAt` at or after this time, or this day in UTC.', example: '2026-01-31' },
   to: { about: '`createdAt` before this time, or this day in UTC.', example: '2026-02-01' },
   updatedFrom: {
@@ -203,8 +203,10 @@ function linesOf(example: string): OpenAPIV3.ResponseObject['content'] & object 
   return { 'application/x-ndjson': { schema: { type: 'string', example } } }
 }
 
+/** Of one value: generated clients send several as a repeated parameter, of which the last counts. */
 function schemaOf(filter: CallFilter): OpenAPIV3.SchemaObject {
-  if ('choices' in filter) return listOf(filter.choices.join('|'))
+  if (filter.kind === 'choice') return { ...Call.properties.status }
+  if (filter.kind === 'flag') return { type: 'boolean' }
   switch (filter.kind) {
     case 'since':
     case 'before':
@@ -213,15 +215,8 @@ function schemaOf(filter: CallFilter): OpenAPIV3.SchemaObject {
     case 'most':
       return { type: 'number', minimum: 0 }
     case 'digits':
-      return listOf(`${noComma}*[0-9]${noComma}*`)
+      return { type: 'string', maxLength: 500, pattern: `^${character}*[0-9]${character}*$` }
     default:
-      return listOf(`${noComma}+`)
+      return { type: 'string', maxLength: 500, pattern: `^${character}+$` }
   }
-}
-
-/**
- * Values separated by commas. Not an array: generated clients send one as a repeated parameter, of which the last counts.
- */
-function listOf(value: string): OpenAPIV3.SchemaObject {
-  return { type: 'string', maxLength: 500, pattern: `^(${value})(,(${value}))*$` }
 }

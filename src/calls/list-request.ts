@@ -54,7 +54,7 @@ function readFields(
   isCsv: boolean,
   errors: FieldError[],
 ): ReadonlySet<CallField> | undefined {
-  const names = valuesOf(query, 'fields')?.flatMap((name) => name.split(','))
+  const names = valuesOf(query, 'fields')
   if (!names) return undefined
   const allowed = isCsv ? callFields.filter(isColumn) : callFields
   const fields = allowed.filter((field) => field === 'id' || names.includes(field))

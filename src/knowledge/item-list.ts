@@ -31,9 +31,7 @@ export function readItemListRequest(
   const limit = query.limit?.join(',')
   if (limit !== undefined && !/^[0-9]{1,15}$/.test(limit))
     errors.push({ field: 'limit', message: 'must be a whole number of at most 15 digits' })
-  // Generated clients escape the comma between names.
-  const names = query.fields?.flatMap((name) => name.split(','))
-  const unknown = (names ?? []).filter((name) => !itemFields.some((field) => field === name))
+  const unknown = (query.fields ?? []).filter((name) => !itemFields.some((field) => field === name))
   if (unknown.length > 0) {
     const message = `${unknown.join(', ') || 'an empty name'} is not one of ${itemFields.join(', ')}`
     errors.push({ field: 'fields', message })
@@ -42,7 +40,7 @@ export function readItemListRequest(
   return {
     limit: limit === undefined ? undefined : Math.min(Number(limit), limitMax),
     cursor: query.cursor?.join(','),
-    fields: names && itemFields.filter((field) => field === 'id' || names.includes(field)),
+    fields: query.fields && itemFields.filter((field) => field === 'id' || query.fields?.includes(field)),
   }
 }
 

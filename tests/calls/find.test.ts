@@ -55,25 +55,6 @@ async function problemsOf(filters: CallQuery): Promise<string[]> {
   return error.errors.map(({ field }: { field: string }) => field)
 }
 
-test('choices and fields may have an escaped comma between them, as generated clients send it', async () => {
-  const project = await service.mintProject()
-  await putCalls(service.services, project.projectId, [
-    { id: 'live', createdAt: at(0) },
-    { id: 'ended', createdAt: at(1), status: 'completed', isEngaged: true },
-  ])
-  const query = 'status=live%2Ccompleted&isEngaged=true%2Cfalse&fields=id%2Cstatus'
-  const { data } = await (await project.fetch(`/v1/calls?${query}`)).json()
-  expect(data).toEqual([
-    { id: 'ended', status: 'completed' },
-    { id: 'live', status: 'live' },
-  ])
-  const refused = await project.fetch('/v1/calls?status=live%2Cnone')
-  expect([refused.status, (await refused.json()).errors]).toEqual([
-    400,
-    [{ field: 'status', message: 'must be live or completed' }],
-  ])
-})
-
 describe('a page of calls', () => {
   test('shows what a list shows, newest first', async () => {
     const projectId = await projectWith([
@@ -317,7 +298,7 @@ describe('filters', () => {
         to: '2026-02-30T00:00:00Z',
         updatedFrom: ['2026-02-01', '2026-02-02'],
         minDuration: '-1',
-        maxDuration: '1e3',
+        maxDuration: '0x10',
         number: ['555', 'anonymous'],
         cursor: 'nonsense',
         limit: '0',

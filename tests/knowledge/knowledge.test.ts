@@ -235,7 +235,7 @@ describe('GET /v1/knowledge', () => {
     }
     const items = ids.map((id, n) => ({ id, name: `${4 - n}` }))
     expect(pages).toEqual([items.slice(0, 2), items.slice(2, 4), items.slice(4)])
-    const texts = await (await project.fetch('/v1/knowledge?fields=text%2Cid&limit=1')).json()
+    const texts = await (await project.fetch('/v1/knowledge?fields=text&limit=1')).json()
     expect(texts).toEqual([{ id: ids[0], text: 'x' }])
     const none = await project.fetch('/v1/knowledge?limit=0')
     expect([await none.text(), none.headers.get('link')]).toEqual(['[]', null])
