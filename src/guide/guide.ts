@@ -8,6 +8,7 @@ export const guidePages = [
   'agents',
   'finding',
   'changes',
+  'clients',
   'command-line',
   'deployment',
   'operating',

@@ -2,6 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { ErrorCode } from '../errors.ts'
 import {
   deletedAnswer,
+  fieldsParameter,
   headerOf,
   jsonAnswer,
   keyedAnswers,
@@ -9,7 +10,6 @@ import {
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
-import { itemFields } from './item-list.ts'
 import { Item, ItemId, ItemList, Preview, SearchAnswer } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of knowledge.
@@ -33,6 +33,7 @@ export const listKnowledge = {
   ...keyed,
   operationId: 'listKnowledge',
   summary: 'List all knowledge items, newest first',
+  description: '`fields=name,description` gives these fields of each item alone, with its id.',
   parameters: [
     queryParameter(
       'limit',
@@ -46,16 +47,7 @@ export const listKnowledge = {
       { type: 'string' },
       'MTc2OTg1MTgwMDAwMC5rbl8wMTlh',
     ),
-    queryParameter(
-      'fields',
-      'Fields of each item, separated by commas; the id is always there.',
-      {
-        type: 'array',
-        minItems: 1,
-        items: { type: 'string', enum: itemFields },
-      },
-      ['name', 'description'],
-    ),
+    fieldsParameter,
   ],
   responses: keyedAnswers(
     {

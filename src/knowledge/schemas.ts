@@ -106,7 +106,7 @@ export const ItemPage = Type.Object({
 export type ItemPage = Static<typeof ItemPage>
 
 export const searchLimitMax = 50
-const searchMode = { title: 'SearchMode', type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
+const searchMode = { type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
 
 export const SearchRequest = Type.Object(
   {

@@ -240,7 +240,7 @@ describe('the interface', () => {
   test('has every path that is named, with the method that is named', async () => {
     const areas = ['/v1', '/ingest', '/console/api', '/integrations']
     const named = found(
-      /(?:\b(GET|POST|PUT|PATCH|DELETE) )?(?<![\w.~-])(\/(?:v1|ingest|docs|console|mcp|integrations|health|ready|metrics)\b[\w/:.-]*)/g,
+      /(?:\b(GET|POST|PUT|PATCH|DELETE) )?(?<![\w.~-])(\/(?:v1|ingest|docs|console|mcp|integrations|health|ready|metrics)\b[\w/:.{}-]*)/g,
     )
     expect(named.length).toBeGreaterThan(20)
     for (const { path: document, match } of named) {
