@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
+import { newFolder, removeFolders } from '../support/command-line.ts'
 import { type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -241,5 +242,33 @@ describe('what is sent', () => {
       'call.deleted',
     ])
     for (const { headers } of received().slice(7)) expect(ids.has(headers['webhook-id'])).toBe(false)
+  })
+})
+
+describe('a restart', () => {
+  test('goes on with what waits, when it is due, under the same ids', async () => {
+    const dataDir = newFolder()
+    let ahead = 0
+    const start = () => startService({ dataDir, env: receiverEnv, now: () => Date.now() + ahead })
+    let own = await start()
+    const project = await own.mintProject()
+    const url = `${receiver.url}/restart`
+    await own.services.webhooks.create(project.projectId, { url })
+    const received = () => receiver.received.filter(({ path }) => path === new URL(url).pathname)
+    statuses.set(new URL(url).pathname, 500)
+    await put(project, 'a', { status: 'completed' })
+    const failures = async () => (await own.services.webhooks.list(project.projectId))[0]?.failures
+    await until(async () => (await failures()) === 1)
+    await own.stop()
+    own = await start()
+    await Bun.sleep(200)
+    expect(received()).toHaveLength(1)
+    statuses.set(new URL(url).pathname, 204)
+    ahead = 5_000
+    await until(() => received().length === 2)
+    await until(async () => (await failures()) === 0)
+    await own.stop()
+    expect(new Set(received().map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    removeFolders()
   })
 })
