@@ -8,6 +8,7 @@ export const guidePages = [
   'agents',
   'finding',
   'changes',
+  'webhooks',
   'command-line',
   'deployment',
   'operating',
