@@ -168,8 +168,8 @@ export class Calls {
         .set({ changeSeq: sql`${projects.changeSeq} + 1` })
         .where(eq(projects.id, projectId)),
       write.run(sql`
-        insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
-        select ${projectId}, 'call', ${idHash}, change_seq, ${this.#options.now()}
+        insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+        select ${projectId}, 'call', ${idHash}, ${seq}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists ${seq}
         on conflict do nothing`),
       write.run(sql`delete from ${callWords(projectId)} where rowid in ${seq}`),

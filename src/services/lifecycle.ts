@@ -15,6 +15,7 @@ import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
 import { Background } from '../threads/background.ts'
+import type { WebhookSender } from '../webhooks/sender.ts'
 
 const retryMs = 2_000
 
@@ -35,6 +36,7 @@ interface LifecycleOptions {
   sweeper: Sweeper
   metrics: Metrics
   changeWatch: ChangeWatch
+  webhookSender: WebhookSender
   /** Whether to take over the folder when its owner ends. */
   takesFolder: boolean
 }
@@ -109,8 +111,10 @@ export class Lifecycle {
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
     const { owner, database, follower, indexer, index, search, textThreads } = this.#options
-    const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch } = this.#options
+    const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch, webhookSender } =
+      this.#options
     owner.stopWaiting()
+    await webhookSender.close()
     await changeWatch.close()
     await follower.close()
     search.close()
@@ -130,12 +134,13 @@ export class Lifecycle {
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
     const { database, projects, indexer, index, wordBacklog } = this.#options
-    const { erasure, projectErasure, sweeper, log } = this.#options
+    const { erasure, projectErasure, sweeper, webhookSender, log } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
+      () => webhookSender.start(),
       () => projectErasure.schedule(),
       async () => {
         await erasure.finish()

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
+import { compileIpRules } from '../auth/ip-rules.ts'
 import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
@@ -9,6 +10,7 @@ import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
 import { ChangeTags } from '../db/change-tags.ts'
+import { Lease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
@@ -27,6 +29,11 @@ import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { Addresses } from '../webhooks/addresses.ts'
+import { Messages } from '../webhooks/message.ts'
+import { WebhookQueue } from '../webhooks/queue.ts'
+import { WebhookSender } from '../webhooks/sender.ts'
+import { Webhooks } from '../webhooks/webhooks.ts'
 import { createConsole } from './console.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
@@ -97,14 +104,21 @@ export async function openServices({
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const calls = new Calls({ ...common, erasure })
+  const allowPrivate = config.webhookAllowPrivate
+  const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
+  const queue = new WebhookQueue(common)
+  const webhooks = new Webhooks({ ...common, queue, addresses })
+  const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
+  const lease = database.isLocal ? null : new Lease(write, 'webhooks')
+  const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
-    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch },
+    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, indexer, index, search, textThreads, calls, changeWatch },
+    ...{ knowledge, indexer, index, search, textThreads, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
