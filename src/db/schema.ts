@@ -50,6 +50,8 @@ export const projects = sqliteTable(
     changeSeq: integer('change_seq').notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
+    /** The `change_seq` of the last time that new chunks replaced an item's old ones: see search/replacements.ts. */
+    replacedSeq: integer('replaced_seq').notNull().default(0),
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),
@@ -265,7 +267,8 @@ export const knowledgeItems = sqliteTable(
     description: text().notNull(),
     text: text().notNull(),
     textHash: text('text_hash').notNull(),
-    revision: integer().notNull().default(1),
+    /** When it was created, or last changed. */
+    updatedAt: integer('updated_at').notNull(),
     changeSeq: integer('change_seq').notNull(),
     createdAt: integer('created_at').notNull(),
   },
@@ -314,13 +317,14 @@ export const chunks = sqliteTable(
 
 /**
  * One row per deletion: the ledger of what is still to be erased, the tombstone of the id, the erasure receipt, and the
- * deletion as readers of changes see it. It is kept as long as the project.
+ * deletion as readers of changes see it. It is kept as long as the project, or until its id is used again.
  */
 export const erasures = sqliteTable(
   'erasures',
   {
     projectId: projectId(),
-    kind: text({ enum: ['call', 'item'] }).notNull(),
+    /** `text` is what an item said before it was changed. It is no deletion to readers of changes. */
+    kind: text({ enum: ['call', 'item', 'text'] }).notNull(),
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */

@@ -6,6 +6,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
+import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
@@ -27,6 +28,7 @@ interface LifecycleOptions {
   projects: Projects
   follower: Follower
   indexer: Indexer
+  earlyEmbedder: EarlyEmbedder
   index: VectorIndex
   search: Search
   textThreads: TextThreads
@@ -110,7 +112,7 @@ export class Lifecycle {
 
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
-    const { owner, database, follower, indexer, index, search, textThreads } = this.#options
+    const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads } = this.#options
     const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch, webhookSender } =
       this.#options
     owner.stopWaiting()
@@ -118,6 +120,7 @@ export class Lifecycle {
     await changeWatch.close()
     await follower.close()
     search.close()
+    earlyEmbedder.close()
     metrics.close()
     // No run begins from now on. They wait for each other, so they are aborted together.
     const aborted = [this.#owning, projectErasure, erasure, sweeper].map((part) => part.close())

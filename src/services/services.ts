@@ -18,11 +18,13 @@ import { Erasure } from '../erasure/erasure.ts'
 import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
+import { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
 import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
 import { IndexedItems } from '../knowledge/indexed-items.ts'
 import { countPending, Indexer } from '../knowledge/indexer.ts'
+import { ItemChanges } from '../knowledge/item-changes.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
@@ -103,6 +105,8 @@ export async function openServices({
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
+  const earlyEmbedder = new EarlyEmbedder({ embedder, log })
+  const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const calls = new Calls({ ...common, erasure })
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
@@ -112,13 +116,13 @@ export async function openServices({
   const lease = database.isLocal ? null : new Lease(write, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
   const lifecycle = new Lifecycle({
-    ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
+    ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
     ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, indexer, index, search, textThreads, calls, changeWatch, webhooks },
+    ...{ knowledge, itemChanges, indexer, index, search, textThreads, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),

@@ -221,7 +221,7 @@ CREATE TABLE `knowledge_items` (
 	`description` text NOT NULL,
 	`text` text NOT NULL,
 	`text_hash` text NOT NULL,
-	`revision` integer DEFAULT 1 NOT NULL,
+	`updated_at` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
@@ -270,6 +270,7 @@ CREATE TABLE `projects` (
 	`name` text NOT NULL,
 	`change_seq` integer DEFAULT 0 NOT NULL,
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
+	`replaced_seq` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`deleted_at` integer
 );
