@@ -33,6 +33,18 @@ export const NewItem = Type.Object(
 )
 export type NewItem = Static<typeof NewItem>
 
+/** A form with a file. */
+export const UploadedFile = Type.Object(
+  {
+    file: Type.String({
+      format: 'binary',
+      description: 'A .md, .txt, .html, .pdf, .docx or .csv file, with its name.',
+      example: '## Refunds\n\nWe refund any order within 30 days.',
+    }),
+  },
+  { title: 'KnowledgeFile' },
+)
+
 /** A knowledge item as clients get it: exactly these five fields. */
 export const Item = Type.Object(
   {

@@ -6,6 +6,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
+import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
@@ -29,6 +30,7 @@ interface LifecycleOptions {
   index: VectorIndex
   search: Search
   textThreads: TextThreads
+  files: FileReader
   wordBacklog: WordBacklog
   erasure: Erasure
   projectErasure: ProjectErasure
@@ -108,7 +110,7 @@ export class Lifecycle {
 
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
-    const { owner, database, follower, indexer, index, search, textThreads } = this.#options
+    const { owner, database, follower, indexer, index, search, textThreads, files } = this.#options
     const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch } = this.#options
     owner.stopWaiting()
     await changeWatch.close()
@@ -121,6 +123,7 @@ export class Lifecycle {
     const indexSaved = index.close()
     await indexer.close()
     await textThreads.close()
+    await files.close()
     await wordBacklog.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()

@@ -16,6 +16,7 @@ import { Erasure } from '../erasure/erasure.ts'
 import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
+import { FileReader } from '../knowledge/files/file-reader.ts'
 import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
@@ -74,6 +75,7 @@ export async function openServices({
 
   const metrics = new Metrics()
   const textThreads = new TextThreads()
+  const files = new FileReader()
   const embedder = await createEmbedder({ config, metrics, database, textThreads })
   const index = openVectorIndex({
     readsAt: database.readsAt,
@@ -98,13 +100,13 @@ export async function openServices({
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const calls = new Calls({ ...common, erasure })
   const lifecycle = new Lifecycle({
-    ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
+    ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads, files },
     ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, indexer, index, search, textThreads, calls, changeWatch },
+    ...{ knowledge, indexer, index, search, textThreads, files, calls, changeWatch },
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),

@@ -136,6 +136,7 @@ describe('a key is judged before anything else about a request', () => {
       'POST /ingest/calls',
       'POST /mcp',
       'POST /v1/knowledge',
+      'POST /v1/knowledge/files',
       'POST /v1/knowledge/preview',
       'POST /v1/knowledge/search',
       'PUT /ingest/calls/some-id',
