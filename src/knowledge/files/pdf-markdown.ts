@@ -9,6 +9,8 @@ const headingLevelsMax = 4
 const paragraphFactor = 1.3
 /** From this many pages on, what stands at the edge of most of them is a header or a footer. */
 const framedPagesMin = 4
+/** A number alone, or as in `Page 3 of 10`. */
+const pageNumber = /^\P{L}{0,3}\p{L}{0,8}\P{L}{0,3}\d+(?:\P{L}{1,3}\p{L}{0,8}\P{L}{1,3}\d+)?\P{L}{0,3}$/u
 const bullet = /^[•●○▪▫■□◦‣⁃∙·–—*-]\s+(?=\S)/
 const numbered = /^(?:\d{1,3}|[a-z])[.)]\s+\S/
 /** In a paragraph these would make a heading, a quotation or a rule of it. */
@@ -27,8 +29,8 @@ interface Block {
 
 /** The text of pages as Markdown. */
 export function toMarkdown(pages: readonly Line[][]): string {
-  const framed = withoutFrame(pages)
-  const bodySize = commonest(framed.flat().flatMap((line) => [[rounded(line.size), textOf(line).length]]))
+  const bodySize = commonest(pages.flat().map((line) => [rounded(line.size), textOf(line).length]))
+  const framed = withoutFrame(pages, bodySize)
   const leading = commonest(framed.flatMap(leadingsOf)) || 1.2
   const blocks: Block[] = []
   for (const lines of framed) addPage(lines, { bodySize, leading }, blocks)
@@ -116,12 +118,16 @@ export function textOf({ cells }: Line): string {
     .replace(/(?:[.·…] ?){5,}/g, ' … ')
 }
 
-/** The pages without the lines that stand at the top or the bottom of most of them, whatever number is in them. */
-function withoutFrame(pages: readonly Line[][]): Line[][] {
+/** The pages without their numbers, and without the lines that stand at the top or the bottom of most of them. */
+function withoutFrame(pages: readonly Line[][], bodySize: number): Line[][] {
   if (pages.length < framedPagesMin) return [...pages]
   const seen = new Map<string, number>()
-  const edgesOf = (lines: Line[]) => [...new Set([...lines.slice(0, 2), ...lines.slice(-2)])]
-  const signOf = (line: Line) => textOf(line).replace(/\d+/g, '#')
+  // A page keeps its middle: a short one may have nothing but what another has, too.
+  const edgesOf = (lines: Line[]) =>
+    lines.filter(
+      (line, at) => (at < 2 || at >= lines.length - 2) && lines.length > 4 && line.size <= bodySize,
+    )
+  const signOf = (line: Line) => textOf(line).replace(pageNumber, '#')
   for (const lines of pages) {
     for (const sign of new Set(edgesOf(lines).map(signOf))) seen.set(sign, (seen.get(sign) ?? 0) + 1)
   }
