@@ -28,7 +28,9 @@ function mainContent(document: Document): HTMLElement {
   const body = document.body.cloneNode(true) as HTMLElement
   const article = new Readability(document).parse()?.content
   const read = article ? parsePage(article).body : null
-  return read && sizeOf(read) >= articleShareMin * sizeOf(body) ? read : body
+  // A page that is mostly a table loses it, since the article is made of the table's rows.
+  const keepsTables = read?.querySelectorAll('table').length === body.querySelectorAll('table').length
+  return read && keepsTables && sizeOf(read) >= articleShareMin * sizeOf(body) ? read : body
 }
 
 function sizeOf(element: Element): number {

@@ -14,7 +14,7 @@ export function toMarkdown(root: HTMLElement): string {
     bulletListMarker: '-',
     emDelimiter: '*',
   })
-  turndown.remove(['script', 'style', 'noscript', 'template', 'iframe', 'button'])
+  turndown.remove(['script', 'style', 'noscript', 'template', 'iframe', 'button', 'hr'])
   turndown.addRule('image', {
     filter: 'img',
     replacement: (_, node) => elementOf(node).getAttribute('alt')?.replace(/\s+/g, ' ') ?? '',
@@ -23,6 +23,8 @@ export function toMarkdown(root: HTMLElement): string {
     filter: 'a',
     replacement: (content, node) => {
       const href = elementOf(node).getAttribute('href') ?? ''
+      // Beside a heading, for copying its address.
+      if (href.startsWith('#') && /^[#¶§]?$/.test(content.trim())) return ''
       return absoluteLink.test(href) && content.trim() !== '' ? `[${content}](${href})` : content
     },
   })

@@ -42,8 +42,16 @@ export function toLines(items: readonly unknown[]): Line[] {
       line.size = Math.max(line.size, size)
     } else lines.push({ y, size, cells: [piece] })
   }
-  for (const { cells } of lines) for (const cell of cells) cell.text = cell.text.replace(/\s+/g, ' ').trim()
+  for (const { cells } of lines) for (const cell of cells) cell.text = readable(cell.text)
   return lines
+}
+
+/** Dots that lead to a page's number are no text. */
+function readable(text: string): string {
+  return text
+    .replace(/(?:[.·…]\s?){5,}/g, ' … ')
+    .replace(/\s+/g, ' ')
+    .trim()
 }
 
 function isText(item: unknown): item is Item {

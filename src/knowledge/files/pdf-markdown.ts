@@ -112,10 +112,7 @@ function isHeading({ kind }: Block): boolean {
 }
 
 export function textOf({ cells }: Line): string {
-  return cells
-    .map(({ text }) => text)
-    .join(' ')
-    .replace(/(?:[.·…] ?){5,}/g, ' … ')
+  return cells.map(({ text }) => text).join(' ')
 }
 
 /** The pages without their numbers, and without the lines that stand at the top or the bottom of most of them. */
