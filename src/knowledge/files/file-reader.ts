@@ -11,12 +11,17 @@ import { type FileContent, readFile } from './read-file.ts'
 export const fileBytesMax = 20 * 1_048_576
 /** Shorter texts are read on the main thread: sending them to another would take longer. */
 const inlineBytesMax = 8_192
-const readWithinMs = 10_000
-/** By how much the process may grow while a file is read. */
-const memoryBytesMax = 256 * 1_048_576
+const readWithinMsDefault = 10_000
+const memoryBytesMaxDefault = 256 * 1_048_576
 const guardEveryMs = 25
 const filesWaitingMax = 8
 const idleMs = 60_000
+
+interface FileReaderOptions {
+  readWithinMs?: number
+  /** By how much the process may grow while a file is read. */
+  memoryBytesMax?: number
+}
 
 /**
  * Reads files as items, one at a time, on a thread of its own. A file that takes too long or too much memory ends the
@@ -30,6 +35,16 @@ export class FileReader {
     idleMs,
   })
   readonly #slots = bulkhead(1, filesWaitingMax)
+  readonly #readWithinMs: number
+  readonly #memoryBytesMax: number
+
+  constructor({
+    readWithinMs = readWithinMsDefault,
+    memoryBytesMax = memoryBytesMaxDefault,
+  }: FileReaderOptions = {}) {
+    this.#readWithinMs = readWithinMs
+    this.#memoryBytesMax = memoryBytesMax
+  }
 
   /** @throws file_cannot_be_read, unsupported_media_type, payload_too_large, unavailable */
   async read(file: FileContent): Promise<FileText> {
@@ -66,9 +81,11 @@ export class FileReader {
     const startedAt = performance.now()
     const memoryBytes = process.memoryUsage.rss()
     const guard = setInterval(() => {
-      if (performance.now() - startedAt > readWithinMs)
-        this.#thread.terminate(unreadable(`Reading it takes longer than ${readWithinMs / 1_000} seconds.`))
-      else if (process.memoryUsage.rss() - memoryBytes > memoryBytesMax)
+      if (performance.now() - startedAt > this.#readWithinMs)
+        this.#thread.terminate(
+          unreadable(`Reading it takes longer than ${this.#readWithinMs / 1_000} seconds.`),
+        )
+      else if (process.memoryUsage.rss() - memoryBytes > this.#memoryBytesMax)
         this.#thread.terminate(unreadable('Reading it takes too much memory.'))
     }, guardEveryMs)
     try {
