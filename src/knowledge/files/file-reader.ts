@@ -13,7 +13,7 @@ export const fileBytesMax = 20 * 1_048_576
 const inlineBytesMax = 8_192
 const readWithinMsDefault = 10_000
 const memoryBytesMaxDefault = 256 * 1_048_576
-const guardEveryMs = 25
+const guardEveryMs = 10
 const filesWaitingMax = 8
 const idleMs = 60_000
 
