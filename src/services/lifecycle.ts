@@ -7,6 +7,7 @@ import type { Erasure } from '../erasure/erasure.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
 import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
+import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
@@ -32,6 +33,7 @@ interface LifecycleOptions {
   index: VectorIndex
   search: Search
   textThreads: TextThreads
+  files: FileReader
   wordBacklog: WordBacklog
   erasure: Erasure
   projectErasure: ProjectErasure
@@ -112,7 +114,8 @@ export class Lifecycle {
 
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
-    const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads } = this.#options
+    const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads, files } =
+      this.#options
     const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch, webhookSender } =
       this.#options
     owner.stopWaiting()
@@ -128,6 +131,7 @@ export class Lifecycle {
     const indexSaved = index.close()
     await indexer.close()
     await textThreads.close()
+    await files.close()
     await wordBacklog.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()

@@ -19,6 +19,7 @@ import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
 import { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
+import { FileReader } from '../knowledge/files/file-reader.ts'
 import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
@@ -83,6 +84,7 @@ export async function openServices({
 
   const metrics = new Metrics()
   const textThreads = new TextThreads()
+  const files = new FileReader()
   const embedder = await createEmbedder({ config, metrics, database, textThreads })
   const index = openVectorIndex({
     readsAt: database.readsAt,
@@ -117,12 +119,12 @@ export async function openServices({
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
-    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
+    ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, itemChanges, indexer, index, search, textThreads, calls, changeWatch, webhooks },
+    ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
