@@ -537,6 +537,13 @@ WHEN old.`change_seq` <> new.`change_seq`
 			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, '"knowledge.changed"') > 0;
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.ready', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'item'
+			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, '"knowledge.ready"') > 0
+		AND NOT EXISTS (SELECT 1 FROM `chunks` WHERE `item_seq` = new.`seq` AND `embedding_space` IS NULL);
 END;--> statement-breakpoint
 CREATE TRIGGER `chunks_update_events` AFTER UPDATE OF `embedding_space` ON `chunks`
 WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
@@ -553,7 +560,7 @@ WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
 END;--> statement-breakpoint
 -- From here on, what waits of the record is sent as deleted.
 CREATE TRIGGER `erasures_insert_events` AFTER INSERT ON `erasures`
-WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
+WHEN new.`kind` <> 'text' AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
 	UPDATE `webhook_queue` SET `ref` = new.`id_hash` WHERE `record` = new.`record` AND `kind` = new.`kind`;
 	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `ref`, `event`, `seq`, `at`, `due_at`)
 	SELECT `id`, new.`kind`, new.`record`, new.`id_hash`,
