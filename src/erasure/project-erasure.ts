@@ -155,6 +155,7 @@ function contentsOf(projectId: number): Contents[] {
       where project_id = ${projectId}`,
   })
   return [
+    rows('call_sessions', 'rowid', 'octet_length(facts)'),
     rows(
       'calls',
       'seq',

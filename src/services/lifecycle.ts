@@ -14,6 +14,7 @@ import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
+import type { CallSessions } from '../sources/otel/sessions.ts'
 import { Background } from '../threads/background.ts'
 
 const retryMs = 2_000
@@ -35,6 +36,7 @@ interface LifecycleOptions {
   sweeper: Sweeper
   metrics: Metrics
   changeWatch: ChangeWatch
+  callSessions: CallSessions
   /** Whether to take over the folder when its owner ends. */
   takesFolder: boolean
 }
@@ -113,6 +115,7 @@ export class Lifecycle {
     owner.stopWaiting()
     await changeWatch.close()
     await follower.close()
+    await this.#options.callSessions.close()
     search.close()
     metrics.close()
     // No run begins from now on. They wait for each other, so they are aborted together.
@@ -136,6 +139,7 @@ export class Lifecycle {
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
+      () => this.#options.callSessions.start(),
       () => projectErasure.schedule(),
       async () => {
         await erasure.finish()

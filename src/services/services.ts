@@ -27,6 +27,7 @@ import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { CallSessions } from '../sources/otel/sessions.ts'
 import { createConsole } from './console.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
@@ -97,9 +98,11 @@ export async function openServices({
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const calls = new Calls({ ...common, erasure })
+  const ingest = new Ingest(common)
+  const callSessions = new CallSessions({ ...common, ingest })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
-    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch },
+    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, callSessions },
   })
 
   return {
@@ -110,7 +113,7 @@ export async function openServices({
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
-    ingest: new Ingest(common),
+    ...{ ingest, callSessions },
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
