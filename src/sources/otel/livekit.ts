@@ -1,4 +1,4 @@
-import { agentOf, isoTime, numbersOf, positive, secondsBetween, updateOf } from '../facts.ts'
+import { agentOf, isoTime, numbersOf, updateOf } from '../facts.ts'
 import {
   type Fact,
   type Facts,
@@ -11,7 +11,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, knownOf, medianMs, ownWords, Said, usageOf } from './said.ts'
+import { callIdOf, durationOf, knownOf, medianMs, ownWords, Said, usageOf } from './said.ts'
 
 // The names of LiveKit Agents: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry
 // of github.com/livekit. Those without `pii` are of versions before 1.7.
@@ -101,7 +101,7 @@ export const livekit: Framework = {
         status: isCompleted ? 'completed' : 'live',
         // A later request could not correct it, so it waits until the start is known.
         createdAt: isCompleted ? isoTime(startMs) : undefined,
-        duration: isCompleted ? positive(secondsBetween(startMs, endMs)) : undefined,
+        duration: isCompleted ? durationOf(startMs, endMs) : undefined,
         endedReason: close && textOf(close, 'reason'),
         callerNumber: own.callerNumber ?? numbers.callerNumber,
         calledNumber: own.calledNumber ?? numbers.calledNumber,

@@ -1,4 +1,4 @@
-import { agentOf, isoTime, positive, secondsBetween, updateOf } from '../facts.ts'
+import { agentOf, isoTime, updateOf } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
   type Facts,
@@ -11,7 +11,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, knownOf, medianMs, ownWords, Said, usageOf } from './said.ts'
+import { callIdOf, durationOf, knownOf, medianMs, ownWords, Said, usageOf } from './said.ts'
 
 // The names of Pipecat: src/pipecat/utils/tracing/service_attributes.py of github.com/pipecat-ai/pipecat.
 
@@ -72,7 +72,7 @@ export const pipecat: Framework = {
         status: isCompleted ? 'completed' : 'live',
         // A later request could not correct it, so it waits until the start is known.
         createdAt: isCompleted ? isoTime(startMs) : undefined,
-        duration: isCompleted ? positive(secondsBetween(startMs, root?.endMs ?? newestMs)) : undefined,
+        duration: isCompleted ? durationOf(startMs, root?.endMs ?? newestMs) : undefined,
         callerNumber: own.callerNumber,
         calledNumber: own.calledNumber,
         isEngaged: isCompleted ? said.hasUserTurn : undefined,

@@ -67,6 +67,12 @@ export function medianMs(facts: readonly Fact[], name: string): number | undefin
   return Math.round((low + high) * 500_000) / 1_000
 }
 
+/** In seconds, to the millisecond; undefined when nothing is known. */
+export function durationOf(startMs: number, endMs: number): number | undefined {
+  const seconds = Math.round(endMs - startMs) / 1_000
+  return seconds > 0 ? seconds : undefined
+}
+
 /** Tokens and models of the spans of model requests. */
 export function usageOf(requests: readonly Fact[]) {
   const sum = (name: string) =>
