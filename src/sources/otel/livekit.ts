@@ -11,7 +11,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, knownOf, medianMs, ownWords, Said, usageOf } from './said.ts'
+import { callIdOf, durationOf, knownOf, medianMs, ownWords, Said, unquoted, usageOf } from './said.ts'
 
 // The names of LiveKit Agents: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry
 // of github.com/livekit. Those without `pii` are of versions before 1.7.
@@ -247,16 +247,4 @@ function addTool(said: Said, tool: Fact): void {
   said.add({ atMs: tool.startMs, kind: 'tool_call', name, text: textOf(tool, 'given') })
   const text = unquoted(textOf(tool, 'answered')) ?? textOf(tool, 'error')
   said.add({ atMs: tool.endMs, kind: 'tool_result', name, text })
-}
-
-/** Results are JSON; of a string, the text is wanted. */
-function unquoted(json: string | undefined): string | undefined {
-  if (!json?.startsWith('"')) return json
-  try {
-    const value: unknown = JSON.parse(json)
-    return typeof value === 'string' ? value : json
-  } catch {
-    // A text that begins with a quotation mark.
-    return json
-  }
 }

@@ -11,7 +11,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, knownOf, medianMs, ownWords, Said, usageOf } from './said.ts'
+import { callIdOf, durationOf, knownOf, medianMs, ownWords, Said, unquoted, usageOf } from './said.ts'
 
 // The names of Pipecat: src/pipecat/utils/tracing/service_attributes.py of github.com/pipecat-ai/pipecat.
 
@@ -138,7 +138,8 @@ function addTools(said: Said, all: readonly KeyedFact[]): void {
   for (const fact of all) {
     const { name, startMs, endMs } = fact
     const call = { kind: 'tool_call' as const, name: textOf(fact, 'tool'), text: textOf(fact, 'given') }
-    const result = { kind: 'tool_result' as const, name: call.name, text: textOf(fact, 'answered') }
+    const answered = unquoted(textOf(fact, 'answered'))
+    const result = { kind: 'tool_result' as const, name: call.name, text: answered }
     if (name === 'llm_tool_call') said.add({ ...call, atMs: startMs })
     if (name === 'llm_tool_result') said.add({ ...result, atMs: endMs })
     if (name !== 'tool') continue

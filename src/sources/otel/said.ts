@@ -118,3 +118,15 @@ export function callIdOf(text: string): string {
   const id = text.slice(0, 128).replace(/[^A-Za-z0-9._:-]/g, '_')
   return /^\.{0,2}$/.test(id) ? `_${id}` : id
 }
+
+/** Results are JSON; of a string, the text is wanted. */
+export function unquoted(json: string | undefined): string | undefined {
+  if (!json?.startsWith('"')) return json
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'string' ? value : json
+  } catch {
+    // A text that begins with a quotation mark.
+    return json
+  }
+}
