@@ -3,8 +3,6 @@ Set CALLBOOK_URL, CALLBOOK_INGEST_KEY (an ingest key) and CALLBOOK_SEARCH_KEY (a
 import asyncio, json, logging, os, urllib.request
 from livekit.agents import Agent, AgentServer, AgentSession, JobContext, cli, function_tool
 
-server = AgentServer()
-
 async def send(method: str, path: str, key: str, body: dict) -> dict:
     headers = {"Authorization": f"Bearer {os.environ[key]}", "Content-Type": "application/json"}
     request = urllib.request.Request(os.environ["CALLBOOK_URL"] + path, json.dumps(body).encode(), headers, method=method)
@@ -37,11 +35,12 @@ class FrontDesk(Agent):
         return "\n\n".join(hit["text"] for hit in answer.get("data", []))[:8000] or "Nothing was found."
 
 async def ended(ctx: JobContext) -> None:
-    report, said = ctx.make_session_report(), turns(ctx.make_session_report().chat_history.items)
-    reasons = [event.reason.value for event in report.events if event.type == "close"]
+    report = ctx.make_session_report()
+    said, reasons = turns(report.chat_history.items), [event.reason.value for event in report.events if event.type == "close"]
     await put(ctx.job.id, status="completed", transcript=said, duration=report.duration or 0,
               endedReason=reasons[-1] if reasons else None, isEngaged=any(turn["role"] == "user" for turn in said))
 
+server = AgentServer()
 @server.rtc_session(on_session_end=ended)
 async def entrypoint(ctx: JobContext) -> None:
     await ctx.connect()
@@ -49,8 +48,8 @@ async def entrypoint(ctx: JobContext) -> None:
     direction = "inbound" if sip.get("sip.ruleID") else "outbound" if sip.get("sip.callID") else "web"
     numbers = sip.get("sip.phoneNumber"), sip.get("sip.trunkPhoneNumber")  # theirs, ours
     caller, called = reversed(numbers) if direction == "outbound" else numbers
-    details = {"agent": {"id": "front-desk"}, "direction": direction}
-    await put(ctx.job.id, status="live", callerNumber=caller, calledNumber=called, details=details)
+    await put(ctx.job.id, status="live", callerNumber=caller, calledNumber=called,
+              details={"agent": {"id": "front-desk"}, "direction": direction})
     session, queue = AgentSession(stt="deepgram/nova-3", llm="openai/gpt-4.1-mini", tts="cartesia/sonic-3"), asyncio.Queue()
     session.on("conversation_item_added", lambda event: [queue.put_nowait(turn) for turn in turns([event.item])])
     ctx.sender = asyncio.create_task(send_turns(ctx.job.id, queue))  # a task needs a reference

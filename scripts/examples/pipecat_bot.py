@@ -55,6 +55,5 @@ async def run(transport, stt, llm, tts, runner_args) -> None:
     worker.add_event_handler("on_pipeline_finished", finished)
     await put(call_id, status="live", callerNumber=call.from_number, calledNumber=call.to_number,
               details={"agent": {"id": "front-desk"}, "direction": "inbound"})
-    runner = WorkerRunner(handle_sigint=runner_args.handle_sigint)
-    await runner.add_workers(worker)
+    await (runner := WorkerRunner(handle_sigint=runner_args.handle_sigint)).add_workers(worker)
     await runner.run()

@@ -127,7 +127,9 @@ describe('the OpenAPI document', () => {
         if (status === '304') continue
         const types = Object.keys(contentOf(operation, status))
         const success = operation.path === '/metrics' ? 'text/plain' : type
-        const failure = /^\/(integrations|ingest\/otlp)\//.test(operation.path) ? success : 'application/problem+json'
+        const failure = /^\/(integrations|ingest\/otlp)\//.test(operation.path)
+          ? success
+          : 'application/problem+json'
         expect([operation.path, status, types]).toEqual([
           operation.path,
           status,

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import fc from 'fast-check'
 
 type Value = string | number | boolean
 
@@ -339,6 +340,38 @@ export function capturedRequests(name: string): object[] | null {
 export function capturedBody(): Uint8Array<ArrayBuffer> | null {
   const file = `${folder}/one-export.protobuf`
   return existsSync(file) ? new Uint8Array(readFileSync(file)) : null
+}
+
+/** A request as one for each of its spans. */
+export function split(request: unknown): object[] {
+  const { resourceSpans = [] } = request as { resourceSpans?: { scopeSpans: { spans: object[] }[] }[] }
+  return resourceSpans.flatMap((ofResource) =>
+    ofResource.scopeSpans.flatMap((ofScope) =>
+      ofScope.spans.map((span) => ({
+        resourceSpans: [{ ...ofResource, scopeSpans: [{ ...ofScope, spans: [span] }] }],
+      })),
+    ),
+  )
+}
+
+/** Requests of the same spans, cut anywhere, in any order, some of them again. */
+export function splitAndShuffled(requests: readonly object[]) {
+  return fc
+    .tuple(
+      fc.shuffledSubarray([...requests], { minLength: requests.length }),
+      fc.subarray([...requests]),
+      fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 6 }),
+    )
+    .map(([order, repeated, sizes]) => {
+      const all = [...order, ...repeated]
+      const batches: object[] = []
+      for (let at = 0, batch = 0; at < all.length; batch++) {
+        const size = sizes[batch % sizes.length] ?? 1
+        batches.push(joined(all.slice(at, at + size)))
+        at += size
+      }
+      return batches
+    })
 }
 
 /** Requests as one. */

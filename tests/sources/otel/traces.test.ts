@@ -13,6 +13,7 @@ import {
   pipecatHistory,
   pipecatSession,
   requestOf,
+  splitAndShuffled,
 } from './spans.ts'
 
 const path = '/ingest/otlp/v1/traces'
@@ -152,26 +153,6 @@ async function afterRequests(requests: readonly object[], id: string) {
     details: await detailsOf(id, of),
     sessions: (await sessionsOf(of)).map(({ due_at }) => due_at),
   }
-}
-
-/** Requests of the same spans, cut anywhere, in any order, some of them again. */
-function splitAndShuffled(requests: readonly object[]) {
-  return fc
-    .tuple(
-      fc.shuffledSubarray([...requests], { minLength: requests.length }),
-      fc.subarray([...requests]),
-      fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 6 }),
-    )
-    .map(([order, repeated, sizes]) => {
-      const all = [...order, ...repeated]
-      const batches: object[] = []
-      for (let at = 0, batch = 0; at < all.length; batch++) {
-        const size = sizes[batch % sizes.length] ?? 1
-        batches.push(joined(all.slice(at, at + size)))
-        at += size
-      }
-      return batches
-    })
 }
 
 const own = [

@@ -149,7 +149,7 @@ async def main() -> None:
         tools = [[item.name, item.arguments if item.type == "function_call" else item.output] for item in items
                  if item.type.startswith("function_call")]
         print(json.dumps({"turns": livekit_agent.turns(items), "tools": tools,
-                          "latencyMs": statistics.median(latencies) * 1_000 if latencies else None}))
+                          "latencyMs": statistics.median(latencies) * 1_000 if latencies else None}), flush=True)
     await asyncio.to_thread(provider.force_flush)
 
 

@@ -8,7 +8,6 @@ from pipecat.frames.frames import (
     EndFrame, TranscriptionFrame, TTSAudioRawFrame, UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame, VADUserStartedSpeakingFrame, VADUserStoppedSpeakingFrame,
 )
-from pipecat.observers.user_bot_latency_observer import UserBotLatencyObserver
 from pipecat.processors.aggregators.llm_response_universal import LLMUserAggregatorParams
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.runner.types import CallData, RunnerArguments
@@ -20,6 +19,7 @@ from pipecat.transports.base_transport import TransportParams
 from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
 from pipecat.utils.tracing.service_decorators import traced_stt, traced_tts
 from pipecat.utils.tracing.setup import setup_tracing
+from pipecat.utils.tracing.turn_trace_observer import TurnTraceObserver
 
 sys.path.insert(0, os.environ["EXAMPLES"])
 import pipecat_bot  # noqa: E402
@@ -109,15 +109,17 @@ async def main() -> None:
     port = site._server.sockets[0].getsockname()[1]
 
     workers, contexts, latencies = [], [], []
-    observer = UserBotLatencyObserver()
+    measured = TurnTraceObserver._handle_latency_measured
 
-    @observer.event_handler("on_latency_measured")
-    async def measured(_, seconds):
+    async def record(self, seconds):
         latencies.append(seconds)
+        await measured(self, seconds)
+
+    TurnTraceObserver._handle_latency_measured = record
 
     def create_worker(pipeline, **more):
         attributes = {"callbook.caller_number": "+15550100001", "callbook.direction": "inbound"}
-        workers.append(PipelineWorkerOf(pipeline, **more, enable_tracing=True, conversation_id="by-spans", observers=[observer],
+        workers.append(PipelineWorkerOf(pipeline, **more, enable_tracing=True, conversation_id="by-spans",
                                         additional_span_attributes=attributes))
         return workers[0]
 
@@ -151,7 +153,7 @@ async def main() -> None:
                   if m["role"] in ("user", "assistant") and m.get("content")],
         "tools": [[call["name"], call["arguments"]] for call in calls] + [["search_knowledge", text] for text in results],
         "latencyMs": statistics.median(latencies) * 1_000,
-    }))
+    }), flush=True)
 
 
 asyncio.run(main())
