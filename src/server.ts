@@ -26,6 +26,7 @@ import { ResponseBuffers } from './http/response-buffers.ts'
 import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { surfaces } from './http/surface.ts'
+import { fileBytesMax, tooManyFiles } from './knowledge/files/file-reader.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
@@ -36,6 +37,10 @@ import { tooManyTexts } from './knowledge/text-threads.ts'
 import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
 import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
+
+/** The routes that take a file, and the most that a form around one may have. */
+const uploadRoutes = ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read']
+const uploadBytesMax = fileBytesMax + 65_536
 
 /** Where scripts/build-console.ts puts the console's page. */
 const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))
@@ -76,6 +81,7 @@ export function createServer(
         admission,
         contexts,
         deletesWithBody: ['/console/api/projects/:project'],
+        uploads: { routes: uploadRoutes, bytesMax: uploadBytesMax },
         judge: judgeConsole,
       }),
     )
@@ -100,7 +106,7 @@ export function createServer(
       }),
     )
     .use(callRoutes(services.calls, services.changeTags, buffers))
-    .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers }))
+    .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers, contexts }))
     .use(erasureRoutes(services.erasureReceipts))
     .use(ownKeyRoutes(services.keys))
     .use(
@@ -160,7 +166,7 @@ function createJudgement(services: Services, peerAddress: PeerAddress) {
 }
 
 /** Knowledge work refuses new requests while its queue is full. */
-function workLimits({ search, textThreads }: Services): WorkLimit[] {
+function workLimits({ search, textThreads, files }: Services): WorkLimit[] {
   const texts = {
     method: 'POST',
     isFull: (bodyBytes: number) => textThreads.isFull && textThreads.isLong(bodyBytes),
@@ -175,5 +181,11 @@ function workLimits({ search, textThreads }: Services): WorkLimit[] {
     },
     { ...texts, path: '/v1/knowledge' },
     { ...texts, path: '/v1/knowledge/preview' },
+    {
+      method: 'POST',
+      path: '/v1/knowledge/files',
+      isFull: () => files.isFull,
+      refusal: tooManyFiles(),
+    },
   ]
 }

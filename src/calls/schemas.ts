@@ -96,7 +96,6 @@ export type Call = Static<typeof Call>
 
 const Name = (description: string, example: string) =>
   nullable(Type.String({ maxLength: 200, description, example }))
-const Count = Type.Integer({ minimum: 0 })
 
 /** Who spoke with the caller: an agent of the platform. */
 const Agent = Type.Object(
@@ -117,7 +116,6 @@ export const TimelineEntry = Type.Object(
   {
     atSeconds: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.', example: 4.2 }),
     kind: Type.Unsafe<'turn' | 'tool_call' | 'tool_result' | 'transfer' | 'other'>({
-      title: 'TimelineKind',
       type: 'string',
       enum: ['turn', 'tool_call', 'tool_result', 'transfer', 'other'],
     }),
@@ -156,7 +154,6 @@ const toldDetails = {
   // OpenAPI 3.0 wants null among the values too.
   direction: nullable(
     Type.Unsafe<'inbound' | 'outbound' | 'web'>({
-      title: 'CallDirection',
       type: 'string',
       enum: ['inbound', 'outbound', 'web', null],
     }),
@@ -186,10 +183,8 @@ export const CallDetails = Type.Object(
     timeline: Timeline,
     review: nullable(Review),
     redacted: nullable(
-      Type.Unsafe<Record<string, number>>(
-        Type.Object({}, { title: 'Redacted', additionalProperties: Count }),
-      ),
-      'How much was replaced before the call was stored, by kind.',
+      Json,
+      'How much was replaced before the call was stored: a whole number for each kind.',
     ),
     metadata: Metadata,
   },

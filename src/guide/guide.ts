@@ -7,8 +7,11 @@ import { foldText, stemOf } from '../text/words.ts'
 export const guidePages = [
   'agents',
   'opentelemetry',
+  'files',
   'finding',
   'changes',
+  'clients',
+  'webhooks',
   'command-line',
   'deployment',
   'operating',

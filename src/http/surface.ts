@@ -54,7 +54,7 @@ const scopes: ReadonlyMap<string, KeyScope> = new Map([
 ])
 
 /** The scope that a key needs for a request under /v1. A route that nobody lists can only be too strict. */
-function scopeOf(method: string, path: string): KeyScope {
+export function scopeOf(method: string, path: string): KeyScope {
   // The router accepts one slash more at the end of a path.
   const bare = path.endsWith('/') ? path.slice(0, -1) : path
   return scopes.get(`${method} ${bare}`) ?? (isSafe(method) ? 'read' : 'full')

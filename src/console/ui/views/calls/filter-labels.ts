@@ -1,7 +1,10 @@
 import { type CallFilter, type FilterName, noValue } from '../../../../calls/filters.ts'
 
 /** The others are set by the address alone, or together with one of these. */
-type FilterWithPill = Extract<CallFilter, { kind: 'choice' | 'value' | 'flag' | 'digits' } | { name: 'from' }>
+type FilterWithPill = Extract<
+  CallFilter,
+  { kind: 'choice' | 'value' | 'flag' | 'digits' | 'least' | 'equal' | 'label' } | { name: 'from' }
+>
 
 /** What the console calls a filter. */
 export const filterLabels: Record<FilterWithPill['name'], string> = {
@@ -9,8 +12,12 @@ export const filterLabels: Record<FilterWithPill['name'], string> = {
   evaluation: 'Evaluation',
   isEngaged: 'Engaged',
   from: 'Date',
+  minDuration: 'Duration',
   number: 'Number',
   endedReason: 'Ended',
+  source: 'Source',
+  agentId: 'Agent',
+  label: 'Label',
 }
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {

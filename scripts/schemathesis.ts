@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startService } from './bench/processes.ts'
+import { removeTemporaryFolders, temporaryFolder } from './bench/temporary.ts'
+import { pythonCommands } from './python.ts'
+import { repository } from './repository.ts'
+
+// Runs Schemathesis against a service of its own, with a key of each kind, all checks and all phases:
+// `bun run fuzz`. Options are those of `schemathesis run`, such as `--max-examples 200`.
+
+const metricsToken = 'metrics'
+const commands = pythonCommands(join(repository, 'scripts/python/schemathesis.txt'))
+if (!commands) process.exit(1)
+const folder = temporaryFolder()
+const service = await startService('src/main.ts', { folder }, { METRICS_TOKEN: metricsToken })
+try {
+  const project = ['--project', 'default']
+  const settings = join(folder, 'schemathesis.toml')
+  writeFileSync(
+    settings,
+    `[auth.openapi]
+apiKey = { bearer = "${created('key', 'create', ...project, '--name', 'reader').key}" }
+ingestKey = { bearer = "${created('key', 'create', ...project, '--name', 'writer', '--kind', 'ingest').key}" }
+metricsToken = { bearer = "${metricsToken}" }
+`,
+  )
+  const { status } = spawnSync(
+    join(commands, 'schemathesis'),
+    [
+      ...['--config-file', settings, '--no-color', 'run', `${service.url}/docs/json`, '--checks', 'all'],
+      ...['--phases', 'examples,coverage,fuzzing,stateful', '--continue-on-failure'],
+      ...process.argv.slice(2),
+    ],
+    { stdio: 'inherit', cwd: folder },
+  )
+  process.exitCode = status ?? 1
+} finally {
+  await service.stop()
+  removeTemporaryFolders()
+}
+
+/** What the command line answers. */
+function created(...args: string[]): { key: string } {
+  const { stdout, stderr } = spawnSync(process.execPath, ['scripts/callbook.ts', ...args, '--json'], {
+    cwd: repository,
+    env: { PATH: process.env.PATH, DATA_DIR: folder },
+    encoding: 'utf8',
+  })
+  if (!stdout) throw new Error(stderr)
+  return JSON.parse(stdout)
+}
