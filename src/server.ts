@@ -36,6 +36,7 @@ import { tooManySearches } from './knowledge/search/search.ts'
 import { tooManyTexts } from './knowledge/text-threads.ts'
 import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
+import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 
 /** The routes that take a file, and the most that a form around one may have. */
 const uploadRoutes = ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read']
@@ -74,6 +75,7 @@ export function createServer(
       mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
     )
     .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
+    .use(otlpRoutes({ ...services, contexts, admission }))
     .use(
       jsonBody({
         admission,
@@ -148,7 +150,7 @@ function once<Value extends object>(make: () => Value): () => Value {
 function createJudgement(services: Services, peerAddress: PeerAddress) {
   const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
-    surfaces({ protocols: [vapiProtocol, difyProtocol], bodyBytesMax, docsHeaders }),
+    surfaces({ protocols: [vapiProtocol, difyProtocol, otlpProtocol], bodyBytesMax, docsHeaders }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.

@@ -81,7 +81,12 @@ export function jsonBody({ admission, contexts, deletesWithBody, uploads, judge 
 /** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field. */
 export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
   checkForm(request.headers, json)
-  return parseJson(await limits.admission.whileArriving(request, () => readBytes(request, limits)))
+  return parseJson(await readBody(request, limits))
+}
+
+/** A body of any type, as it was sent. @throws payload_too_large, unavailable, or invalid_request */
+export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  return limits.admission.whileArriving(request, () => readBytes(request, limits))
 }
 
 /** @throws as `readJson` */
@@ -292,11 +297,11 @@ function fieldOf(path: (string | number)[]): string {
   return field || 'body'
 }
 
-function unsupportedMediaType(detail: string, headers: Record<string, string> = {}): AppError {
+export function unsupportedMediaType(detail: string, headers: Record<string, string> = {}): AppError {
   return new AppError('unsupported_media_type', 'Unsupported media type', { detail, headers })
 }
 
-function payloadTooLarge(bytesMax: number): AppError {
+export function payloadTooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', 'Payload too large', {
     detail: `The body is larger than the ${bytesMax} bytes that are accepted.`,
   })

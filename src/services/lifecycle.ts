@@ -16,6 +16,7 @@ import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
+import type { CallSessions } from '../sources/otel/sessions.ts'
 import { Background } from '../threads/background.ts'
 import type { WebhookSender } from '../webhooks/sender.ts'
 
@@ -40,6 +41,7 @@ interface LifecycleOptions {
   sweeper: Sweeper
   metrics: Metrics
   changeWatch: ChangeWatch
+  callSessions: CallSessions
   webhookSender: WebhookSender
   /** Whether to take over the folder when its owner ends. */
   takesFolder: boolean
@@ -122,6 +124,7 @@ export class Lifecycle {
     await webhookSender.close()
     await changeWatch.close()
     await follower.close()
+    await this.#options.callSessions.close()
     search.close()
     earlyEmbedder.close()
     metrics.close()
@@ -147,6 +150,7 @@ export class Lifecycle {
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
+      () => this.#options.callSessions.start(),
       () => webhookSender.start(),
       () => projectErasure.schedule(),
       async () => {

@@ -32,6 +32,7 @@ import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { CallSessions } from '../sources/otel/sessions.ts'
 import { Addresses } from '../webhooks/addresses.ts'
 import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
@@ -110,6 +111,8 @@ export async function openServices({
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const calls = new Calls({ ...common, erasure })
+  const ingest = new Ingest(common)
+  const callSessions = new CallSessions({ ...common, ingest })
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue(common)
@@ -120,6 +123,7 @@ export async function openServices({
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
+    callSessions,
   })
 
   return {
@@ -130,7 +134,7 @@ export async function openServices({
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
-    ingest: new Ingest(common),
+    ...{ ingest, callSessions },
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),

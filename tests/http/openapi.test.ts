@@ -62,6 +62,7 @@ const expectedStatuses: Record<string, string> = {
   'POST /integrations/vapi/tool': `200 413 415 ${keyed}`,
   'POST /integrations/dify/retrieval': `200 404 413 415 ${keyed}`,
   'POST /ingest/calls': `200 413 415 ${keyed}`,
+  'POST /ingest/otlp/v1/traces': `200 413 415 ${keyed}`,
   'PUT /ingest/calls/{id}': `200 201 409 410 413 415 507 ${keyed}`,
 }
 
@@ -131,7 +132,9 @@ describe('the OpenAPI document', () => {
         if (status === '304') continue
         const types = Object.keys(contentOf(operation, status))
         const success = operation.path === '/metrics' ? 'text/plain' : type
-        const failure = operation.path.startsWith('/integrations') ? success : 'application/problem+json'
+        const failure = /^\/(integrations|ingest\/otlp)\//.test(operation.path)
+          ? success
+          : 'application/problem+json'
         expect([operation.path, status, types]).toEqual([
           operation.path,
           status,

@@ -68,6 +68,19 @@ CREATE TABLE `call_ranges` (
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `call_sessions` (
+	`project_id` integer NOT NULL,
+	`trace_id` text NOT NULL,
+	`framework` text NOT NULL,
+	`call_id` text,
+	`facts` text NOT NULL,
+	`due_at` integer,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `call_sessions_by_trace` ON `call_sessions` (`project_id`,`trace_id`);--> statement-breakpoint
+CREATE INDEX `call_sessions_by_call` ON `call_sessions` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE INDEX `call_sessions_due` ON `call_sessions` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `call_values` (
 	`project_id` integer NOT NULL,
 	`value` text NOT NULL,
@@ -489,6 +502,9 @@ END;--> statement-breakpoint
 CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_list` IS NOT NULL BEGIN
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
+END;--> statement-breakpoint
+CREATE TRIGGER `calls_delete_sessions` AFTER DELETE ON `calls` BEGIN
+	DELETE FROM `call_sessions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 END;--> statement-breakpoint
 -- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
 CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`
