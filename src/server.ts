@@ -28,6 +28,7 @@ import { serviceRoutes } from './http/service-routes.ts'
 import { surfaces } from './http/surface.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
+import { toolProtocol, toolRoutes } from './knowledge/protocols/tool-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
@@ -35,6 +36,7 @@ import { tooManySearches } from './knowledge/search/search.ts'
 import { tooManyTexts } from './knowledge/text-threads.ts'
 import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
+import { sourceRoutes } from './sources/routes.ts'
 
 /** Where scripts/build-console.ts puts the console's page. */
 const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))
@@ -69,6 +71,7 @@ export function createServer(
       mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
     )
     .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
+    .use(sourceRoutes({ ...services, contexts, admission }))
     .use(
       jsonBody({
         admission,
@@ -122,6 +125,13 @@ export function createServer(
         project: (projectId) => services.projects.get(projectId),
       }),
     )
+    .use(
+      toolRoutes({
+        search: services.search,
+        onFailure: (error, request) =>
+          log.error({ error, requestId: contexts.of(request).requestId }, 'A search for a tool failed'),
+      }),
+    )
     // With buffers of their own: clients that do not read keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(consoleApi({ ...services, buffers, publicUrl }))
@@ -142,7 +152,7 @@ function once<Value extends object>(make: () => Value): () => Value {
 function createJudgement(services: Services, peerAddress: PeerAddress) {
   const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
-    surfaces({ protocols: [vapiProtocol, difyProtocol], bodyBytesMax, docsHeaders }),
+    surfaces({ protocols: [vapiProtocol, difyProtocol, toolProtocol], bodyBytesMax, docsHeaders }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.

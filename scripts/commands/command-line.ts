@@ -9,6 +9,7 @@ import { addKnowledgeCommands } from './knowledge.ts'
 import { addPersonCommands } from './person.ts'
 import { addProjectCommands } from './project.ts'
 import type { Shell } from './shell.ts'
+import { addSourceCommands } from './source.ts'
 
 /** Every command that there is. */
 export function commandLine(shell: Shell): Command {
@@ -20,6 +21,7 @@ export function commandLine(shell: Shell): Command {
   addProjectCommands(program, shell)
   addPersonCommands(program, shell)
   addKeyCommands(program, shell)
+  addSourceCommands(program, shell)
   addCallsCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)

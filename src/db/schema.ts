@@ -316,7 +316,8 @@ export const erasures = sqliteTable(
   'erasures',
   {
     projectId: projectId(),
-    kind: text({ enum: ['call', 'item'] }).notNull(),
+    /** `source` stands for the secrets of a source and for its failures: readers of changes do not see it. */
+    kind: text({ enum: ['call', 'item', 'source'] }).notNull(),
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
     changeSeq: integer('change_seq').notNull(),
@@ -348,6 +349,57 @@ export const idempotentCreates = sqliteTable(
     primaryKey({ columns: [table.projectId, table.keyHash] }),
     index('idempotent_creates_by_item').on(table.projectId, table.itemId),
     index('idempotent_creates_by_time').on(table.createdAt),
+  ],
+)
+
+/** Platforms whose webhooks bring calls in, each under an address of its own. */
+export const sources = sqliteTable(
+  'sources',
+  {
+    /** `src_…`, a part of the address. */
+    id: text().primaryKey(),
+    projectId: projectId(),
+    platform: text().notNull(),
+    name: text().notNull(),
+    /** As it is: a signature cannot be checked with a hash. Null until the platform has told it. */
+    secret: text(),
+    /** The one before, which is accepted until `previousSecretUntil`. */
+    previousSecret: text('previous_secret'),
+    previousSecretUntil: integer('previous_secret_until'),
+    /** JSON object: what the user says because no event does. */
+    options: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+    /** Genuine events, also those that say nothing of a call. */
+    events: integer().notNull().default(0),
+    /** Events that could not be read, and have not been read since. */
+    failures: integer().notNull().default(0),
+    lastEventAt: integer('last_event_at'),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+  },
+  (table) => [index('sources_by_project').on(table.projectId, table.createdAt)],
+)
+
+/** Events that could not be read. A trigger deletes those of a call with the call. */
+export const sourceFailures = sqliteTable(
+  'source_failures',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: projectId(),
+    sourceId: text('source_id')
+      .notNull()
+      .references(() => sources.id, { onDelete: 'cascade' }),
+    at: integer().notNull(),
+    /** Null when the event does not name its call; then nothing of the event is kept. */
+    callId: text('call_id'),
+    field: text().notNull(),
+    message: text().notNull(),
+    /** JSON: the fields that the platform's adapter reads, and no others. Null when it is too long. */
+    event: text(),
+  },
+  (table) => [
+    index('source_failures_by_source').on(table.sourceId, table.seq),
+    index('source_failures_by_call').on(table.projectId, table.callId),
+    index('source_failures_by_time').on(table.at),
   ],
 )
 

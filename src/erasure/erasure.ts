@@ -33,7 +33,7 @@ interface ErasureOptions {
 
 interface OpenErasure {
   projectId: number
-  kind: 'call' | 'item'
+  kind: 'call' | 'item' | 'source'
   idHash: string
 }
 

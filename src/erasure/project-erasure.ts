@@ -164,6 +164,7 @@ function contentsOf(projectId: number): Contents[] {
     rows('knowledge_items', 'seq', 'octet_length(text)'),
     rows('erasures', 'rowid', '100'),
     rows('idempotent_creates', 'rowid', '200'),
+    rows('source_failures', 'seq', 'coalesce(octet_length(event), 0)'),
     rows('audit_events', 'seq', '200'),
   ]
 }

@@ -13,6 +13,8 @@ export interface Surface {
   readonly isForPages: boolean
   /** Who may use it, when it is the console's interface. */
   readonly access: ConsoleAccess | null
+  /** Whether platforms send their events there, which carry a signature instead of a key. */
+  readonly isForSources: boolean
   /** The protocol spoken there, when it is not our own. */
   readonly protocol: Protocol | null
   /** A larger body is 413. */
@@ -63,6 +65,7 @@ export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptio
     scope: null,
     isForPages: false,
     access: null,
+    isForSources: false,
     protocol: null,
     bodyBytesMax,
   }
@@ -79,6 +82,8 @@ export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptio
   }
   const agents: Surface = { ...ofScope.search, isForPages: false }
   const keyed: readonly { prefix: string; surface: Surface }[] = [
+    // Platforms sign what they send: see src/sources.
+    { prefix: '/ingest/from', surface: { ...open, isForSources: true } },
     { prefix: '/ingest', surface: { ...open, keyKind: 'ingest' } },
     ...protocols.map((protocol) => ({ prefix: protocol.prefix, surface: { ...agents, protocol } })),
     { prefix: '/integrations', surface: agents },

@@ -14,6 +14,8 @@ import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
+import type { EventCounts } from '../sources/event-counts.ts'
+import type { SourceExpiry } from '../sources/source-expiry.ts'
 import { Background } from '../threads/background.ts'
 
 const retryMs = 2_000
@@ -30,6 +32,8 @@ interface LifecycleOptions {
   search: Search
   textThreads: TextThreads
   wordBacklog: WordBacklog
+  eventCounts: EventCounts
+  sourceExpiry: SourceExpiry
   erasure: Erasure
   projectErasure: ProjectErasure
   sweeper: Sweeper
@@ -109,7 +113,8 @@ export class Lifecycle {
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
     const { owner, database, follower, indexer, index, search, textThreads } = this.#options
-    const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch } = this.#options
+    const { eventCounts, sourceExpiry, metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch } =
+      this.#options
     owner.stopWaiting()
     await changeWatch.close()
     await follower.close()
@@ -122,6 +127,8 @@ export class Lifecycle {
     await indexer.close()
     await textThreads.close()
     await wordBacklog.close()
+    await eventCounts.close()
+    await sourceExpiry.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()
     owner.release()
@@ -130,13 +137,14 @@ export class Lifecycle {
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
     const { database, projects, indexer, index, wordBacklog } = this.#options
-    const { erasure, projectErasure, sweeper, log } = this.#options
+    const { erasure, projectErasure, sweeper, sourceExpiry, log } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
       () => projectErasure.schedule(),
+      () => sourceExpiry.start(),
       async () => {
         await erasure.finish()
         this.#areErasuresOpen = false

@@ -22,11 +22,17 @@ import { openVectorIndex } from '../knowledge/index/vector-index.ts'
 import { IndexedItems } from '../knowledge/indexed-items.ts'
 import { countPending, Indexer } from '../knowledge/indexer.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
+import { LookUps } from '../knowledge/protocols/look-ups.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { EventCounts } from '../sources/event-counts.ts'
+import { SourceEvents } from '../sources/source-events.ts'
+import { SourceExpiry } from '../sources/source-expiry.ts'
+import { SourceFailures } from '../sources/source-failures.ts'
+import { Sources } from '../sources/sources.ts'
 import { createConsole } from './console.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
@@ -97,9 +103,15 @@ export async function openServices({
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const calls = new Calls({ ...common, erasure })
+  const ingest = new Ingest(common)
+  // A source can be deleted on a full disk, too.
+  const sources = new Sources({ ...common, write: freeing, erasure })
+  const sourceFailures = new SourceFailures({ ...common, sources, erasure })
+  const eventCounts = new EventCounts(common)
+  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
-    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch },
+    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, eventCounts, sourceExpiry },
   })
 
   return {
@@ -110,7 +122,12 @@ export async function openServices({
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
-    ingest: new Ingest(common),
+    ingest,
+    ...{ sources, sourceFailures, eventCounts, sourceExpiry },
+    sourceEvents: new SourceEvents({
+      ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
+      lookUps: new LookUps({ ...common, search }),
+    }),
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),

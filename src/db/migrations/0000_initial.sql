@@ -297,6 +297,40 @@ CREATE TABLE `sign_in_limits` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `sign_in_limits_key_unique` ON `sign_in_limits` (`key`);--> statement-breakpoint
+CREATE TABLE `source_failures` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`project_id` integer NOT NULL,
+	`source_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`call_id` text,
+	`field` text NOT NULL,
+	`message` text NOT NULL,
+	`event` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`source_id`) REFERENCES `sources`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `source_failures_by_source` ON `source_failures` (`source_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `source_failures_by_call` ON `source_failures` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE INDEX `source_failures_by_time` ON `source_failures` (`at`);--> statement-breakpoint
+CREATE TABLE `sources` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`platform` text NOT NULL,
+	`name` text NOT NULL,
+	`secret` text,
+	`previous_secret` text,
+	`previous_secret_until` integer,
+	`options` text NOT NULL,
+	`events` integer DEFAULT 0 NOT NULL,
+	`failures` integer DEFAULT 0 NOT NULL,
+	`last_event_at` integer,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `sources_by_project` ON `sources` (`project_id`,`created_at`);--> statement-breakpoint
 CREATE TABLE `verifications` (
 	`id` text PRIMARY KEY NOT NULL,
 	`identifier` text NOT NULL,
@@ -432,4 +466,8 @@ END;--> statement-breakpoint
 CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_list` IS NOT NULL BEGIN
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
+END;--> statement-breakpoint
+-- Events of a call that could not be read are erased with the call.
+CREATE TRIGGER `calls_delete_failures` AFTER DELETE ON `calls` BEGIN
+	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 END;
