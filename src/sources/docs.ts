@@ -13,7 +13,7 @@ const event = {
 }
 
 const Received = Type.Unsafe<Record<string, unknown>>({
-  title: 'JsonObject',
+  title: 'EventAnswer',
   type: 'object',
   additionalProperties: true,
   example: {},

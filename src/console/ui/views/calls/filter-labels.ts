@@ -1,7 +1,11 @@
 import { type CallFilter, type FilterName, noValue } from '../../../../calls/filters.ts'
+import { catalog } from '../../../../sources/catalog.ts'
 
 /** The others are set by the address alone, or together with one of these. */
-type FilterWithPill = Extract<CallFilter, { kind: 'choice' | 'value' | 'flag' | 'digits' } | { name: 'from' }>
+type FilterWithPill = Extract<
+  CallFilter,
+  { kind: 'choice' | 'value' | 'equal' | 'flag' | 'digits' } | { name: 'from' }
+>
 
 /** What the console calls a filter. */
 export const filterLabels: Record<FilterWithPill['name'], string> = {
@@ -11,12 +15,15 @@ export const filterLabels: Record<FilterWithPill['name'], string> = {
   from: 'Date',
   number: 'Number',
   endedReason: 'Ended',
+  source: 'Source',
+  agentId: 'Agent',
 }
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   status: { live: 'Live', completed: 'Completed' },
   evaluation: { success: 'Success', fail: 'Fail', [noValue]: 'Not evaluated' },
   endedReason: { [noValue]: 'No reason' },
+  source: Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label])),
   isEngaged: { true: 'Engaged', false: 'Not engaged' },
 }
 
