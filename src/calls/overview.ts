@@ -159,20 +159,29 @@ export class Overview {
   /** The platforms that sent calls, and the agents that took them. Calls that name none count for neither. */
   async origins(projectId: number, texts: PeriodTexts): Promise<CallOrigins> {
     const period = readPeriod(texts)
-    const agentName = sql<string | null>`
-      (select details ->> '$.agent.name' from call_details where call_details.seq = max(calls.seq))`
-    const countsOf = (column: SQL, index: SQL, name: SQL<string | null>) =>
+    const countsOf = (column: SQL, index: SQL) =>
       this.#read(projectId)
-        .select({ value: sql<string>`${column}`, name, calls: sql<number>`count(*) as calls` })
+        .select({
+          value: sql<string>`${column}`,
+          calls: sql<number>`count(*) as calls`,
+          newest: sql<number>`max(seq)`,
+        })
         .from(sql`calls indexed by ${index}`)
         .where(sql`${isIn(projectId, period)} and ${column} is not null`)
         .groupBy(column)
         .orderBy(sql`calls desc`, column)
         .limit(originsMax)
-    const [sources, agents] = await Promise.all([
-      countsOf(sql`source`, sql`calls_by_source`, sql`null`),
-      countsOf(sql`agent_id`, sql`calls_by_agent_id`, agentName),
-    ])
+    const bySource = await countsOf(sql`source`, sql`calls_by_source`)
+    const byAgent = await countsOf(sql`agent_id`, sql`calls_by_agent_id`)
+    const named = await this.#read(projectId)
+      .select({ seq: sql<number>`seq`, name: sql<string | null>`details ->> '$.agent.name'` })
+      .from(sql`call_details`)
+      .where(sql`seq in ${byAgent.map(({ newest }) => newest).concat(-1)}`)
+    const names = new Map(named.map(({ seq, name }) => [seq, name]))
+    const sources = bySource.map(({ value, calls }) => ({ value, name: null, calls }))
+    const agents = byAgent.map(({ value, calls, newest }) => ({
+      ...{ value, name: names.get(newest) ?? null, calls },
+    }))
     return { sources, agents }
   }
 

@@ -44,6 +44,27 @@ export const sourceSteps: Record<PlatformName, readonly string[]> = {
   ],
   dograh: [
     'Add a webhook node at the end of the workflow with the address, and the secret as its bearer token.',
-    'Use the template of the guide as its body.',
+    'Use this template as its body.',
   ],
 }
+
+/** What is pasted into the platform beside the address and the secret. */
+export const sourceTemplates: { readonly [Name in PlatformName]?: string } = {
+  dograh: JSON.stringify(
+    {
+      id: '{{workflow_run_id}}',
+      agent: '{{workflow_name}}',
+      calledAt: '{{call_time}}',
+      caller: '{{initial_context.caller_number}}',
+      called: '{{initial_context.called_number}}',
+      duration: '{{cost_info.call_duration_seconds}}',
+      disposition: '{{gathered_context.call_disposition}}',
+      analysis: '{{annotations}}',
+    },
+    null,
+    2,
+  ),
+}
+
+/** Platforms whose agents may ask for knowledge at the address of the source. */
+export const answersLookUps: readonly PlatformName[] = ['vapi', 'retell']

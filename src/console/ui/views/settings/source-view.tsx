@@ -1,10 +1,10 @@
-import { Button, Group, Skeleton } from '@mantine/core'
+import { Anchor, Button, Group, Skeleton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { setUpOf } from '../../../../sources/catalog.ts'
+import { type PlatformName, setUpOf } from '../../../../sources/catalog.ts'
 import type { SourceRecord } from '../../../../sources/sources.ts'
 import { api, unwrap } from '../../api.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
@@ -19,7 +19,7 @@ import { SourceFailures } from './source-failures.tsx'
 import { addressOf, sourceQuery, sourcesQuery } from './source-queries.ts'
 import { SourceSecret } from './source-secret.tsx'
 import { SourceState } from './source-state.tsx'
-import { sourceSteps } from './source-steps.ts'
+import { answersLookUps, sourceSteps, sourceTemplates } from './source-steps.ts'
 
 const route = getRouteApi('/p/$project/settings/sources/$source')
 
@@ -73,11 +73,13 @@ function Source() {
 
 function Connected({ source, project }: { source: SourceRecord; project: string }) {
   const { id, platform } = source
+  const template = sourceTemplates[platform]
   return (
     <div className="cb-forms">
       <Panel title="Events" aside={<SourceState source={source} />}>
         <Arrived source={source} project={project} />
       </Panel>
+      <SourceFailures source={source} project={project} />
       <Panel title={`Set up ${setUpOf(platform).label}`}>
         <div className="cb-stack">
           <div>
@@ -85,18 +87,46 @@ function Connected({ source, project }: { source: SourceRecord; project: string 
             <CodeBlock code={addressOf(id)} label="Copy address" wrap />
           </div>
           <SourceSecret source={source} project={project} />
-          <ol className="cb-steps">
+          <ol className="cb-source-steps">
             {sourceSteps[platform].map((step) => (
               <li key={step}>{step}</li>
             ))}
           </ol>
-          <p className="cb-dimmed">
-            More in the guide: <a href={`/docs/guide/sources#${platform}`}>Sources</a>.
-          </p>
+          {template !== undefined && <CodeBlock code={template} label="Copy template" />}
+          <Anchor href={`/docs/guide/sources#${platform}`}>{setUpOf(platform).label} in the guide</Anchor>
         </div>
       </Panel>
-      <SourceFailures source={source} project={project} />
+      <LookUps platform={platform} project={project} />
     </div>
+  )
+}
+
+/** How the agents of the platform search the knowledge during a call. */
+function LookUps({ platform, project }: { platform: PlatformName; project: string }) {
+  const { label } = setUpOf(platform)
+  if (answersLookUps.includes(platform)) {
+    return (
+      <Panel title="Knowledge during a call">
+        <p className="cb-dimmed">
+          {label} may ask at the same address: a tool with the parameter query is answered with passages of
+          this project's knowledge.
+        </p>
+      </Panel>
+    )
+  }
+  return (
+    <Panel title="Knowledge during a call">
+      <div className="cb-stack">
+        <p className="cb-dimmed">
+          Give {label} a tool that sends {'{"query": "…"}'} to this address, with a key of the scope Search in
+          its Authorization header. It is answered with passages of this project's knowledge.
+        </p>
+        <CodeBlock code={`${location.origin}/integrations/tool`} label="Copy address" wrap />
+        <PageLink to="/p/$project/settings/keys" params={{ project }} search={{ create: 'key' }}>
+          Create a search key
+        </PageLink>
+      </div>
+    </Panel>
   )
 }
 

@@ -90,7 +90,7 @@ const columns: Column<SourceRecord>[] = [
   {
     key: 'state',
     header: 'Last event',
-    width: '200px',
+    width: '232px',
     render: (row) => <SourceState source={row} />,
   },
   {
