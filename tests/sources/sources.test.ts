@@ -314,6 +314,19 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
     expect(await (await project.fetch('/v1/changes')).json()).toMatchObject({ data: [], hasMore: false })
   })
 
+  test('of a project takes its sources with it', async () => {
+    const project = await service.mintProject()
+    const word = newWord()
+    const { sources, projects, projectErasure } = service.services
+    const made = await sources.create(project.projectId, { platform: 'synthflow', secret: word })
+    await sources.create(project.projectId, { platform: 'synthflow', name: word })
+    await projects.delete(project.projectId)
+    await expect(sources.open(made.id)).rejects.toMatchObject({ code: 'not_found' })
+    expect((await sources.list()).filter(({ id }) => id === made.id)).toEqual([])
+    await projectErasure.finish()
+    expect(await findTraces(service.dataDir, tracesOfWord(word))).toEqual([])
+  })
+
   test('of failures happens after a week', async () => {
     let now = Date.now()
     const clock = await startService({ now: () => now, env: { ERASE_WITHIN_MS: '500' } })
