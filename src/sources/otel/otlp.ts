@@ -1,6 +1,5 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
-import { FieldFault } from '../event.ts'
-import { Fields, instantMax, isObject } from '../fields.ts'
+import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
 import type { Span } from './fact.ts'
 
 // https://opentelemetry.io/docs/specs/otlp and github.com/open-telemetry/opentelemetry-proto
