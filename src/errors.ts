@@ -15,6 +15,7 @@ export const errorStatus = {
   transcript_gap: 409,
   call_was_deleted: 410,
   item_was_deleted: 410,
+  item_has_changed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
   idempotency_key_in_use: 409,

@@ -9,6 +9,7 @@ import { addKnowledgeCommands } from './knowledge.ts'
 import { addPersonCommands } from './person.ts'
 import { addProjectCommands } from './project.ts'
 import type { Shell } from './shell.ts'
+import { addWebhookCommands } from './webhook.ts'
 
 /** Every command that there is. */
 export function commandLine(shell: Shell): Command {
@@ -23,6 +24,7 @@ export function commandLine(shell: Shell): Command {
   addCallsCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)
+  addWebhookCommands(program, shell)
   addBackupCommands(program, shell)
   addDoctorCommand(program, shell)
   return program

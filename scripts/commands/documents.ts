@@ -1,6 +1,7 @@
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { toItemName } from '../../src/knowledge/chunking/document-name.ts'
+import { documentName, toItemName } from '../../src/knowledge/chunking/document-name.ts'
+import type { NewItem } from '../../src/knowledge/schemas.ts'
 
 const extensions = ['.md', '.txt']
 
@@ -37,6 +38,42 @@ interface Visit {
   seen: Set<string>
   /** Whether it is named on the command line, and so must not be skipped silently. */
   isGiven: boolean
+}
+
+/**
+ * What an item of the file says. Each kind of file that can be read is read here.
+ * @throws when an item cannot hold the file's text
+ */
+export async function readItem(document: Document, bytesMax: number): Promise<NewItem> {
+  const text = await readText(document, bytesMax)
+  return { name: documentName(text) ?? document.name, text }
+}
+
+async function readText({ path, bytes }: Document, bytesMax: number): Promise<string> {
+  if (bytes > bytesMax) throw new Error(`has ${bytes} bytes; at most ${bytesMax} are accepted`)
+  const content = await readFile(path)
+  const text = decode(content)
+  if (text === null) throw new Error('is not valid UTF-8')
+  if (text.includes('\0')) throw new Error('holds U+0000, so it is not a text')
+  if (text.trim() === '' || !/\S/.test(text)) throw new Error('is blank')
+  return text
+}
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    // Not UTF-8.
+    return null
+  }
+}
+
+/** The same for one folder, which may be empty. @throws when it cannot be listed */
+export async function findInFolder(folder: string): Promise<Found> {
+  const found: Found = { documents: [], errors: [] }
+  const seen = new Set<string>()
+  for (const path of await children(folder)) await visit(path, { found, seen, isGiven: false })
+  return found
 }
 
 async function visit(path: string, { found, seen, isGiven }: Visit): Promise<void> {

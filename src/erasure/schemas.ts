@@ -19,7 +19,7 @@ export const ErasureReceipt = Type.Object(
     }),
     requestedAt: Type.String({
       format: 'date-time',
-      description: 'When it was deleted.',
+      description: 'When it was deleted, or the item last changed.',
       example: '2026-01-31T09:30:00.000Z',
     }),
     doneAt: Type.Unsafe<string | null>({

@@ -9,6 +9,7 @@ export const guidePages = [
   'finding',
   'changes',
   'clients',
+  'webhooks',
   'command-line',
   'deployment',
   'operating',

@@ -1,29 +1,52 @@
 import { Elysia } from 'elysia'
 import { byKey, callerContext } from '../http/caller.ts'
-import { answerTagged, type Tags } from '../http/conditional.ts'
+import { answerTagged, isForRecord, type Tags } from '../http/conditional.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
 import type { IdempotentCreates } from './idempotent-creates.ts'
+import type { ChangedItem, ItemChanges, Precondition } from './item-changes.ts'
 import { type ItemListRequest, type ItemSlices, readItemListRequest, toNextLink } from './item-list.ts'
 import type { Knowledge } from './knowledge.ts'
-import { NewItem, PreviewRequest, SearchRequest } from './schemas.ts'
+import { ItemChange, NewItem, PreviewRequest, SearchRequest } from './schemas.ts'
 import type { TimeShares } from './search/explain.ts'
 import type { Search } from './search/search.ts'
 
 interface KnowledgeRoutesOptions {
   knowledge: Knowledge
+  itemChanges: ItemChanges
   idempotentCreates: IdempotentCreates
   search: Search
   tags: Tags
   buffers: ResponseBuffers
 }
 
+/** What a handler sets of its answer. */
+interface Answer {
+  status?: number | string
+  headers: Record<string, string | number>
+}
+
 /** /v1/knowledge: what agents know, and how they find it. */
 export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
-  const { knowledge, idempotentCreates, search, tags, buffers } = options
+  const { knowledge, itemChanges, idempotentCreates, search, tags, buffers } = options
+  const isWanted =
+    (projectId: number, request: Request): Precondition =>
+    (changeSeq) =>
+      isForRecord(request, changeSeq === null ? null : tags.of(projectId, changeSeq))
+  const answerChanged = (
+    projectId: number,
+    { item, changeSeq, isIndexed, outcome }: ChangedItem,
+    set: Answer,
+  ) => {
+    set.status = outcome === 'created' ? 201 : 200
+    if (outcome === 'created') set.headers.location = `/v1/knowledge/${item.id}`
+    set.headers.etag = tags.of(projectId, changeSeq)
+    set.headers['callbook-index'] = isIndexed ? 'ready' : 'pending'
+    return item
+  }
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
     .get(
@@ -73,6 +96,22 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
         )
       },
       { detail: docs.getKnowledge },
+    )
+    .put(
+      '/:id',
+      async ({ caller: { projectId }, request, params, body, set }) => {
+        const wanted = isWanted(projectId, request)
+        return answerChanged(projectId, await itemChanges.put(projectId, params.id, body, wanted), set)
+      },
+      { parse: 'json', body: bodyOf(NewItem), detail: docs.replaceKnowledge },
+    )
+    .patch(
+      '/:id',
+      async ({ caller: { projectId }, request, params, body, set }) => {
+        const wanted = isWanted(projectId, request)
+        return answerChanged(projectId, await itemChanges.patch(projectId, params.id, body, wanted), set)
+      },
+      { parse: 'json', body: bodyOf(ItemChange), detail: docs.changeKnowledge },
     )
     .delete('/:id', ({ caller, params }) => knowledge.delete(caller.projectId, params.id, byKey(caller)), {
       detail: docs.deleteKnowledge,

@@ -6,6 +6,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
+import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
@@ -15,6 +16,7 @@ import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
 import { Background } from '../threads/background.ts'
+import type { WebhookSender } from '../webhooks/sender.ts'
 
 const retryMs = 2_000
 
@@ -26,6 +28,7 @@ interface LifecycleOptions {
   projects: Projects
   follower: Follower
   indexer: Indexer
+  earlyEmbedder: EarlyEmbedder
   index: VectorIndex
   search: Search
   textThreads: TextThreads
@@ -35,6 +38,7 @@ interface LifecycleOptions {
   sweeper: Sweeper
   metrics: Metrics
   changeWatch: ChangeWatch
+  webhookSender: WebhookSender
   /** Whether to take over the folder when its owner ends. */
   takesFolder: boolean
 }
@@ -108,12 +112,15 @@ export class Lifecycle {
 
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
-    const { owner, database, follower, indexer, index, search, textThreads } = this.#options
-    const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch } = this.#options
+    const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads } = this.#options
+    const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch, webhookSender } =
+      this.#options
     owner.stopWaiting()
+    await webhookSender.close()
     await changeWatch.close()
     await follower.close()
     search.close()
+    earlyEmbedder.close()
     metrics.close()
     // No run begins from now on. They wait for each other, so they are aborted together.
     const aborted = [this.#owning, projectErasure, erasure, sweeper].map((part) => part.close())
@@ -130,12 +137,13 @@ export class Lifecycle {
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
     const { database, projects, indexer, index, wordBacklog } = this.#options
-    const { erasure, projectErasure, sweeper, log } = this.#options
+    const { erasure, projectErasure, sweeper, webhookSender, log } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
+      () => webhookSender.start(),
       () => projectErasure.schedule(),
       async () => {
         await erasure.finish()

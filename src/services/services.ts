@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
+import { compileIpRules } from '../auth/ip-rules.ts'
 import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
@@ -9,6 +10,7 @@ import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
 import { ChangeTags } from '../db/change-tags.ts'
+import { Lease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
@@ -16,17 +18,24 @@ import { Erasure } from '../erasure/erasure.ts'
 import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
+import { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
 import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
 import { IndexedItems } from '../knowledge/indexed-items.ts'
 import { countPending, Indexer } from '../knowledge/indexer.ts'
+import { ItemChanges } from '../knowledge/item-changes.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { Addresses } from '../webhooks/addresses.ts'
+import { Messages } from '../webhooks/message.ts'
+import { WebhookQueue } from '../webhooks/queue.ts'
+import { WebhookSender } from '../webhooks/sender.ts'
+import { Webhooks } from '../webhooks/webhooks.ts'
 import { createConsole } from './console.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
@@ -96,15 +105,24 @@ export async function openServices({
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
+  const earlyEmbedder = new EarlyEmbedder({ embedder, log })
+  const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const calls = new Calls({ ...common, erasure })
+  const allowPrivate = config.webhookAllowPrivate
+  const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
+  const queue = new WebhookQueue(common)
+  const webhooks = new Webhooks({ ...common, queue, addresses })
+  const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
+  const lease = database.isLocal ? null : new Lease(write, 'webhooks')
+  const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
   const lifecycle = new Lifecycle({
-    ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
-    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch },
+    ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
+    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, indexer, index, search, textThreads, calls, changeWatch },
+    ...{ knowledge, itemChanges, indexer, index, search, textThreads, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),

@@ -49,6 +49,8 @@ const expectedStatuses: Record<string, string> = {
   'GET /v1/knowledge': `200 304 ${keyed}`,
   'POST /v1/knowledge': `201 409 410 413 415 422 507 ${keyed}`,
   'GET /v1/knowledge/{id}': `200 304 404 405 ${keyed}`,
+  'PUT /v1/knowledge/{id}': `200 201 404 405 412 413 415 507 ${keyed}`,
+  'PATCH /v1/knowledge/{id}': `200 404 405 412 413 415 507 ${keyed}`,
   'DELETE /v1/knowledge/{id}': `200 404 405 507 ${keyed}`,
   'POST /v1/knowledge/preview': `200 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 413 415 ${keyed}`,
@@ -119,7 +121,7 @@ describe('the OpenAPI document', () => {
 
   test('offers only JSON where only JSON is served, and problem+json for every error but those of protocols', () => {
     for (const operation of operations) {
-      const takesBody = operation.method === 'POST' || operation.method === 'PUT'
+      const takesBody = ['POST', 'PUT', 'PATCH'].includes(operation.method)
       const type = operation.operationId === 'ingestCalls' ? 'application/x-ndjson' : 'application/json'
       expect(Object.keys(requestContentOf(operation))).toEqual(takesBody ? [type] : [])
       for (const status of Object.keys(operation.responses)) {
@@ -338,6 +340,8 @@ describe('real answers', () => {
       ['createKnowledge', 'POST', '/v1/knowledge'],
       ['previewKnowledge', 'POST', '/v1/knowledge/preview'],
       ['searchKnowledge', 'POST', '/v1/knowledge/search'],
+      ['replaceKnowledge', 'PUT', '/v1/knowledge/some-id'],
+      ['changeKnowledge', 'PATCH', '/v1/knowledge/some-id'],
       ['ingestCall', 'PUT', '/ingest/calls/some-id'],
       ['answerVapiKnowledge', 'POST', '/integrations/vapi/knowledge'],
       ['answerVapiToolCalls', 'POST', '/integrations/vapi/tool'],

@@ -5,7 +5,15 @@ import { modelText } from '../../../src/knowledge/protocols/model-text.ts'
 import { toDocument, toResult } from '../../../src/knowledge/protocols/vapi.ts'
 
 const text = '---\ntitle: Reset\nredirect_from:\n  - /old\n---\n\nOpen the settings.\n\n---\na: b\n---\n'
-const hit = { itemId: 'kn_1', name: 'Reset', heading: null, text, position: 0, score: 1 }
+const hit = {
+  itemId: 'kn_1',
+  name: 'Reset',
+  heading: null,
+  text,
+  position: 0,
+  score: 1,
+  matched: { keyword: true, vector: true },
+}
 
 test('front matter is left out where a document begins, and nothing else', () => {
   const rest = 'Open the settings.\n\n---\na: b\n---\n'
