@@ -19,6 +19,7 @@ export const errorStatus = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   idempotency_key_in_use: 409,
+  file_cannot_be_read: 422,
   idempotency_key_reused: 422,
   rate_limited: 429,
   internal: 500,

@@ -234,6 +234,27 @@ export const callDetails = sqliteTable('call_details', {
   metadata: text(),
 })
 
+/** What the spans of a voice session have said of its call so far: see src/sources/otel/sessions.ts. */
+export const callSessions = sqliteTable(
+  'call_sessions',
+  {
+    projectId: projectId(),
+    traceId: text('trace_id').notNull(),
+    framework: text().notNull(),
+    /** A trigger deletes the session with this call. Null until the session names it. */
+    callId: text('call_id'),
+    /** JSON: what is kept of each span, by its id. */
+    facts: text().notNull(),
+    /** When to complete the call unless more spans come; null when it is completed. */
+    dueAt: integer('due_at'),
+  },
+  (table) => [
+    uniqueIndex('call_sessions_by_trace').on(table.projectId, table.traceId),
+    index('call_sessions_by_call').on(table.projectId, table.callId),
+    index('call_sessions_due').on(table.dueAt).where(sql`due_at is not null`),
+  ],
+)
+
 /**
  * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its
  * own key down to the key of the next older range of its level; the newest range of a level is keyed above all calls.

@@ -6,6 +6,8 @@ import { foldText, stemOf } from '../text/words.ts'
 /** The guide's pages, in the order in which they are read. */
 export const guidePages = [
   'agents',
+  'opentelemetry',
+  'files',
   'finding',
   'changes',
   'clients',

@@ -57,6 +57,7 @@ const explanations: Record<ErrorCode, string> = {
     'Unsupported media type. Send <code>Content-Type: application/json</code>, in UTF-8 and not compressed.',
   idempotency_key_in_use:
     'Request with this Idempotency-Key is still running. Send it again after <code>Retry-After</code> seconds.',
+  file_cannot_be_read: 'File cannot be read. <code>detail</code> says why; the file needs a change first.',
   idempotency_key_reused:
     'Idempotency-Key was used with another body. Use a new key for each create, and the same one for its retries.',
   rate_limited: 'Too many requests. Wait for <code>Retry-After</code> seconds.',

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { type FieldError, invalidRequest } from '../errors.ts'
-import type { RequestContexts } from './request-context.ts'
+import type { RequestContext, RequestContexts } from './request-context.ts'
 
 const namesMax = 20
 const nameCharsMax = 100
@@ -57,8 +57,18 @@ export function ignoredNames({ contexts, routes }: IgnoredNamesOptions) {
     const unknown = unknownIn(taken, start < 0 ? '' : request.url.slice(start + 1), body)
     if (unknown.length === 0) return
     if (isStrict(request)) throw invalidRequest(unknown.map(toError))
-    context.headers = { ...context.headers, 'Callbook-Ignored': unknown.map(({ field }) => field).join(', ') }
+    tellIgnored(
+      context,
+      unknown.map(({ field }) => field),
+    )
   })
+}
+
+/** Names fields that nobody reads in the headers of the answer. */
+export function tellIgnored(context: RequestContext, fields: readonly string[]): void {
+  if (fields.length === 0) return
+  const { 'Callbook-Ignored': told = [] } = context.headers ?? {}
+  context.headers = { ...context.headers, 'Callbook-Ignored': [told, fields].flat().join(', ') }
 }
 
 /** Whether the client wants names that are not known to be refused. */

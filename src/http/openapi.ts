@@ -302,6 +302,6 @@ function problemAnswer(status: number, { description, code, title }: ErrorStatus
 }
 
 /** Our schemas are written in OpenAPI 3.0's dialect of JSON Schema, which TypeBox's types do not know. */
-function asOpenApi(schema: TSchema): OpenAPIV3.SchemaObject {
+export function asOpenApi(schema: TSchema): OpenAPIV3.SchemaObject {
   return schema as OpenAPIV3.SchemaObject
 }

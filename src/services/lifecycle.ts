@@ -7,6 +7,7 @@ import type { Erasure } from '../erasure/erasure.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
 import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
+import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
@@ -15,6 +16,7 @@ import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
+import type { CallSessions } from '../sources/otel/sessions.ts'
 import { Background } from '../threads/background.ts'
 import type { WebhookSender } from '../webhooks/sender.ts'
 
@@ -32,12 +34,14 @@ interface LifecycleOptions {
   index: VectorIndex
   search: Search
   textThreads: TextThreads
+  files: FileReader
   wordBacklog: WordBacklog
   erasure: Erasure
   projectErasure: ProjectErasure
   sweeper: Sweeper
   metrics: Metrics
   changeWatch: ChangeWatch
+  callSessions: CallSessions
   webhookSender: WebhookSender
   /** Whether to take over the folder when its owner ends. */
   takesFolder: boolean
@@ -112,13 +116,15 @@ export class Lifecycle {
 
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
-    const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads } = this.#options
+    const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads, files } =
+      this.#options
     const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch, webhookSender } =
       this.#options
     owner.stopWaiting()
     await webhookSender.close()
     await changeWatch.close()
     await follower.close()
+    await this.#options.callSessions.close()
     search.close()
     earlyEmbedder.close()
     metrics.close()
@@ -128,6 +134,7 @@ export class Lifecycle {
     const indexSaved = index.close()
     await indexer.close()
     await textThreads.close()
+    await files.close()
     await wordBacklog.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()
@@ -143,6 +150,7 @@ export class Lifecycle {
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
+      () => this.#options.callSessions.start(),
       () => webhookSender.start(),
       () => projectErasure.schedule(),
       async () => {

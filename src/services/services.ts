@@ -19,6 +19,7 @@ import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
 import { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
+import { FileReader } from '../knowledge/files/file-reader.ts'
 import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
@@ -31,6 +32,7 @@ import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { CallSessions } from '../sources/otel/sessions.ts'
 import { Addresses } from '../webhooks/addresses.ts'
 import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
@@ -83,6 +85,7 @@ export async function openServices({
 
   const metrics = new Metrics()
   const textThreads = new TextThreads()
+  const files = new FileReader()
   const embedder = await createEmbedder({ config, metrics, database, textThreads })
   const index = openVectorIndex({
     readsAt: database.readsAt,
@@ -108,6 +111,8 @@ export async function openServices({
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const calls = new Calls({ ...common, erasure })
+  const ingest = new Ingest(common)
+  const callSessions = new CallSessions({ ...common, ingest })
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue(common)
@@ -117,18 +122,19 @@ export async function openServices({
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
-    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
+    ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
+    callSessions,
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, itemChanges, indexer, index, search, textThreads, calls, changeWatch, webhooks },
+    ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
-    ingest: new Ingest(common),
+    ...{ ingest, callSessions },
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),

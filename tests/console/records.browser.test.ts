@@ -7,6 +7,7 @@ import { findings } from '../support/accessibility.ts'
 import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
+import { makeDocx, paragraph } from '../support/files.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 setDefaultTimeout(90_000)
@@ -162,11 +163,12 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
         file('a.txt', 'We open at nine.'),
         file('b.md', '# Prices\n\nA coffee is 2 euros.'),
         file('c.txt', new Uint8Array([0x63, 0xe9])),
-        file('d.pdf', '%PDF'),
+        file('d.png', 'PNG'),
+        file('e.docx', makeDocx(paragraph('We close at five.'))),
       ])
-    await page.getByText('Imported 2 of 4, 2 failed').waitFor()
-    await page.getByText('The file is not UTF-8 text.').waitFor()
-    await page.getByText('Only .md and .txt files can be read.').waitFor()
+    await page.getByText('Imported 3 of 5, 2 failed').waitFor()
+    await page.getByText('The file is not valid UTF-8.').waitFor()
+    await page.getByText('Send .md, .txt').waitFor()
     await page.getByRole('row').filter({ hasText: 'Prices' }).waitFor()
 
     await page.keyboard.press('Escape')

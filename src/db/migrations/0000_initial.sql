@@ -68,6 +68,19 @@ CREATE TABLE `call_ranges` (
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `call_sessions` (
+	`project_id` integer NOT NULL,
+	`trace_id` text NOT NULL,
+	`framework` text NOT NULL,
+	`call_id` text,
+	`facts` text NOT NULL,
+	`due_at` integer,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `call_sessions_by_trace` ON `call_sessions` (`project_id`,`trace_id`);--> statement-breakpoint
+CREATE INDEX `call_sessions_by_call` ON `call_sessions` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE INDEX `call_sessions_due` ON `call_sessions` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `call_values` (
 	`project_id` integer NOT NULL,
 	`value` text NOT NULL,
@@ -490,6 +503,9 @@ CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_lis
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
 END;--> statement-breakpoint
+CREATE TRIGGER `calls_delete_sessions` AFTER DELETE ON `calls` BEGIN
+	DELETE FROM `call_sessions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
+END;--> statement-breakpoint
 -- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
 CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`
 WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
@@ -537,6 +553,13 @@ WHEN old.`change_seq` <> new.`change_seq`
 			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, '"knowledge.changed"') > 0;
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.ready', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'item'
+			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, '"knowledge.ready"') > 0
+		AND NOT EXISTS (SELECT 1 FROM `chunks` WHERE `item_seq` = new.`seq` AND `embedding_space` IS NULL);
 END;--> statement-breakpoint
 CREATE TRIGGER `chunks_update_events` AFTER UPDATE OF `embedding_space` ON `chunks`
 WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
@@ -553,7 +576,7 @@ WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
 END;--> statement-breakpoint
 -- From here on, what waits of the record is sent as deleted.
 CREATE TRIGGER `erasures_insert_events` AFTER INSERT ON `erasures`
-WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
+WHEN new.`kind` <> 'text' AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
 	UPDATE `webhook_queue` SET `ref` = new.`id_hash` WHERE `record` = new.`record` AND `kind` = new.`kind`;
 	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `ref`, `event`, `seq`, `at`, `due_at`)
 	SELECT `id`, new.`kind`, new.`record`, new.`id_hash`,
