@@ -14,7 +14,7 @@ const anyMembers = {
 /** Members of a schema or a media type that hold plain values, not schemas. */
 const values = new Set(['example', 'examples', 'default', 'enum', 'required'])
 /** Others' protocols. Nobody writes a client for them, nor for what monitors ask, so no class is made of their bodies. */
-const protocols = 'Integrations'
+const protocols = ['Integrations', 'Ingest']
 const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
 
 /**
@@ -33,7 +33,9 @@ export function completeDocument(made: object): Json {
       operation.parameters = operation.parameters.filter(
         (parameter) => asObject(parameter)['x-documented'] !== false,
       )
-    const hasClasses = asArray(operation.security).length > 0 && !asArray(operation.tags).includes(protocols)
+    const hasClasses =
+      asArray(operation.security).length > 0 &&
+      !asArray(operation.tags).some((tag) => protocols.includes(String(tag)))
     for (const content of contentsOf([operation.requestBody])) addExample(content, false)
     for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
     addHeaders(operation, path.startsWith('/v1/') && scopeOf(method, path) !== 'full')
