@@ -88,6 +88,28 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     expect((await project.fetch('/v1/calls/own-59')).status).toBe(404)
   })
 
+  test('calls are found by what is typed under a filter, and a wrong duration is refused', async () => {
+    const page = await openTab('calls?text=order')
+    await page.getByRole('button', { name: 'Duration' }).click()
+    const form = page.getByRole('dialog', { name: 'Duration' })
+    await form.getByLabel('At least, in seconds').fill('long')
+    await form.getByRole('button', { name: 'Apply' }).click()
+    await form.getByText('Type a number of seconds').waitFor()
+    await form.getByLabel('At least, in seconds').fill('50')
+    await form.getByLabel('At most, in seconds').fill('50.5')
+    await form.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('50 to 50.5 s').waitFor()
+    await page.waitForURL(/minDuration=.*50.*maxDuration=.*50\.5/)
+    await page.locator('a[href*="/calls/own-10"]').first().waitFor()
+    await page.locator('a[href*="/calls/own-11"]').first().waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Clear Duration' }).click()
+    await page.getByRole('button', { name: 'Agent' }).click()
+    await page.getByLabel('Id of the agent').fill('nobody')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/agentId=nobody/)
+    await page.locator('a[href*="/calls/own-10"]').first().waitFor({ state: 'detached' })
+  })
+
   test('a Markdown file is dropped, previewed, saved, and found in the playground', async () => {
     const page = await openTab('knowledge/new')
     const text =
