@@ -7,6 +7,7 @@ import { foldText, stemOf } from '../text/words.ts'
 export const guidePages = [
   'agents',
   'finding',
+  'knowledge',
   'changes',
   'command-line',
   'deployment',
