@@ -133,12 +133,14 @@ describe('a key is judged before anything else about a request', () => {
       'GET /v1/key',
       'GET /v1/knowledge',
       'GET /v1/knowledge/some-id',
+      'PATCH /v1/knowledge/some-id',
       'POST /ingest/calls',
       'POST /mcp',
       'POST /v1/knowledge',
       'POST /v1/knowledge/preview',
       'POST /v1/knowledge/search',
       'PUT /ingest/calls/some-id',
+      'PUT /v1/knowledge/some-id',
     ])
   })
 
@@ -159,7 +161,7 @@ describe('a key is judged before anything else about a request', () => {
       // Takes lines, not one JSON value.
       if (path === '/ingest/calls') continue
       const answer = await request(path, `Bearer ${(await makeKey(kind)).key}`, { method })
-      const expected = method === 'POST' || method === 'PUT' ? 400 : path.includes('some-id') ? 404 : 200
+      const expected = ['POST', 'PUT', 'PATCH'].includes(method) ? 400 : path.includes('some-id') ? 404 : 200
       expect([method, path, answer.status]).toEqual([method, path, expected])
     }
   })
