@@ -5,7 +5,18 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const features = [
-  ...['audit', 'auth', 'projects', 'calls', 'knowledge', 'erasure', 'changes', 'console', 'sources'],
+  ...[
+    'audit',
+    'auth',
+    'projects',
+    'calls',
+    'knowledge',
+    'erasure',
+    'changes',
+    'console',
+    'sources',
+    'webhooks',
+  ],
 ]
 /** The filters of calls are still on their way to src/calls. */
 const leaving = 'src/console/schemas.ts'

@@ -10,6 +10,7 @@ import { addPersonCommands } from './person.ts'
 import { addProjectCommands } from './project.ts'
 import type { Shell } from './shell.ts'
 import { addSourceCommands } from './source.ts'
+import { addWebhookCommands } from './webhook.ts'
 
 /** Every command that there is. */
 export function commandLine(shell: Shell): Command {
@@ -25,6 +26,7 @@ export function commandLine(shell: Shell): Command {
   addCallsCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)
+  addWebhookCommands(program, shell)
   addBackupCommands(program, shell)
   addDoctorCommand(program, shell)
   return program

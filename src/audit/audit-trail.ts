@@ -32,6 +32,12 @@ export type AuditAction =
   | 'project_deleted'
   | 'call_deleted'
   | 'item_deleted'
+  | 'webhook_created'
+  | 'webhook_secret_rotated'
+  | 'webhook_removed'
+  | 'webhook_enabled'
+  | 'webhook_switched_off'
+  | 'webhook_replayed'
 
 /** An event as people read it. */
 export interface AuditRow {

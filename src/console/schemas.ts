@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type KeyScope, keyScopes } from '../identity.ts'
+import { NewItem } from '../knowledge/schemas.ts'
 
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
 
@@ -31,6 +32,9 @@ export const NewName = Type.Object({ name: Text(200) })
 
 /** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
+
+/** `changeSeq` is that of the item as it was read. */
+export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
 
 export const NewKey = Type.Object({
   name: Type.String(),

@@ -7,8 +7,12 @@ import { foldText, stemOf } from '../text/words.ts'
 export const guidePages = [
   'agents',
   'sources',
+  'opentelemetry',
+  'files',
   'finding',
   'changes',
+  'clients',
+  'webhooks',
   'command-line',
   'deployment',
   'operating',

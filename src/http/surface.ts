@@ -27,10 +27,14 @@ export interface Surface {
 export interface Protocol {
   /** Such as `/integrations/other`: the path itself and everything below it. */
   readonly prefix: string
+  /** `ingest` where ingest keys open it; by default API keys that may search do. */
+  readonly keyKind?: 'ingest'
   /** The value to judge instead of the Authorization header, where the key may also come another way. */
   authorizationOf?(headers: Headers): string | null
   /** The JSON body of an error. Its status and headers are the same everywhere. */
   errorBody(error: AppError): object
+  /** The whole answer of an error, where another body than JSON or another status is wanted. */
+  errorAnswer?(error: AppError, request: Request): Response
 }
 
 export type SurfaceOf = (method: string, path: string) => Surface
@@ -52,7 +56,7 @@ const scopes: ReadonlyMap<string, KeyScope> = new Map([
 ])
 
 /** The scope that a key needs for a request under /v1. A route that nobody lists can only be too strict. */
-function scopeOf(method: string, path: string): KeyScope {
+export function scopeOf(method: string, path: string): KeyScope {
   // The router accepts one slash more at the end of a path.
   const bare = path.endsWith('/') ? path.slice(0, -1) : path
   return scopes.get(`${method} ${bare}`) ?? (isSafe(method) ? 'read' : 'full')
@@ -81,11 +85,15 @@ export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptio
     search: live('search'),
   }
   const agents: Surface = { ...ofScope.search, isForPages: false }
+  const ingest: Surface = { ...open, keyKind: 'ingest' }
   const keyed: readonly { prefix: string; surface: Surface }[] = [
     // Platforms sign what they send: see src/sources.
     { prefix: '/ingest/from', surface: { ...open, isForSources: true } },
-    { prefix: '/ingest', surface: { ...open, keyKind: 'ingest' } },
-    ...protocols.map((protocol) => ({ prefix: protocol.prefix, surface: { ...agents, protocol } })),
+    ...protocols.map((protocol) => ({
+      prefix: protocol.prefix,
+      surface: { ...(protocol.keyKind === 'ingest' ? ingest : agents), protocol },
+    })),
+    { prefix: '/ingest', surface: ingest },
     { prefix: '/integrations', surface: agents },
     { prefix: '/mcp', surface: agents },
   ]

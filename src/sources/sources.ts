@@ -235,8 +235,8 @@ export class Sources {
   erasing(projectId: number, id: string): SQL {
     const { recordHash, now } = this.#options
     return sql`
-      insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
-      select ${projectId}, 'source', ${recordHash(projectId, 'source', id)}, change_seq, ${now()}
+      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+      select ${projectId}, 'source', ${recordHash(projectId, 'source', id)}, 0, change_seq, ${now()}
       from ${projects} where id = ${projectId}
       on conflict (project_id, kind, id_hash) do update set requested_at = excluded.requested_at, done_at = null`
   }

@@ -58,6 +58,7 @@ const levels: Record<string, Level> = {
   'GET /projects/:project/knowledge': 'members',
   'POST /projects/:project/knowledge': 'members',
   'POST /projects/:project/knowledge/preview': 'members',
+  'POST /projects/:project/knowledge/read': 'members',
   'POST /projects/:project/knowledge/search': 'members',
   'GET /projects/:project/knowledge/:id': 'members',
   'GET /projects/:project/knowledge/:id/chunks': 'members',

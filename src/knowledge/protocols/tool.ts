@@ -1,8 +1,7 @@
 import { AppError } from '../../errors.ts'
-import { contextLine } from '../chunking/chunks.ts'
+import { embeddedText } from '../chunking/chunks.ts'
 import type { SearchHit } from '../schemas.ts'
 import { faultsSentence } from './error-sentence.ts'
-import { modelText } from './model-text.ts'
 import { parametersOf } from './vapi.ts'
 import type { LookUpOptions } from './vapi-answers.ts'
 
@@ -34,7 +33,7 @@ export async function answerTool(
 }
 
 function toText(hits: SearchHit[]): string {
-  const passages = hits.map((hit) => `${contextLine(hit.name, hit.heading)}\n${modelText(hit)}`)
+  const passages = hits.map((hit) => embeddedText(hit.name, hit))
   const text = passages.join('\n\n').trim()
   return text === '' ? 'Nothing was found.' : text.slice(0, resultCharsMax).toWellFormed()
 }

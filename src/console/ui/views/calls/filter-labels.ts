@@ -4,7 +4,7 @@ import { catalog } from '../../../../sources/catalog.ts'
 /** The others are set by the address alone, or together with one of these. */
 type FilterWithPill = Extract<
   CallFilter,
-  { kind: 'choice' | 'value' | 'equal' | 'flag' | 'digits' } | { name: 'from' }
+  { kind: 'choice' | 'value' | 'flag' | 'digits' | 'least' | 'equal' | 'label' } | { name: 'from' }
 >
 
 /** What the console calls a filter. */
@@ -13,10 +13,12 @@ export const filterLabels: Record<FilterWithPill['name'], string> = {
   evaluation: 'Evaluation',
   isEngaged: 'Engaged',
   from: 'Date',
+  minDuration: 'Duration',
   number: 'Number',
   endedReason: 'Ended',
   source: 'Source',
   agentId: 'Agent',
+  label: 'Label',
 }
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {

@@ -1,12 +1,11 @@
-import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { type CallFilter, noValue, type ValueFilter } from '../../../../calls/filters.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import type { ChosenFilters, FilterChange } from './chosen-filters.ts'
 import { DateFilter } from './date-filter.tsx'
 import { dateRangeLabel, rangeToDays } from './date-range.ts'
+import { FilterForm, type TypedFilter } from './filter-form.tsx'
 import { filterLabels, valueLabel } from './filter-labels.ts'
 import { ChoicePill, FormPill } from './pill.tsx'
 
@@ -40,8 +39,10 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
       return filter.name === 'from' ? <DatePill {...chosen} /> : null
+    case 'least':
     case 'digits':
-      return <NumberPill {...chosen} />
+    case 'label':
+      return <TypedPill name={filter.name} {...chosen} />
     default:
       return null
   }
@@ -91,14 +92,47 @@ function DatePill({ filters, onChange }: ChosenProps) {
   )
 }
 
-function NumberPill({ filters: { number }, onChange }: ChosenProps) {
+const seconds = { inputMode: 'decimal', pattern: /^\d+(\.\d+)?$/, fault: 'Type a number of seconds' } as const
+
+/** What is typed under each pill. */
+const typedFilters: Record<
+  'number' | 'minDuration' | 'source' | 'agentId' | 'label',
+  readonly TypedFilter[]
+> = {
+  number: [
+    {
+      name: 'number',
+      label: 'Caller’s or called number',
+      description: 'The first digits, with the country’s code, or the last ones',
+      placeholder: '+1 555 01',
+      inputMode: 'tel',
+      pattern: /\d/,
+      fault: 'Type some digits of the number',
+    },
+  ],
+  minDuration: [
+    { name: 'minDuration', label: 'At least, in seconds', ...seconds },
+    { name: 'maxDuration', label: 'At most, in seconds', ...seconds },
+  ],
+  source: [{ name: 'source', label: 'Platform that sent the call', placeholder: 'vapi' }],
+  agentId: [{ name: 'agentId', label: 'Id of the agent', placeholder: 'front-desk' }],
+  label: [{ name: 'label', label: 'Label of the call', placeholder: 'billing' }],
+}
+
+function TypedPill({ name, filters, onChange }: { name: keyof typeof typedFilters } & ChosenProps) {
+  const fields = typedFilters[name]
   return (
-    <FormPill label={filterLabels.number} chosen={number} onClear={() => onChange({ number: undefined })}>
+    <FormPill
+      label={filterLabels[name]}
+      chosen={chosenText(name, filters)}
+      onClear={() => onChange(Object.fromEntries(fields.map((field) => [field.name, undefined])))}
+    >
       {(close) => (
-        <NumberForm
-          number={number ?? ''}
-          onApply={(typed) => {
-            onChange({ number: typed || undefined })
+        <FilterForm
+          fields={fields}
+          filters={filters}
+          onApply={(change) => {
+            onChange(change)
             close()
           }}
         />
@@ -107,30 +141,9 @@ function NumberPill({ filters: { number }, onChange }: ChosenProps) {
   )
 }
 
-function NumberForm({ number, onApply }: { number: string; onApply: (number: string) => void }) {
-  const [typed, setTyped] = useState(number)
-  const [isRefused, setIsRefused] = useState(false)
-  const apply = (event: FormEvent) => {
-    event.preventDefault()
-    if (typed.trim() && !/\d/.test(typed)) setIsRefused(true)
-    else onApply(typed.trim())
-  }
-  return (
-    <form className="cb-calls-number" onSubmit={apply}>
-      <TextInput
-        label="Caller’s or called number"
-        description="The first digits, with the country’s code, or the last ones"
-        placeholder="+1 555 01"
-        error={isRefused && 'Type some digits of the number'}
-        inputMode="tel"
-        maxLength={40}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-        data-autofocus
-      />
-      <Button type="submit" size="xs">
-        Apply
-      </Button>
-    </form>
-  )
+function chosenText(name: keyof typeof typedFilters, filters: ChosenFilters): string | undefined {
+  if (name !== 'minDuration') return filters[name]
+  const { minDuration: least, maxDuration: most } = filters
+  if (least === undefined) return most && `up to ${most} s`
+  return most === undefined ? `from ${least} s` : `${least} to ${most} s`
 }

@@ -28,4 +28,10 @@ export const actionWords: Record<AuditAction, string> = {
   project_deleted: 'Project deleted',
   call_deleted: 'Call deleted',
   item_deleted: 'Knowledge item deleted',
+  webhook_created: 'Webhook created',
+  webhook_secret_rotated: 'Webhook secret rotated',
+  webhook_removed: 'Webhook removed',
+  webhook_enabled: 'Webhook switched on',
+  webhook_switched_off: 'Webhook switched off',
+  webhook_replayed: 'Webhook replayed',
 }
