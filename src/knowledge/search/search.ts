@@ -3,6 +3,7 @@ import type { StoreOf } from '../../db/store.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
+import { withLabels } from '../chunking/passage-text.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorIndex } from '../index/vector-index.ts'
 import type { SearchHit, SearchRequest } from '../schemas.ts'
@@ -177,5 +178,5 @@ function candidatesFor(limit: number): number {
 }
 
 function toHit({ passage: { itemId, name, heading, text, position }, score }: MergedPassage): SearchHit {
-  return { itemId, name, heading, text, position, score }
+  return { itemId, name, heading, text: withLabels(text), position, score }
 }
