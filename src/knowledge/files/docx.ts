@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { DOMParser, parseHTML } from 'linkedom'
 import mammoth from 'mammoth'
 import type { Converted } from './file-text.ts'
