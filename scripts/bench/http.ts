@@ -10,6 +10,7 @@ import { benchPage } from './pages.ts'
 import { runSuite } from './runner.ts'
 import { benchHour, benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
+import { benchSources } from './sources.ts'
 import { benchStart } from './starting.ts'
 import { benchWriting } from './writing.ts'
 
@@ -30,6 +31,7 @@ await runSuite({
     { name: 'console', run: benchConsole },
     { name: 'writing', run: benchWriting },
     { name: 'append', run: benchAppend },
+    { name: 'sources', run: benchSources },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
     { name: 'scale', run: benchScale, isLarge: true },

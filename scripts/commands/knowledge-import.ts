@@ -75,7 +75,7 @@ export class KnowledgeImport {
   }
 
   async #store(document: Document, known: Set<string>): Promise<void> {
-    const item = this.#check(await readItem(document, this.#services.config.knowledgeTextBytesMax))
+    const item = this.#check(await readItem(this.#services, document))
     if (known.has(contentKey(item.name, sha256(item.text)))) {
       this.#summary.unchanged++
       return

@@ -92,7 +92,7 @@ export class KnowledgeSync {
 
   async #put(document: Document): Promise<void> {
     const { services, projectId } = this.#options
-    const item = this.#check(await readItem(document, services.config.knowledgeTextBytesMax))
+    const item = this.#check(await readItem(services, document))
     const { outcome } = await services.itemChanges.put(projectId, this.#idOf(document), item)
     this.#summary[outcome]++
   }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { readableFiles } from '../../src/knowledge/files/file-kind.ts'
 import type { ImportSummary } from './knowledge-import.ts'
 import type { SyncSummary } from './knowledge-sync.ts'
 import { counted, shown } from './sentences.ts'
@@ -10,9 +11,9 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
   knowledge
     .command('import')
     .description(
-      'Import .md and .txt files and folders of them, except names that start with a dot. An item is named after ' +
-        'its first heading (or its front matter’s title when that heading is not of the first level), else after ' +
-        'the file. A file that is stored already, with the same name and text, is skipped.',
+      `Import ${readableFiles}, and folders of them, except names that start with a dot. An item is named after the ` +
+        'title of its file (in Markdown: that of the front matter, else the first heading), else after the file. A ' +
+        'file that is stored already, with the same name and text, is skipped.',
     )
     .argument('<path...>', 'files and folders')
     .requiredOption('--project <project>', 'id or name of the project')

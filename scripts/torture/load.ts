@@ -100,6 +100,8 @@ export class Load {
     model.count('appendTranscript' in body ? 'transcripts appended' : 'calls written')
     known.now = state
     delete known.maybe
+    const changes = model.completedChanges.get(id) ?? 0
+    if (changes > 0 || 'status' in body) model.completedChanges.set(id, changes + 1)
   }
 
   async #rewriteDeleted(id: string): Promise<void> {
@@ -266,6 +268,7 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
   const details = { agent: { id: marker }, timeline: [{ atSeconds: duration, kind: 'other', text: marker }] }
   return {
     body: {
+      ...(chance.happens(0.2) ? { status: 'completed' } : {}),
       duration,
       summary,
       transcript: turns,

@@ -33,6 +33,8 @@ export class Model {
   readonly unansweredItems = new Map<string, ItemState & { marker: string }>()
   /** Keys, in use (true) or revoked (false). */
   readonly keys = new Map<string, Known<boolean> & { id: string }>()
+  /** Acknowledged changes of completed calls, the completion among them. */
+  readonly completedChanges = new Map<string, number>()
   readonly deletedCalls = new Set<string>()
   readonly deletedItems = new Set<string>()
   /** Words that no file may contain any more. */
@@ -57,6 +59,7 @@ export class Model {
     const known = this.calls.get(id)
     if (known) this.deadMarkers.add(known.marker)
     this.calls.delete(id)
+    this.completedChanges.delete(id)
     this.deletedCalls.add(id)
   }
 

@@ -10,6 +10,8 @@ const tag = '9999_next'
 
 /** Rewrites a table that others reference, as drizzle-kit does. Its rows and the rows that reference them must survive. */
 const rewrite = `
+  -- The only trigger of another table that names this one, which could not be renamed with it.
+  DROP TRIGGER chunks_update_events;
   CREATE TABLE __new_knowledge_items (
     seq integer PRIMARY KEY AUTOINCREMENT NOT NULL,
     project_id integer NOT NULL REFERENCES projects (id) ON DELETE CASCADE,

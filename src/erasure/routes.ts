@@ -12,7 +12,7 @@ export function erasureRoutes(receipts: ErasureReceipts) {
       // Elysia gives null for an id whose percent-encoding is broken.
       .get('/:id', ({ caller, params }) => receipts.get(caller.projectId, params.id ?? ''), {
         detail: {
-          tags: ['Erasures'],
+          tags: ['Changes'],
           security: [{ apiKey: [] }],
           operationId: 'getErasure',
           summary: 'See whether a deleted record, or the earlier text of an item, is erased',

@@ -12,7 +12,6 @@ export const ErasureReceipt = Type.Object(
   {
     id: Type.String({ description: "The deleted record's, as it was asked for.", example: 'call-1042' }),
     status: Type.Unsafe<'pending' | 'done'>({
-      title: 'ErasureStatus',
       type: 'string',
       enum: ['pending', 'done'],
       description:

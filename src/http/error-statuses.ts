@@ -74,7 +74,7 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   },
   422: {
     name: 'UnprocessableContent',
-    description: 'The Idempotency-Key was used with another body.',
+    description: 'The file cannot be read, or the Idempotency-Key was used with another body.',
     code: 'idempotency_key_reused',
     title: 'Idempotency-Key was used with another body',
   },

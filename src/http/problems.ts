@@ -19,7 +19,8 @@ export function problems({ contexts, routes, onUnexpected }: ProblemsOptions) {
     const isOfRoute = problem !== null && errorsOfRoutes.has(problem.code)
     const known = isOfRoute ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)
-    return toAnswer(known ?? internal(), requestId, surface.protocol)
+    const told = known ?? internal()
+    return surface.protocol?.errorAnswer?.(told, request) ?? toAnswer(told, requestId, surface.protocol)
   })
 }
 

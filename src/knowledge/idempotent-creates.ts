@@ -25,7 +25,8 @@ interface Hashes {
   bodyHash: string
 }
 
-type Outcome = CreatedItem & { isReplayed: boolean }
+/** An item, and whether an earlier request made it. */
+export type Outcome = CreatedItem & { isReplayed: boolean }
 
 /**
  * Creates that a client can safely retry: for a day, the same `Idempotency-Key` with the same body returns the item that

@@ -236,8 +236,8 @@ export class Knowledge {
         update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1
         where id = ${projectId} returning knowledge_version as version`),
       write.run(sql`
-        insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
-        select ${projectId}, 'item', ${idHash}, change_seq, ${this.#options.now()}
+        insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+        select ${projectId}, 'item', ${idHash}, ${itemSeq}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists (
           select 1 from ${knowledgeItems} where seq = ${itemSeq})
         on conflict do nothing`),

@@ -38,6 +38,18 @@ export type NewItem = Static<typeof NewItem>
 export const ItemChange = Type.Partial(NewItem, { title: 'KnowledgeItemChange' })
 export type ItemChange = Static<typeof ItemChange>
 
+/** A form with a file. */
+export const UploadedFile = Type.Object(
+  {
+    file: Type.String({
+      format: 'binary',
+      description: 'A .md, .txt, .html, .pdf, .docx or .csv file, with its name.',
+      example: '## Refunds\n\nWe refund any order within 30 days.',
+    }),
+  },
+  { title: 'KnowledgeFile' },
+)
+
 /** A knowledge item as clients get it: exactly these five fields. */
 export const Item = Type.Object(
   {
@@ -118,7 +130,7 @@ export const ItemPage = Type.Object({
 export type ItemPage = Static<typeof ItemPage>
 
 export const searchLimitMax = 50
-const searchMode = { title: 'SearchMode', type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
+const searchMode = { type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
 
 export const SearchRequest = Type.Object(
   {

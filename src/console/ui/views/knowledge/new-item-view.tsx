@@ -9,7 +9,7 @@ import { ApiProblem, api, unwrap } from '../../api.ts'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { readDocument } from './documents.ts'
+import { readableFiles, readDocument } from './documents.ts'
 import { ItemFields, validItem } from './item-fields.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 
@@ -46,8 +46,13 @@ export function NewItemView() {
   const openDocument = async ([file]: File[]) => {
     if (!file) return
     try {
-      const { name, text } = await readDocument(file)
-      form.setValues({ text, name: form.values.name.trim() === '' ? name : form.values.name })
+      const { name, description = '', text } = await readDocument(project, file)
+      const { values } = form
+      form.setValues({
+        text,
+        name: values.name.trim() === '' ? name : values.name,
+        description: values.description.trim() === '' ? description : values.description,
+      })
     } catch (error) {
       notifications.show({ color: 'red', title: file.name, message: String((error as Error).message) })
     }
@@ -73,7 +78,7 @@ export function NewItemView() {
           <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
             <IconFile size={40} stroke={1.5} />
             <Text size="lg" fw={600}>
-              Drop a .md or .txt file to edit it here
+              Drop a {readableFiles} file to edit its text here
             </Text>
           </Stack>
         </Dropzone.FullScreen>
