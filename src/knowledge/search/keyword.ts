@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { StoreOf } from '../../db/store.ts'
-import { KeptPassageWords } from './passage-words.ts'
+import { KeptPassageWords, type WordedPassage } from './passage-words.ts'
 import type { Passage } from './passages.ts'
 import { readTerms, type Term } from './query.ts'
 import { rankPassages, type TermCounts } from './rank-passages.ts'
 import { RankedTerms } from './ranked-terms.ts'
+import type { WordForms } from './word-forms.ts'
 import { countedRowsMax, prepareWordQueries, type WordQueries } from './word-queries.ts'
 
 /** Limits of one search. */
@@ -16,7 +17,7 @@ const wholeEffort = {
   /** The same for a ranked query of a single term. */
   rankedAloneRowsMax: 4_000,
   /** Passages found by rare terms. All terms of the query then decide their order. */
-  passagesMax: 40,
+  passagesMax: 60,
   /** Passages found by common terms. They come in no order, so more are read to have the right ones among them. */
   filledPassagesMax: 80,
   /** Whether common terms are looked up although rare ones have found something. */
@@ -52,6 +53,15 @@ interface KeywordHits {
   passages: Passage[]
 }
 
+interface Candidates {
+  terms: Term[]
+  counts: TermCounts
+  passages: WordedPassage[]
+  forms: WordForms
+  /** Those of the passages that had to be read for it. */
+  read: Passage[]
+}
+
 /**
  * Finds passages by their words. A query's rarest terms choose the passages, as many terms as can be looked up in a
  * bounded time; then all its terms order them. So neither common words nor a large project make a search slow. Which
@@ -82,20 +92,25 @@ export class KeywordSearch {
     this.#counts = new LRUCache({ max: cachedCountsMax, ...fresh })
   }
 
-  async search(
+  async search(projectId: number, query: string, limits: Limits): Promise<KeywordHits> {
+    const { terms, counts, passages, forms, read } = await this.candidates(projectId, query, limits)
+    return { labels: rankPassages(terms, passages, forms, counts), passages: read }
+  }
+
+  /** The passages that a query's rarest terms choose, and what is needed to order them. */
+  async candidates(
     projectId: number,
     query: string,
     { labels, inHurry, atLeast = 0 }: Limits,
-  ): Promise<KeywordHits> {
+  ): Promise<Candidates> {
     const { read } = this.#store(projectId)
-    const terms = readTerms(query)
-    if (terms.length === 0 || labels?.length === 0) return { labels: [], passages: [] }
+    const terms = labels?.length === 0 ? [] : readTerms(query)
     const queries = this.#queries.memo(projectId)
     const counts = await this.#count(projectId, terms, queries)
     const effort = inHurry ? hurriedEffort : wholeEffort
     const found = await this.#find(projectId, terms, queries, { counts, labels, effort, atLeast })
     const { words, passages } = await this.#words.with(read, projectId, found)
-    return { labels: rankPassages(terms, words.of(found), words.forms, counts), passages }
+    return { terms, counts, passages: words.of(found), forms: words.forms, read: passages }
   }
 
   /** Labels of the passages to read, those of rare terms first. */
