@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { StoreOf } from '../../db/store.ts'
 import { KeptPassageWords, type WordedPassage } from './passage-words.ts'
-import type { Passage } from './passages.ts'
 import { readTerms, type Term } from './query.ts'
 import { rankPassages, type TermCounts } from './rank-passages.ts'
 import { RankedTerms } from './ranked-terms.ts'
@@ -46,20 +45,11 @@ interface Limits {
   atLeast?: number
 }
 
-interface KeywordHits {
-  /** Best first. */
-  labels: number[]
-  /** Those of them that had to be read for it. */
-  passages: Passage[]
-}
-
 interface Candidates {
   terms: Term[]
   counts: TermCounts
   passages: WordedPassage[]
   forms: WordForms
-  /** Those of the passages that had to be read for it. */
-  read: Passage[]
 }
 
 /**
@@ -92,9 +82,10 @@ export class KeywordSearch {
     this.#counts = new LRUCache({ max: cachedCountsMax, ...fresh })
   }
 
-  async search(projectId: number, query: string, limits: Limits): Promise<KeywordHits> {
-    const { terms, counts, passages, forms, read } = await this.candidates(projectId, query, limits)
-    return { labels: rankPassages(terms, passages, forms, counts), passages: read }
+  /** Labels of chunks, best first. */
+  async search(projectId: number, query: string, limits: Limits): Promise<number[]> {
+    const { terms, counts, passages, forms } = await this.candidates(projectId, query, limits)
+    return rankPassages(terms, passages, forms, counts)
   }
 
   /** The passages that a query's rarest terms choose, and what is needed to order them. */
@@ -109,8 +100,8 @@ export class KeywordSearch {
     const counts = await this.#count(projectId, terms, queries)
     const effort = inHurry ? hurriedEffort : wholeEffort
     const found = await this.#find(projectId, terms, queries, { counts, labels, effort, atLeast })
-    const { words, passages } = await this.#words.with(read, projectId, found)
-    return { terms, counts, passages: words.of(found), forms: words.forms, read: passages }
+    const words = await this.#words.with(read, projectId, found)
+    return { terms, counts, passages: words.of(found), forms: words.forms }
   }
 
   /** Labels of the passages to read, those of rare terms first. */
