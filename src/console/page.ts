@@ -21,6 +21,7 @@ export const pagePaths = [
     'playground',
     'settings',
     'settings/keys',
+    'settings/webhooks',
     'settings/people',
     'settings/audit',
     'settings/general',

@@ -169,6 +169,22 @@ const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
 })
 
+const webhooksRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/webhooks',
+  /** `create` opens the dialog of a new webhook, `webhook` the tries of one. */
+  validateSearch: ({ create, webhook }: Record<string, unknown>): WebhooksSearch => ({
+    ...(create === 'webhook' ? { create } : {}),
+    ...(typeof webhook === 'string' ? { webhook } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./views/settings/webhooks-view.tsx'), 'WebhooksView'),
+})
+
+interface WebhooksSearch {
+  create?: 'webhook'
+  webhook?: string
+}
+
 const peopleRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/people',
@@ -210,6 +226,7 @@ const routeTree = rootRoute.addChildren([
     settingsRoute.addChildren([
       settingsStartRoute,
       keysRoute,
+      webhooksRoute,
       peopleRoute,
       auditRoute,
       generalRoute,
