@@ -157,11 +157,9 @@ function State({ row: { enabled, failures } }: { row: WebhookRecord }) {
 
 function Events({ row }: { row: WebhookRecord }) {
   if (row.events.length === events.length) return <span className="cb-dimmed">All</span>
-  const [first, ...others] = row.events
   return (
-    <span title={row.events.join('\n')}>
-      {first}
-      {others.length > 0 && <span className="cb-dimmed"> +{others.length}</span>}
+    <span title={row.events.join('\n')} className="cb-figure">
+      {row.events.length} of {events.length}
     </span>
   )
 }
