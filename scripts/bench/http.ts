@@ -10,6 +10,7 @@ import { runSuite } from './runner.ts'
 import { benchHour, benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
 import { benchStart } from './starting.ts'
+import { benchWebhooks } from './webhooks.ts'
 import { benchWriting } from './writing.ts'
 
 await runSuite({
@@ -28,6 +29,7 @@ await runSuite({
     { name: 'console', run: benchConsole },
     { name: 'writing', run: benchWriting },
     { name: 'append', run: benchAppend },
+    { name: 'webhooks', run: benchWebhooks },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
     { name: 'scale', run: benchScale, isLarge: true },
