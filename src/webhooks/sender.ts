@@ -34,7 +34,7 @@ interface SenderOptions {
   addresses: Addresses
   webhooks: { switchOff(endpoint: Endpoint, reason: string): Promise<void> }
   /** Of several nodes on one database, one sends. */
-  lease: { take(): Promise<boolean> } | null
+  lease: { take(): Promise<boolean>; release(): Promise<void> } | null
   now: () => number
   log: Pick<Log, 'info' | 'warn' | 'error'>
   timeoutMs?: number
@@ -112,6 +112,8 @@ export class WebhookSender {
     await Promise.all(this.#sending)
     // What cannot be recorded now is sent again.
     await this.#recordOutcomes().catch(() => undefined)
+    // Without its database, a node keeps the lease until it runs out.
+    await this.#options.lease?.release().catch(() => undefined)
   }
 
   async #recordOutcomes(): Promise<void> {

@@ -155,7 +155,7 @@ CREATE TABLE `erasures` (
 	`project_id` integer NOT NULL,
 	`kind` text NOT NULL,
 	`id_hash` text NOT NULL,
-	`record` integer NOT NULL,
+	`record` integer,
 	`change_seq` integer NOT NULL,
 	`requested_at` integer NOT NULL,
 	`done_at` integer,
@@ -552,7 +552,8 @@ WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
 END;--> statement-breakpoint
 -- From here on, what waits of the record is sent as deleted.
 CREATE TRIGGER `erasures_insert_events` AFTER INSERT ON `erasures`
-WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
+WHEN new.`kind` IN ('call', 'item')
+	AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
 	UPDATE `webhook_queue` SET `ref` = new.`id_hash` WHERE `record` = new.`record` AND `kind` = new.`kind`;
 	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `ref`, `event`, `seq`, `at`, `due_at`)
 	SELECT `id`, new.`kind`, new.`record`, new.`id_hash`,
