@@ -26,8 +26,10 @@ import { ResponseBuffers } from './http/response-buffers.ts'
 import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { surfaces } from './http/surface.ts'
+import { fileBytesMax, tooManyFiles } from './knowledge/files/file-reader.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
+import { toolProtocol, toolRoutes } from './knowledge/protocols/tool-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
@@ -35,6 +37,12 @@ import { tooManySearches } from './knowledge/search/search.ts'
 import { tooManyTexts } from './knowledge/text-threads.ts'
 import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
+import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
+import { sourceRoutes } from './sources/routes.ts'
+
+/** The routes that take a file, and the most that a form around one may have. */
+const uploadRoutes = ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read']
+const uploadBytesMax = fileBytesMax + 65_536
 
 /** Where scripts/build-console.ts puts the console's page. */
 const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))
@@ -69,11 +77,14 @@ export function createServer(
       mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
     )
     .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
+    .use(otlpRoutes({ ...services, contexts, admission }))
+    .use(sourceRoutes({ ...services, contexts, admission }))
     .use(
       jsonBody({
         admission,
         contexts,
         deletesWithBody: ['/console/api/projects/:project'],
+        uploads: { routes: uploadRoutes, bytesMax: uploadBytesMax },
         judge: judgeConsole,
       }),
     )
@@ -98,7 +109,7 @@ export function createServer(
       }),
     )
     .use(callRoutes(services.calls, services.changeTags, buffers))
-    .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers }))
+    .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers, contexts }))
     .use(erasureRoutes(services.erasureReceipts))
     .use(ownKeyRoutes(services.keys))
     .use(
@@ -122,6 +133,13 @@ export function createServer(
         project: (projectId) => services.projects.get(projectId),
       }),
     )
+    .use(
+      toolRoutes({
+        search: services.search,
+        onFailure: (error, request) =>
+          log.error({ error, requestId: contexts.of(request).requestId }, 'A search for a tool failed'),
+      }),
+    )
     // With buffers of their own: clients that do not read keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(consoleApi({ ...services, buffers, publicUrl }))
@@ -142,7 +160,11 @@ function once<Value extends object>(make: () => Value): () => Value {
 function createJudgement(services: Services, peerAddress: PeerAddress) {
   const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
-    surfaces({ protocols: [vapiProtocol, difyProtocol], bodyBytesMax, docsHeaders }),
+    surfaces({
+      protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol],
+      bodyBytesMax,
+      docsHeaders,
+    }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.
@@ -158,7 +180,7 @@ function createJudgement(services: Services, peerAddress: PeerAddress) {
 }
 
 /** Knowledge work refuses new requests while its queue is full. */
-function workLimits({ search, textThreads }: Services): WorkLimit[] {
+function workLimits({ search, textThreads, files }: Services): WorkLimit[] {
   const texts = {
     method: 'POST',
     isFull: (bodyBytes: number) => textThreads.isFull && textThreads.isLong(bodyBytes),
@@ -173,5 +195,11 @@ function workLimits({ search, textThreads }: Services): WorkLimit[] {
     },
     { ...texts, path: '/v1/knowledge' },
     { ...texts, path: '/v1/knowledge/preview' },
+    {
+      method: 'POST',
+      path: '/v1/knowledge/files',
+      isFull: () => files.isFull,
+      refusal: tooManyFiles(),
+    },
   ]
 }

@@ -9,6 +9,7 @@ import { benchPage } from './pages.ts'
 import { runSuite } from './runner.ts'
 import { benchHour, benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
+import { benchSources } from './sources.ts'
 import { benchStart } from './starting.ts'
 import { benchWebhooks } from './webhooks.ts'
 import { benchWriting } from './writing.ts'
@@ -29,6 +30,7 @@ await runSuite({
     { name: 'console', run: benchConsole },
     { name: 'writing', run: benchWriting },
     { name: 'append', run: benchAppend },
+    { name: 'sources', run: benchSources },
     { name: 'webhooks', run: benchWebhooks },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },

@@ -1,13 +1,12 @@
-import { readdir, realpath, stat } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
-import { toItemName } from '../../src/knowledge/chunking/document-name.ts'
-
-const extensions = ['.md', '.txt']
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileKind, readableFiles } from '../../src/knowledge/files/file-kind.ts'
+import { fileBytesMax } from '../../src/knowledge/files/file-reader.ts'
+import type { NewItem } from '../../src/knowledge/schemas.ts'
+import type { Services } from '../../src/services/services.ts'
 
 export interface Document {
   path: string
-  /** The file's name without its extension. */
-  name: string
   bytes: number
 }
 
@@ -17,7 +16,7 @@ interface Found {
 }
 
 /**
- * The .md and .txt files at and below these paths, sorted within each path, each once. Names in a folder that start
+ * The files that can be read at and below these paths, sorted within each path, each once. Names in a folder that start
  * with a dot are skipped, and so are links to folders, which could form a circle.
  */
 export async function findDocuments(paths: readonly string[]): Promise<Found> {
@@ -27,7 +26,7 @@ export async function findDocuments(paths: readonly string[]): Promise<Found> {
     const before = found.documents.length + found.errors.length
     await visit(path, { found, seen, isGiven: true })
     if (found.documents.length + found.errors.length > before || !(await isFolder(path))) continue
-    found.errors.push({ path, error: new Error('there is no .md or .txt file in it') })
+    found.errors.push({ path, error: new Error(`there are no ${readableFiles} in it`) })
   }
   return found
 }
@@ -39,6 +38,23 @@ interface Visit {
   isGiven: boolean
 }
 
+/** What an item of the file says. @throws when it cannot be read */
+export async function readItem(
+  { files }: Pick<Services, 'files'>,
+  { path, bytes }: Document,
+): Promise<NewItem> {
+  if (bytes > fileBytesMax) throw new Error(`has ${bytes} bytes; at most ${fileBytesMax} are accepted`)
+  return await files.read({ name: path, bytes: await readFile(path) })
+}
+
+/** The same for one folder, which may be empty. @throws when it cannot be listed */
+export async function findInFolder(folder: string): Promise<Found> {
+  const found: Found = { documents: [], errors: [] }
+  const seen = new Set<string>()
+  for (const path of await children(folder)) await visit(path, { found, seen, isGiven: false })
+  return found
+}
+
 async function visit(path: string, { found, seen, isGiven }: Visit): Promise<void> {
   try {
     const info = await stat(path)
@@ -46,12 +62,12 @@ async function visit(path: string, { found, seen, isGiven }: Visit): Promise<voi
       for (const child of await children(path)) await visit(child, { found, seen, isGiven: false })
       return
     }
-    const isDocument = info.isFile() && extensions.includes(extname(path).toLowerCase())
-    if (!isDocument && isGiven) throw new Error('is not a .md or .txt file')
+    const isDocument = info.isFile() && fileKind(path) !== null
+    if (!isDocument && isGiven) throw new Error(`cannot be read; there are readers for ${readableFiles}`)
     const real = await realpath(path)
     if (!isDocument || seen.has(real)) return
     seen.add(real)
-    found.documents.push({ path, name: nameOf(path), bytes: info.size })
+    found.documents.push({ path, bytes: info.size })
   } catch (error) {
     found.errors.push({ path, error })
   }
@@ -63,7 +79,7 @@ async function children(folder: string): Promise<string[]> {
   for (const entry of entries) {
     if (entry.name.startsWith('.')) continue
     const isLinkedFolder = entry.isSymbolicLink() && (await isFolder(join(folder, entry.name)))
-    const isUseful = entry.isDirectory() || extensions.includes(extname(entry.name).toLowerCase())
+    const isUseful = entry.isDirectory() || fileKind(entry.name) !== null
     if (isUseful && !isLinkedFolder) names.push(entry.name)
   }
   return names.sort(byCodePoint).map((name) => join(folder, name))
@@ -74,11 +90,6 @@ async function isFolder(path: string): Promise<boolean> {
   return await stat(path)
     .then((info) => info.isDirectory())
     .catch(() => false)
-}
-
-function nameOf(path: string): string {
-  const file = basename(path)
-  return toItemName(file.slice(0, file.length - extname(file).length).toWellFormed())
 }
 
 function byCodePoint(a: string, b: string): number {

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { documentName } from '../../src/knowledge/chunking/document-name.ts'
 import { NewItem } from '../../src/knowledge/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { compileCheck } from '../../src/validation.ts'
-import { type Document, findDocuments } from './documents.ts'
+import { type Document, findDocuments, readItem } from './documents.ts'
 import { hasOwner } from './folder.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { counted, sentenceOf, shown } from './sentences.ts'
@@ -77,9 +75,8 @@ export class KnowledgeImport {
   }
 
   async #store(document: Document, known: Set<string>): Promise<void> {
-    const text = await readText(document, this.#services.config.knowledgeTextBytesMax)
-    const item = this.#check({ name: documentName(text) ?? document.name, text })
-    if (known.has(contentKey(item.name, sha256(text)))) {
+    const item = this.#check(await readItem(this.#services, document))
+    if (known.has(contentKey(item.name, sha256(item.text)))) {
       this.#summary.unchanged++
       return
     }
@@ -126,26 +123,6 @@ export class KnowledgeImport {
     this.#summary.failed++
     this.#summary.errors.push({ path, message })
     progress.say(`${shown(path)}: ${message}`)
-  }
-}
-
-/** @throws when an item cannot hold the file's text */
-async function readText({ path, bytes }: Document, bytesMax: number): Promise<string> {
-  if (bytes > bytesMax) throw new Error(`has ${bytes} bytes; at most ${bytesMax} are accepted`)
-  const content = await readFile(path)
-  const text = decode(content)
-  if (text === null) throw new Error('is not valid UTF-8')
-  if (text.includes('\0')) throw new Error('holds U+0000, so it is not a text')
-  if (text.trim() === '' || !/\S/.test(text)) throw new Error('is blank')
-  return text
-}
-
-function decode(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    // Not UTF-8.
-    return null
   }
 }
 

@@ -50,6 +50,8 @@ export const projects = sqliteTable(
     changeSeq: integer('change_seq').notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
+    /** The `change_seq` of the last time that new chunks replaced an item's old ones: see search/replacements.ts. */
+    replacedSeq: integer('replaced_seq').notNull().default(0),
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),
@@ -232,6 +234,27 @@ export const callDetails = sqliteTable('call_details', {
   metadata: text(),
 })
 
+/** What the spans of a voice session have said of its call so far: see src/sources/otel/sessions.ts. */
+export const callSessions = sqliteTable(
+  'call_sessions',
+  {
+    projectId: projectId(),
+    traceId: text('trace_id').notNull(),
+    framework: text().notNull(),
+    /** A trigger deletes the session with this call. Null until the session names it. */
+    callId: text('call_id'),
+    /** JSON: what is kept of each span, by its id. */
+    facts: text().notNull(),
+    /** When to complete the call unless more spans come; null when it is completed. */
+    dueAt: integer('due_at'),
+  },
+  (table) => [
+    uniqueIndex('call_sessions_by_trace').on(table.projectId, table.traceId),
+    index('call_sessions_by_call').on(table.projectId, table.callId),
+    index('call_sessions_due').on(table.dueAt).where(sql`due_at is not null`),
+  ],
+)
+
 /**
  * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its
  * own key down to the key of the next older range of its level; the newest range of a level is keyed above all calls.
@@ -265,7 +288,8 @@ export const knowledgeItems = sqliteTable(
     description: text().notNull(),
     text: text().notNull(),
     textHash: text('text_hash').notNull(),
-    revision: integer().notNull().default(1),
+    /** When it was created, or last changed. */
+    updatedAt: integer('updated_at').notNull(),
     changeSeq: integer('change_seq').notNull(),
     createdAt: integer('created_at').notNull(),
   },
@@ -314,13 +338,17 @@ export const chunks = sqliteTable(
 
 /**
  * One row per deletion: the ledger of what is still to be erased, the tombstone of the id, the erasure receipt, and the
- * deletion as readers of changes see it. It is kept as long as the project.
+ * deletion as readers of changes see it. It is kept as long as the project, or until its id is used again.
  */
 export const erasures = sqliteTable(
   'erasures',
   {
     projectId: projectId(),
-    kind: text({ enum: ['call', 'item'] }).notNull(),
+    /**
+     * `text` is what an item said before it was changed, `source` the secrets of a source and its failures: readers of
+     * changes see neither.
+     */
+    kind: text({ enum: ['call', 'item', 'text', 'source'] }).notNull(),
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */
@@ -438,6 +466,57 @@ export const webhookTries = sqliteTable(
   (table) => [
     index('webhook_tries_by_webhook').on(table.webhookId, table.id),
     index('webhook_tries_by_time').on(table.at),
+  ],
+)
+
+/** Platforms whose webhooks bring calls in, each under an address of its own. */
+export const sources = sqliteTable(
+  'sources',
+  {
+    /** `src_…`, a part of the address. */
+    id: text().primaryKey(),
+    projectId: projectId(),
+    platform: text().notNull(),
+    name: text().notNull(),
+    /** As it is: a signature cannot be checked with a hash. Null until the platform has told it. */
+    secret: text(),
+    /** The one before, which is accepted until `previousSecretUntil`. */
+    previousSecret: text('previous_secret'),
+    previousSecretUntil: integer('previous_secret_until'),
+    /** JSON object: what the user says because no event does. */
+    options: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+    /** Genuine events, also those that say nothing of a call. */
+    events: integer().notNull().default(0),
+    /** Events that could not be read, and have not been read since. */
+    failures: integer().notNull().default(0),
+    lastEventAt: integer('last_event_at'),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+  },
+  (table) => [index('sources_by_project').on(table.projectId, table.createdAt)],
+)
+
+/** Events that could not be read. A trigger deletes those of a call with the call. */
+export const sourceFailures = sqliteTable(
+  'source_failures',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: projectId(),
+    sourceId: text('source_id')
+      .notNull()
+      .references(() => sources.id, { onDelete: 'cascade' }),
+    at: integer().notNull(),
+    /** Null when the event does not name its call; then nothing of the event is kept. */
+    callId: text('call_id'),
+    field: text().notNull(),
+    message: text().notNull(),
+    /** JSON: the fields that the platform's adapter reads, and no others. Null when it is too long. */
+    event: text(),
+  },
+  (table) => [
+    index('source_failures_by_source').on(table.sourceId, table.seq),
+    index('source_failures_by_call').on(table.projectId, table.callId),
+    index('source_failures_by_time').on(table.at),
   ],
 )
 

@@ -6,8 +6,12 @@ import { foldText, stemOf } from '../text/words.ts'
 /** The guide's pages, in the order in which they are read. */
 export const guidePages = [
   'agents',
+  'sources',
+  'opentelemetry',
+  'files',
   'finding',
   'changes',
+  'clients',
   'webhooks',
   'command-line',
   'deployment',

@@ -54,6 +54,12 @@ export const errorStatuses: Record<number, ErrorStatus> = {
     code: 'call_was_deleted',
     title: 'Call was deleted',
   },
+  412: {
+    name: 'PreconditionFailed',
+    description: 'The item is not as `If-Match` says.',
+    code: 'item_has_changed',
+    title: 'Item has changed',
+  },
   413: {
     name: 'PayloadTooLarge',
     description: 'The body or the text is too large.',
@@ -68,7 +74,7 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   },
   422: {
     name: 'UnprocessableContent',
-    description: 'The Idempotency-Key was used with another body.',
+    description: 'The file cannot be read, or the Idempotency-Key was used with another body.',
     code: 'idempotency_key_reused',
     title: 'Idempotency-Key was used with another body',
   },

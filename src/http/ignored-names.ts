@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { type FieldError, invalidRequest } from '../errors.ts'
-import type { RequestContexts } from './request-context.ts'
+import type { RequestContext, RequestContexts } from './request-context.ts'
 
 const namesMax = 20
 const nameCharsMax = 100
@@ -57,8 +57,18 @@ export function ignoredNames({ contexts, routes }: IgnoredNamesOptions) {
     const unknown = unknownIn(taken, start < 0 ? '' : request.url.slice(start + 1), body)
     if (unknown.length === 0) return
     if (isStrict(request)) throw invalidRequest(unknown.map(toError))
-    context.headers = { ...context.headers, 'Callbook-Ignored': unknown.map(({ field }) => field).join(', ') }
+    tellIgnored(
+      context,
+      unknown.map(({ field }) => field),
+    )
   })
+}
+
+/** Names fields that nobody reads in the headers of the answer. */
+export function tellIgnored(context: RequestContext, fields: readonly string[]): void {
+  if (fields.length === 0) return
+  const { 'Callbook-Ignored': told = [] } = context.headers ?? {}
+  context.headers = { ...context.headers, 'Callbook-Ignored': [told, fields].flat().join(', ') }
 }
 
 /** Whether the client wants names that are not known to be refused. */
@@ -109,11 +119,12 @@ function addUnknownFields(schema: Schema, value: unknown, path: string, found: M
   const { properties } = schema
   // A value of any form, such as `metadata`.
   if (!properties) return
-  for (const [name, member] of Object.entries(value)) {
-    const field = path + toField(name)
+  // Not `Object.entries`: a call has a hundred turns.
+  for (const name in value) {
+    const member: unknown = value[name as keyof typeof value]
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (property) addUnknownFields(property, member, `${field}.`, found)
-    else add(found, { field, name, known: Object.keys(properties) })
+    if (!property) add(found, { field: path + toField(name), name, known: Object.keys(properties) })
+    else if (typeof member === 'object') addUnknownFields(property, member, `${path}${toField(name)}.`, found)
   }
 }
 

@@ -21,6 +21,13 @@ export interface BodyLimits {
   admission: Admission
 }
 
+/** A form with files, as it arrived. */
+export interface Upload {
+  /** The Content-Type, which names the boundary of the form's parts. */
+  type: string
+  bytes: Uint8Array
+}
+
 /** The one media type of a body. */
 export interface BodyForm {
   type: string
@@ -33,22 +40,38 @@ const json: BodyForm = {
   advice: 'Send the body as JSON in UTF-8, with Content-Type: application/json.',
 }
 
+const form: BodyForm = {
+  type: 'multipart/form-data',
+  advice: 'Send the file as a part named `file` of a form, as multipart/form-data.',
+}
+
 interface JsonBodyOptions {
   admission: Admission
   contexts: RequestContexts
   /** Patterns of the routes whose DELETE takes a body; on any other route a DELETE's body is ignored. */
   deletesWithBody: readonly string[]
+  /** Patterns of the routes that take an `Upload`, and the most that one may have. */
+  uploads: { routes: readonly string[]; bytesMax: number }
   /** Judges the sender again, whose rights may have ended while the body was arriving. */
   judge: (request: Request) => Promise<unknown>
 }
 
 /** Reads JSON bodies, for every route that takes one. */
-export function jsonBody({ admission, contexts, deletesWithBody, judge }: JsonBodyOptions) {
+export function jsonBody({ admission, contexts, deletesWithBody, uploads, judge }: JsonBodyOptions) {
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request, route }) => {
     // Elysia reads a body for every method but GET and HEAD.
     if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
     const context = contexts.of(request)
-    const body = await readJson(request, { bytesMax: context.surface.bodyBytesMax, admission })
+    const { bodyBytesMax } = context.surface
+    if (uploads.routes.includes(route)) {
+      const upload = await readUpload(request, {
+        bytesMax: Math.min(uploads.bytesMax, bodyBytesMax),
+        admission,
+      })
+      await judge(request)
+      return upload
+    }
+    const body = await readJson(request, { bytesMax: bodyBytesMax, admission })
     await judge(request)
     context.body = body
     return body
@@ -58,7 +81,19 @@ export function jsonBody({ admission, contexts, deletesWithBody, judge }: JsonBo
 /** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field. */
 export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
   checkForm(request.headers, json)
-  return parseJson(await limits.admission.whileArriving(request, () => readBytes(request, limits)))
+  return parseJson(await readBody(request, limits))
+}
+
+/** A body of any type, as it was sent. @throws payload_too_large, unavailable, or invalid_request */
+export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  return limits.admission.whileArriving(request, () => readBytes(request, limits))
+}
+
+/** @throws as `readJson` */
+async function readUpload(request: Request, limits: BodyLimits): Promise<Upload> {
+  checkForm(request.headers, form)
+  const bytes = await limits.admission.whileArriving(request, () => readBytes(request, limits))
+  return { type: request.headers.get('content-type') ?? '', bytes }
 }
 
 /**
@@ -73,6 +108,15 @@ export function parseJson(bytes: Uint8Array): unknown {
   const problem = findProblem(value, unfaithful)
   if (problem) throw invalidRequest([problem])
   return value
+}
+
+/**
+ * A body of any media type, byte for byte as it arrived.
+ * @throws unsupported_media_type for a compressed one, payload_too_large, unavailable or invalid_request
+ */
+export async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  checkEncoding(request.headers)
+  return await limits.admission.whileArriving(request, () => readBytes(request, limits))
 }
 
 /**
@@ -107,6 +151,10 @@ function checkForm(headers: Headers, { type, advice }: BodyForm): void {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(sent)?.[1]
   if (sent.split(';', 1)[0]?.trim().toLowerCase() !== type || !/^utf-?8$/i.test(charset ?? 'utf-8'))
     throw unsupportedMediaType(advice)
+  checkEncoding(headers)
+}
+
+function checkEncoding(headers: Headers): void {
   // RFC 9110, 15.5.16: Accept-Encoding says that the encoding is at fault, and which one to use.
   if (!/^\s*(identity)?\s*$/i.test(headers.get('content-encoding') ?? ''))
     throw unsupportedMediaType('Send the body as it is, without Content-Encoding.', {
@@ -262,11 +310,11 @@ function fieldOf(path: (string | number)[]): string {
   return field || 'body'
 }
 
-function unsupportedMediaType(detail: string, headers: Record<string, string> = {}): AppError {
+export function unsupportedMediaType(detail: string, headers: Record<string, string> = {}): AppError {
   return new AppError('unsupported_media_type', 'Unsupported media type', { detail, headers })
 }
 
-function payloadTooLarge(bytesMax: number): AppError {
+export function payloadTooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', 'Payload too large', {
     detail: `The body is larger than the ${bytesMax} bytes that are accepted.`,
   })

@@ -19,7 +19,8 @@ export function problems({ contexts, routes, onUnexpected }: ProblemsOptions) {
     const known =
       problem?.code === 'not_found' ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)
-    return toAnswer(known ?? internal(), requestId, surface.protocol)
+    const told = known ?? internal()
+    return surface.protocol?.errorAnswer?.(told, request) ?? toAnswer(told, requestId, surface.protocol)
   })
 }
 

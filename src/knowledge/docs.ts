@@ -2,6 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { ErrorCode } from '../errors.ts'
 import {
   deletedAnswer,
+  fieldsParameter,
   headerOf,
   jsonAnswer,
   keyedAnswers,
@@ -9,14 +10,33 @@ import {
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
-import { itemFields } from './item-list.ts'
-import { Item, ItemId, ItemList, Preview, SearchAnswer } from './schemas.ts'
+import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of knowledge.
 
 const keyed = { tags: ['Knowledge'], security: [{ apiKey: [] }] }
 const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
 const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', ItemId)]
+
+const ifMatch: OpenAPIV3.ParameterObject = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'The `ETag` of the item as it was read: an item that has changed since is left alone, and 412.',
+  schema: { type: 'string' },
+  example: '*',
+}
+
+/** Of the answer to a change. */
+const changedHeaders = {
+  ETag: { $ref: '#/components/headers/ETag' },
+  'Callbook-Index': headerOf('`ready` when vector search finds it too, else `pending`.', 'ready'),
+}
+
+const changed =
+  'Chunks that did not change keep their vectors. The others are embedded first, for up to INDEX_WAIT_MS, while search ' +
+  'finds the old text; then it finds the new one. The old text is erased like a deleted one, with a receipt.'
 
 const idempotencyKey: OpenAPIV3.ParameterObject = {
   name: 'Idempotency-Key',
@@ -33,6 +53,7 @@ export const listKnowledge = {
   ...keyed,
   operationId: 'listKnowledge',
   summary: 'List all knowledge items, newest first',
+  description: '`fields=name,description` gives these fields of each item alone, with its id.',
   parameters: [
     queryParameter(
       'limit',
@@ -46,16 +67,7 @@ export const listKnowledge = {
       { type: 'string' },
       'MTc2OTg1MTgwMDAwMC5rbl8wMTlh',
     ),
-    queryParameter(
-      'fields',
-      'Fields of each item, separated by commas; the id is always there.',
-      {
-        type: 'array',
-        minItems: 1,
-        items: { type: 'string', enum: itemFields },
-      },
-      ['name', 'description'],
-    ),
+    fieldsParameter,
   ],
   responses: keyedAnswers(
     {
@@ -74,6 +86,27 @@ export const listKnowledge = {
   ),
 }
 
+const createdAnswer = {
+  201: jsonAnswer('The item.', Item, {
+    headers: {
+      Location: headerOf("The item's path.", '/v1/knowledge/kn_019a5f0c2b7e7cc0a1d2e3f405162738'),
+      'Callbook-Index': headerOf('`ready` when vector search finds it too, else `pending`.', 'ready'),
+      'Idempotent-Replayed': headerOf(
+        '`true` when an earlier request with this `Idempotency-Key` made the item; else absent.',
+        'true',
+        false,
+      ),
+    },
+  }),
+}
+const createErrors: ErrorCode[] = [
+  ...badBody,
+  'idempotency_key_in_use',
+  'idempotency_key_reused',
+  'item_was_deleted',
+  'insufficient_storage',
+]
+
 export const createKnowledge = {
   ...keyed,
   operationId: 'createKnowledge',
@@ -82,28 +115,27 @@ export const createKnowledge = {
     'The item is stored when this answers, and found by keyword at once. A request whose answer was lost may ' +
     'be sent again under the same `Idempotency-Key`.',
   parameters: [idempotencyKey],
-  responses: keyedAnswers(
-    {
-      201: jsonAnswer('The item.', Item, {
-        headers: {
-          Location: headerOf("The item's path.", '/v1/knowledge/kn_019a5f0c2b7e7cc0a1d2e3f405162738'),
-          'Callbook-Index': headerOf('`ready` when vector search finds it too, else `pending`.', 'ready'),
-          'Idempotent-Replayed': headerOf(
-            '`true` when an earlier request with this `Idempotency-Key` made the item; else absent.',
-            'true',
-            false,
-          ),
-        },
-      }),
+  responses: keyedAnswers(createdAnswer, createErrors),
+}
+
+const fileSchema = UploadedFile as OpenAPIV3.SchemaObject
+
+export const createKnowledgeFromFile = {
+  ...keyed,
+  operationId: 'createKnowledgeFromFile',
+  summary: 'Create a knowledge item from a file',
+  description:
+    'Reads a .md, .txt, .html, .pdf, .docx or .csv file as Markdown: headings, lists and tables stay. The item is named ' +
+    "by the file's title, else by its name. A file has at most 20 MiB, a PDF at most 2,000 pages, and reading takes at " +
+    'most 10 seconds. Nothing that a file refers to is fetched.',
+  parameters: [idempotencyKey],
+  requestBody: {
+    required: true,
+    content: {
+      'multipart/form-data': { schema: fileSchema, example: { file: UploadedFile.properties.file.example } },
     },
-    [
-      ...badBody,
-      'idempotency_key_in_use',
-      'idempotency_key_reused',
-      'item_was_deleted',
-      'insufficient_storage',
-    ],
-  ),
+  },
+  responses: keyedAnswers(createdAnswer, [...createErrors, 'file_cannot_be_read']),
 }
 
 export const previewKnowledge = {
@@ -143,6 +175,46 @@ export const getKnowledge = {
   responses: keyedAnswers({ 200: jsonAnswer('The item.', Item), ...notModified }, [
     'not_found',
     'method_not_allowed',
+  ]),
+}
+
+export const replaceKnowledge = {
+  ...keyed,
+  operationId: 'replaceKnowledge',
+  summary: 'Replace a knowledge item, or create it under an id of your own',
+  description: `${changed} The same request twice changes nothing the second time.`,
+  parameters: [
+    pathParameter(
+      'id',
+      "The item's id. That of a new item may not begin with `kn_`, nor be `search`, `preview` or `files`.",
+      'refund-policy',
+      ItemId,
+    ),
+    ifMatch,
+  ],
+  responses: keyedAnswers(
+    {
+      200: jsonAnswer('The item, changed.', Item, { headers: changedHeaders }),
+      201: jsonAnswer('The item, created.', Item, {
+        headers: { ...changedHeaders, Location: headerOf("The item's path.", '/v1/knowledge/refund-policy') },
+      }),
+    },
+    [...badBody, 'not_found', 'method_not_allowed', 'item_has_changed', 'insufficient_storage'],
+  ),
+}
+
+export const changeKnowledge = {
+  ...keyed,
+  operationId: 'changeKnowledge',
+  summary: 'Change parts of a knowledge item',
+  description: `${changed} What is not sent stays.`,
+  parameters: [...parameters, ifMatch],
+  responses: keyedAnswers({ 200: jsonAnswer('The item, changed.', Item, { headers: changedHeaders }) }, [
+    ...badBody,
+    'not_found',
+    'method_not_allowed',
+    'item_has_changed',
+    'insufficient_storage',
   ]),
 }
 

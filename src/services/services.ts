@@ -18,17 +18,27 @@ import { Erasure } from '../erasure/erasure.ts'
 import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
+import { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
+import { FileReader } from '../knowledge/files/file-reader.ts'
 import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
 import { IndexedItems } from '../knowledge/indexed-items.ts'
 import { countPending, Indexer } from '../knowledge/indexer.ts'
+import { ItemChanges } from '../knowledge/item-changes.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
+import { LookUps } from '../knowledge/protocols/look-ups.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { EventCounts } from '../sources/event-counts.ts'
+import { CallSessions } from '../sources/otel/sessions.ts'
+import { SourceEvents } from '../sources/source-events.ts'
+import { SourceExpiry } from '../sources/source-expiry.ts'
+import { SourceFailures } from '../sources/source-failures.ts'
+import { Sources } from '../sources/sources.ts'
 import { Addresses } from '../webhooks/addresses.ts'
 import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
@@ -81,6 +91,7 @@ export async function openServices({
 
   const metrics = new Metrics()
   const textThreads = new TextThreads()
+  const files = new FileReader()
   const embedder = await createEmbedder({ config, metrics, database, textThreads })
   const index = openVectorIndex({
     readsAt: database.readsAt,
@@ -103,7 +114,11 @@ export async function openServices({
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
+  const earlyEmbedder = new EarlyEmbedder({ embedder, log })
+  const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const calls = new Calls({ ...common, erasure })
+  const ingest = new Ingest(common)
+  const callSessions = new CallSessions({ ...common, ingest })
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue(common)
@@ -111,20 +126,30 @@ export async function openServices({
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
   const lease = database.isLocal ? null : new Lease(write, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
+  // A source can be deleted on a full disk, too.
+  const sources = new Sources({ ...common, write: freeing, erasure })
+  const sourceFailures = new SourceFailures({ ...common, sources, erasure })
+  const eventCounts = new EventCounts(common)
+  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures })
   const lifecycle = new Lifecycle({
-    ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads },
-    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
+    ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
+    ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
+    ...{ callSessions, eventCounts, sourceExpiry },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, indexer, index, search, textThreads, calls, changeWatch, webhooks },
+    ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
-    ingest: new Ingest(common),
+    ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
+    sourceEvents: new SourceEvents({
+      ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
+      lookUps: new LookUps({ ...common, search }),
+    }),
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),

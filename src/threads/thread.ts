@@ -101,7 +101,18 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
     return (await this.#post(this.#worker, method, args)) as Result<Api, Name>
   }
 
-  /** Ends the worker. It is never terminated: within a native call that would take the process down. */
+  /**
+   * Ends the worker at once, whatever it does: requests that wait get this error, and the next one starts another. Only
+   * for a worker that runs no native code: ending it within a native call would take the process down.
+   */
+  terminate(error: Error): void {
+    const worker = this.#worker
+    this.#worker = null
+    this.#rejectAll(error)
+    void worker?.terminate()
+  }
+
+  /** Asks the worker to end. It is not terminated, since it may be within a native call. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -7,6 +7,7 @@ import { findings } from '../support/accessibility.ts'
 import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
+import { makeDocx, paragraph } from '../support/files.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 setDefaultTimeout(90_000)
@@ -87,6 +88,28 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     expect((await project.fetch('/v1/calls/own-59')).status).toBe(404)
   })
 
+  test('calls are found by what is typed under a filter, and a wrong duration is refused', async () => {
+    const page = await openTab('calls?text=order')
+    await page.getByRole('button', { name: 'Duration' }).click()
+    const form = page.getByRole('dialog', { name: 'Duration' })
+    await form.getByLabel('At least, in seconds').fill('long')
+    await form.getByRole('button', { name: 'Apply' }).click()
+    await form.getByText('Type a number of seconds').waitFor()
+    await form.getByLabel('At least, in seconds').fill('50')
+    await form.getByLabel('At most, in seconds').fill('50.5')
+    await form.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('50 to 50.5 s').waitFor()
+    await page.waitForURL(/minDuration=.*50.*maxDuration=.*50\.5/)
+    await page.locator('a[href*="/calls/own-10"]').first().waitFor()
+    await page.locator('a[href*="/calls/own-11"]').first().waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Clear Duration' }).click()
+    await page.getByRole('button', { name: 'Agent' }).click()
+    await page.getByLabel('Id of the agent').fill('nobody')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/agentId=nobody/)
+    await page.locator('a[href*="/calls/own-10"]').first().waitFor({ state: 'detached' })
+  })
+
   test('a Markdown file is dropped, previewed, saved, and found in the playground', async () => {
     const page = await openTab('knowledge/new')
     const text =
@@ -140,11 +163,12 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
         file('a.txt', 'We open at nine.'),
         file('b.md', '# Prices\n\nA coffee is 2 euros.'),
         file('c.txt', new Uint8Array([0x63, 0xe9])),
-        file('d.pdf', '%PDF'),
+        file('d.png', 'PNG'),
+        file('e.docx', makeDocx(paragraph('We close at five.'))),
       ])
-    await page.getByText('Imported 2 of 4, 2 failed').waitFor()
-    await page.getByText('The file is not UTF-8 text.').waitFor()
-    await page.getByText('Only .md and .txt files can be read.').waitFor()
+    await page.getByText('Imported 3 of 5, 2 failed').waitFor()
+    await page.getByText('The file is not valid UTF-8.').waitFor()
+    await page.getByText('Send .md, .txt').waitFor()
     await page.getByRole('row').filter({ hasText: 'Prices' }).waitFor()
 
     await page.keyboard.press('Escape')

@@ -68,6 +68,19 @@ CREATE TABLE `call_ranges` (
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `call_sessions` (
+	`project_id` integer NOT NULL,
+	`trace_id` text NOT NULL,
+	`framework` text NOT NULL,
+	`call_id` text,
+	`facts` text NOT NULL,
+	`due_at` integer,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `call_sessions_by_trace` ON `call_sessions` (`project_id`,`trace_id`);--> statement-breakpoint
+CREATE INDEX `call_sessions_by_call` ON `call_sessions` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE INDEX `call_sessions_due` ON `call_sessions` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `call_values` (
 	`project_id` integer NOT NULL,
 	`value` text NOT NULL,
@@ -221,7 +234,7 @@ CREATE TABLE `knowledge_items` (
 	`description` text NOT NULL,
 	`text` text NOT NULL,
 	`text_hash` text NOT NULL,
-	`revision` integer DEFAULT 1 NOT NULL,
+	`updated_at` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
@@ -270,6 +283,7 @@ CREATE TABLE `projects` (
 	`name` text NOT NULL,
 	`change_seq` integer DEFAULT 0 NOT NULL,
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
+	`replaced_seq` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`deleted_at` integer
 );
@@ -298,6 +312,40 @@ CREATE TABLE `sign_in_limits` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `sign_in_limits_key_unique` ON `sign_in_limits` (`key`);--> statement-breakpoint
+CREATE TABLE `source_failures` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`project_id` integer NOT NULL,
+	`source_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`call_id` text,
+	`field` text NOT NULL,
+	`message` text NOT NULL,
+	`event` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`source_id`) REFERENCES `sources`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `source_failures_by_source` ON `source_failures` (`source_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `source_failures_by_call` ON `source_failures` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE INDEX `source_failures_by_time` ON `source_failures` (`at`);--> statement-breakpoint
+CREATE TABLE `sources` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`platform` text NOT NULL,
+	`name` text NOT NULL,
+	`secret` text,
+	`previous_secret` text,
+	`previous_secret_until` integer,
+	`options` text NOT NULL,
+	`events` integer DEFAULT 0 NOT NULL,
+	`failures` integer DEFAULT 0 NOT NULL,
+	`last_event_at` integer,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `sources_by_project` ON `sources` (`project_id`,`created_at`);--> statement-breakpoint
 CREATE TABLE `verifications` (
 	`id` text PRIMARY KEY NOT NULL,
 	`identifier` text NOT NULL,
@@ -489,6 +537,9 @@ CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_lis
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
 END;--> statement-breakpoint
+CREATE TRIGGER `calls_delete_sessions` AFTER DELETE ON `calls` BEGIN
+	DELETE FROM `call_sessions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
+END;--> statement-breakpoint
 -- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
 CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`
 WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
@@ -536,6 +587,13 @@ WHEN old.`change_seq` <> new.`change_seq`
 			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, '"knowledge.changed"') > 0;
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.ready', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'item'
+			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, '"knowledge.ready"') > 0
+		AND NOT EXISTS (SELECT 1 FROM `chunks` WHERE `item_seq` = new.`seq` AND `embedding_space` IS NULL);
 END;--> statement-breakpoint
 CREATE TRIGGER `chunks_update_events` AFTER UPDATE OF `embedding_space` ON `chunks`
 WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
@@ -568,4 +626,8 @@ CREATE TRIGGER `webhook_queue_delete` AFTER DELETE ON `webhook_queue` BEGIN
 	UPDATE `webhook_queue` SET `due_at` = 0
 	WHERE `due_at` IS NULL AND `id` = (SELECT min(`q`.`id`) FROM `webhook_queue` AS `q` WHERE `q`.`record` = old.`record`
 		AND `q`.`kind` = old.`kind` AND `q`.`webhook_id` = old.`webhook_id` AND NOT `q`.`is_sent`);
+END;--> statement-breakpoint
+-- Events of a call that could not be read are erased with the call.
+CREATE TRIGGER `calls_delete_failures` AFTER DELETE ON `calls` BEGIN
+	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 END;

@@ -1,5 +1,6 @@
 import { type Cut, chunkCharsMax, cutSection } from './cuts.ts'
 import { withoutLinks } from './links.ts'
+import { passageText } from './passage-text.ts'
 import { createHeadingPaths, findSections, headingSeparator, type Section } from './sections.ts'
 
 /** A piece of a knowledge item's text. Chunks are what is embedded, searched and returned. */
@@ -13,17 +14,18 @@ export interface Chunk {
 }
 
 /** Part of every embedding space. Raise it when a change gives other chunks or other embedded text. */
-export const chunkerVersion = 2
+export const chunkerVersion = 3
 
 /** Smaller chunks are merged with a neighbour under the same parent heading. */
 export const chunkCharsMin = 200
 
 /**
  * Splits a Markdown or plain text at its headings. Sections that are too long are split at paragraphs, lines, sentences
- * or words. Nothing is lost: without their overlaps, the chunks add up to the text. The time is linear for any text. A
- * chunk is only white space where the text has a chunk's length of white space.
+ * or words. Nothing is lost: without their overlaps, the chunks add up to the text as `passageText` gives it. The time is
+ * linear for any text. A chunk is only white space where the text has a chunk's length of white space.
  */
-export function splitIntoChunks(text: string): Chunk[] {
+export function splitIntoChunks(source: string): Chunk[] {
+  const text = passageText(source)
   const pieces = findSections(text).flatMap((section) =>
     cutSection(text, section.start, section.end).map((cut): Piece => ({ ...cut, section })),
   )

@@ -11,3 +11,22 @@ export function frontMatterEnd(text: string): number {
   closes.lastIndex = start + 3
   return closes.test(text) ? closes.lastIndex : start
 }
+
+/** A value of a text's front matter, in YAML or TOML, on one line; null when there is none that is a text. */
+export function frontMatterValue(text: string, key: 'title' | 'name' | 'description'): string | null {
+  const frontMatter = text.slice(0, frontMatterEnd(text))
+  const line = new RegExp(`^${key}[ \\t]*[:=][ \\t]*([^\\r\\n]*)((?:\\r?\\n[ \\t]+[^\\r\\n]+)*)`, 'm').exec(
+    frontMatter,
+  )
+  const first = line?.[1]?.trim() ?? ''
+  // A text may go on in indented lines, with or without the mark of a block.
+  const further = (line?.[2] ?? '').replace(/\s+/g, ' ').trim()
+  const whole = `${/^[|>][-+]?$/.test(first) ? '' : first} ${further}`.trim()
+  const value = unquoted(whole) ?? whole.replace(/(?:^|[ \t])#.*$/, '').trim()
+  return value === '' || /^[|>&*!{[]/.test(whole) ? null : value
+}
+
+function unquoted(value: string): string | null {
+  const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')/.exec(value) ?? []
+  return (double?.replace(/\\(["\\])/g, '$1') ?? single?.replaceAll("''", "'"))?.trim() ?? null
+}

@@ -3,7 +3,6 @@ import { embeddedText } from '../chunking/chunks.ts'
 import { type SearchHit, searchLimitMax } from '../schemas.ts'
 import type { DifyAnswer, DifyError, DifyRequest } from './dify-schemas.ts'
 import { errorSentence } from './error-sentence.ts'
-import { modelText } from './model-text.ts'
 
 /** The same answer whether the knowledge is another project's or does not exist. */
 export class UnknownKnowledge extends AppError {
@@ -38,7 +37,7 @@ export function toRecords(
   return hits
     .filter(({ score }) => score >= scoreMin)
     .map((hit) => ({
-      content: embeddedText(hit.name, { ...hit, text: modelText(hit) }),
+      content: embeddedText(hit.name, hit),
       score: hit.score,
       title: hit.name,
       metadata: { document_id: hit.itemId, heading: hit.heading ?? '', position: hit.position },

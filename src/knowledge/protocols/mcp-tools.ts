@@ -15,7 +15,6 @@ import {
   SearchRequest,
 } from '../schemas.ts'
 import type { Search } from '../search/search.ts'
-import { modelText } from './model-text.ts'
 
 export interface McpTool {
   readonly definition: Tool
@@ -170,7 +169,7 @@ function toSentence({ title, errors }: AppError): string {
 
 function passage(hit: SearchHit): string {
   const heading = hit.heading === null ? '' : ` › ${hit.heading}`
-  return `${hit.name}${heading} (item ${hit.itemId})\n\n${modelText(hit)}`
+  return `${hit.name}${heading} (item ${hit.itemId})\n\n${hit.text}`
 }
 
 function summary({ id, name, description, textBytes }: ItemSummary): string {

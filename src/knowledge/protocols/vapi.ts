@@ -3,7 +3,6 @@ import { compileCheck } from '../../validation.ts'
 import { contextLine, embeddedText } from '../chunking/chunks.ts'
 import type { SearchHit } from '../schemas.ts'
 import { faultsSentence } from './error-sentence.ts'
-import { modelText } from './model-text.ts'
 import { queryCharsMax, toQuery } from './query-text.ts'
 import {
   ToolParameters,
@@ -43,7 +42,7 @@ export function queryOf({ message }: VapiKnowledgeRequest): string | null {
 /** A passage as a document, under its name and heading, so that the model knows what it is about. */
 export function toDocument(hit: SearchHit): VapiDocument {
   return {
-    content: embeddedText(hit.name, { ...hit, text: modelText(hit) }),
+    content: embeddedText(hit.name, hit),
     similarity: hit.score,
     uuid: `${hit.itemId}:${hit.position}`,
   }
@@ -71,9 +70,7 @@ export function parametersOf({ parameters }: ToolCall): ToolParameters {
 
 /** Vapi cannot read a result of several lines: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
 export function toResult({ id, name }: ToolCall, hits: SearchHit[]): VapiToolResult {
-  const passages = hits.map(
-    (hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${modelText(hit)}`,
-  )
+  const passages = hits.map((hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${hit.text}`)
   return { name, toolCallId: id, result: inOneLine(passages.join(' ')) || 'Nothing was found.' }
 }
 

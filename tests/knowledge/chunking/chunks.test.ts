@@ -8,6 +8,7 @@ import {
   splitIntoChunks,
 } from '../../../src/knowledge/chunking/chunks.ts'
 import { chunkCharsMax, chunkOverlapCharsMax } from '../../../src/knowledge/chunking/cuts.ts'
+import { passageText } from '../../../src/knowledge/chunking/passage-text.ts'
 
 const seed = 20_260
 const knowledge = `${import.meta.dir}/../../../../shared/data/knowledge`
@@ -22,8 +23,9 @@ function headingsOf(text: string): (string | null)[] {
 const long = (word: string) => `${word} `.repeat(60).trim()
 
 /** Everything that must hold of the chunks of any text. */
-function expectLaws(text: string): Chunk[] {
-  const chunks = splitIntoChunks(text)
+function expectLaws(source: string): Chunk[] {
+  const text = passageText(source)
+  const chunks = splitIntoChunks(source)
   expect(chunks.map((chunk) => chunk.text.slice(chunk.overlapChars)).join('') === text).toBe(true)
   // A chunk may be white space only where there is nothing else for a chunk's whole length.
   const spaceRun = Math.max(0, ...(text.match(/\s+/g) ?? []).map((run) => run.length))
@@ -171,6 +173,16 @@ describe('laws', () => {
     ['lone surrogates', '\udc00'.repeat(mebi)],
     ['unclosed front matter', `---\n${'--- x\n'.repeat(mebi / 6)}`],
     ['dashes and blanks', `${'- '.repeat(mebi / 2)}x`],
+    ['unclosed comments', '<!--'.repeat(mebi / 4)],
+    ['comments that close late', `${'<!--'.repeat(mebi / 4)}-->`],
+    ['unclosed links', '[a](b'.repeat(mebi / 5)],
+    ['links without ends', `[a](${'b'.repeat(mebi)}`],
+    ['unclosed templates', `${'{%'.repeat(mebi / 2)}%}`],
+    ['lines of templates', '{% a %} x {% b %}\n'.repeat(mebi / 18)],
+    ['imports without ends', 'import { \n'.repeat(mebi / 10)],
+    ['spaces after import', `import ${' '.repeat(mebi)}`],
+    ['exports', 'export const a\n\n'.repeat(mebi / 16)],
+    ['fences of two kinds', '```\n~~~~\n'.repeat(mebi / 9)],
   ])('hold for 1 MiB of %s', (_, text) => {
     expectLaws(text)
   })

@@ -1,7 +1,28 @@
 import { expect, test } from 'bun:test'
 import { documentName } from '../../../src/knowledge/chunking/document-name.ts'
+import { frontMatterValue } from '../../../src/knowledge/chunking/front-matter.ts'
 
-test('the name of an imported document is its heading, without what no name may contain', () => {
+test('the name of a document is its heading, without what no name may contain', () => {
   expect(documentName('# Re\u200bfunds\tand returns\u202e\n\nText.')).toBe('Refunds and returns')
   expect(documentName('# \u200b\n\nText.')).toBeNull()
+})
+
+test('the title of its front matter, or the name, goes before a heading', () => {
+  expect(documentName('---\nname: n\ntitle: Rates\n---\n# Heading')).toBe('Rates')
+  expect(documentName('+++\nname = "Rates"\n+++\n# Heading')).toBe('Rates')
+  expect(documentName('---\nlayout: x\n---\n# Heading')).toBe('Heading')
+})
+
+test.each([
+  ['description: What it costs # a note', 'What it costs'],
+  ['description: "a \\"b\\" # c"', 'a "b" # c'],
+  ["description: 'it''s'", "it's"],
+  ['description: >-\n  What it\n  costs\nlayout: x', 'What it costs'],
+  ['description: What it\r\n  costs\r\nlayout: x', 'What it costs'],
+  ['description: [a, b]', null],
+  ['description:', null],
+  ['layout: x', null],
+  ['more:\n  description: inner', null],
+])('a description is read from %p', (line, description) => {
+  expect(frontMatterValue(`---\n${line}\n---\nText`, 'description')).toBe(description)
 })

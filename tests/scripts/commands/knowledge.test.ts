@@ -9,6 +9,7 @@ import {
   removeFolders,
   withService,
 } from '../../support/command-line.ts'
+import { makeDocx, makePdf, paragraph } from '../../support/files.ts'
 import { until } from '../../support/until.ts'
 
 setDefaultTimeout(commandsTimeoutMs)
@@ -62,15 +63,15 @@ describe('callbook knowledge', () => {
     await callbook.project()
     const folder = newFolder()
     const bad: [string, string | Uint8Array, RegExp][] = [
-      ['blank.md', ' \n\t\n', /blank/],
-      ['empty.md', '', /blank/],
+      ['blank.md', ' \n\t\n', /no text/],
+      ['empty.md', '', /no text/],
       ['latin.txt', new Uint8Array([0x47, 0x72, 0xfc, 0x65]), /UTF-8/],
       ['large.md', 'x'.repeat(1_001), /1001 bytes/],
       ['zero.md', 'a\0b', /U\+0000/],
     ]
     for (const [name, content] of bad) writeFileSync(join(folder, name), content)
     writeFileSync(join(folder, 'good.md'), '# Good')
-    const other = fileOf('x', 'page.html')
+    const other = fileOf('x', 'page.png')
     const none = join(folder, 'none.md')
     const ran = await callbook.json(
       ['knowledge', 'import', folder, other, none, newFolder(), '--project', 'Acme'],
@@ -84,9 +85,36 @@ describe('callbook knowledge', () => {
       ran.value.errors.map((e: { path: string; message: string }) => [e.path, e.message]),
     )
     for (const [name, , message] of bad) expect(messageOf.get(join(folder, name))).toMatch(message)
-    expect(messageOf.get(other)).toMatch(/not a \.md or \.txt/)
+    expect(messageOf.get(other)).toMatch(/cannot be read; .*\.pdf/)
     expect(messageOf.get(none)).toBe('there is no such file or folder')
     for (const [name] of bad) expect(ran.err).toContain(`${join(folder, name)}: `)
+  })
+
+  test('files that people write are imported as Markdown', async () => {
+    const callbook = new CommandLine()
+    const id = await callbook.project()
+    const folder = newFolder()
+    writeFileSync(join(folder, 'a.csv'), 'Plan,Price\nBasic,10\n')
+    writeFileSync(join(folder, 'b.docx'), makeDocx(paragraph('Within 30 days.')))
+    writeFileSync(join(folder, 'c.html'), '<title>Hours</title><main><h2>When</h2><p>Nine to five.</main>')
+    writeFileSync(join(folder, 'd.pdf'), makePdf([[{ y: 700, text: 'We speak French.' }]]))
+    writeFileSync(join(folder, 'e.pdf'), 'no')
+    const { code, value } = await callbook.json(['knowledge', 'import', folder, '--project', id])
+    expect([code, value.errors.map(({ path }: { path: string }) => path)]).toEqual([
+      1,
+      [join(folder, 'e.pdf')],
+    ])
+    expect(value.items.map(({ name }: { name: string }) => name)).toEqual(['a', 'b', 'Hours', 'd'])
+    await withService(async ({ url }) => {
+      const { value: key } = await callbook.json(['key', 'create', '--project', id, '--name', 'x'])
+      const response = await fetch(`${url}/v1/knowledge`, { headers: { authorization: `Bearer ${key.key}` } })
+      expect(((await response.json()) as { text: string }[]).map(({ text }) => text).sort()).toEqual([
+        '## When\n\nNine to five.',
+        '- Plan: Basic; Price: 10',
+        'We speak French.',
+        'Within 30 days.',
+      ])
+    }, callbook.dataDir)
   })
 
   test('a running service finds what is imported, by keyword and by vector', async () => {

@@ -13,6 +13,7 @@ import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { SearchField } from '../../components/search-field.tsx'
+import { readableFiles } from './documents.ts'
 import { exampleDocuments } from './example-documents.ts'
 import { IndexStatus } from './index-status.tsx'
 import { itemsQuery, rowsOf } from './queries.ts'
@@ -70,9 +71,9 @@ export function KnowledgeView() {
         <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
           <IconUpload size={40} stroke={1.5} />
           <Text size="lg" fw={600}>
-            Drop .md and .txt files
+            Drop {readableFiles} files
           </Text>
-          <Text c="dimmed">Each becomes an item, named by its first heading.</Text>
+          <Text c="dimmed">Each becomes an item, named by its title.</Text>
         </Stack>
       </Dropzone.FullScreen>
       <UploadList project={project} uploads={uploads} onClear={clear} />
@@ -121,7 +122,7 @@ export function KnowledgeView() {
                 }
               >
                 Agents answer from what you write here: policies, opening hours, prices. Write an item, drop
-                .md or .txt files anywhere on this page, or start with examples from a made-up shop.
+                {readableFiles} files anywhere on this page, or start with examples from a made-up shop.
               </Empty>
             )
           }

@@ -55,7 +55,7 @@ export function useUploads(project: string) {
   return {
     uploads,
     addFiles: (files: readonly File[]) =>
-      start(files.map((file) => ({ fileName: file.name, document: () => readDocument(file) }))),
+      start(files.map((file) => ({ fileName: file.name, document: () => readDocument(project, file) }))),
     addDocuments: (documents: readonly Document[]) =>
       start(documents.map((document) => ({ fileName: document.name, document: async () => document }))),
     clear: () => setUploads([]),

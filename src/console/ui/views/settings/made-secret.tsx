@@ -1,20 +1,24 @@
 import { Button, Textarea } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useBlocker } from '@tanstack/react-router'
+import { type PlatformName, setUpOf } from '../../../../sources/catalog.ts'
+import { CodeBlock } from '../../components/code-block.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { useFocus } from '../../components/use-focus.ts'
+import { addressOf } from './source-queries.ts'
 
 interface MadeSecretProps {
+  id: string
+  platform: PlatformName
   secret: string
-  /** What happens to the secret before it, in a sentence. */
-  note?: string
   onStored: () => void
 }
 
-/** A webhook's new secret, shown this once. */
-export function MadeSecret({ secret, note, onStored }: MadeSecretProps) {
+/** The address of a source and its new secret, shown this once. */
+export function MadeSecret({ id, platform, secret, onStored }: MadeSecretProps) {
   const field = useFocus<HTMLTextAreaElement>()
-  // Going back or reloading would lose the secret by accident. Closing the dialog stays on the page.
+  const { label, secretName } = setUpOf(platform)
+  // Going back or reloading would lose the secret by accident.
   useBlocker({
     shouldBlockFn: ({ current, next }) => next.pathname !== current.pathname,
     enableBeforeUnload: true,
@@ -23,7 +27,13 @@ export function MadeSecret({ secret, note, onStored }: MadeSecretProps) {
     <div className="cb-stack">
       <div className="cb-warning" role="status">
         <IconAlertTriangle size={16} aria-hidden />
-        <p>This is the only time the secret is shown. Your endpoint verifies each event with it. {note}</p>
+        <p>
+          This is the only time the secret is shown. Give it to {label}: {secretName.toLowerCase()}.
+        </p>
+      </div>
+      <div>
+        <p className="cb-label">Address</p>
+        <CodeBlock code={addressOf(id)} label="Copy address" wrap />
       </div>
       <div className="cb-made-key">
         <Textarea
@@ -38,12 +48,6 @@ export function MadeSecret({ secret, note, onStored }: MadeSecretProps) {
         />
         <CopyButton value={secret} label="Copy secret" withText />
       </div>
-      <p className="cb-field-hint">
-        Events are signed as Standard Webhooks.{' '}
-        <a href="/docs/guide/webhooks#verify-it" target="_blank" rel="noreferrer">
-          How to verify them
-        </a>
-      </p>
       <Button onClick={onStored}>I have stored it</Button>
     </div>
   )

@@ -6,8 +6,8 @@ import { api, unwrap } from '../../api.ts'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
-import { MadeSecret } from './made-secret.tsx'
 import { events, webhooksQuery } from './webhook-queries.ts'
+import { WebhookSecret } from './webhook-secret.tsx'
 
 interface NewWebhookDialogProps {
   opened: boolean
@@ -34,7 +34,7 @@ export function NewWebhookDialog({ opened, onClose }: NewWebhookDialogProps) {
         closeOnClickOutside={false}
         withCloseButton={false}
       >
-        <MadeSecret secret={made.secret} onStored={finish} />
+        <WebhookSecret secret={made.secret} onStored={finish} />
       </Modal>
     )
   }

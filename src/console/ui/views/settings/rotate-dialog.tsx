@@ -5,8 +5,8 @@ import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { useProject } from '../../session.ts'
-import { MadeSecret } from './made-secret.tsx'
 import { webhooksQuery } from './webhook-queries.ts'
+import { WebhookSecret } from './webhook-secret.tsx'
 
 /** Makes a new secret and shows it once. */
 export function RotateDialog({ webhook, onClose }: { webhook: WebhookRecord | null; onClose: () => void }) {
@@ -45,7 +45,7 @@ export function RotateDialog({ webhook, onClose }: { webhook: WebhookRecord | nu
         withCloseButton={false}
       >
         {secret !== null && (
-          <MadeSecret secret={secret} note="The old one signs for 24 hours more." onStored={finish} />
+          <WebhookSecret secret={secret} note="The old one signs for 24 hours more." onStored={finish} />
         )}
       </Modal>
     </>

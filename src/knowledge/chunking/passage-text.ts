@@ -1,0 +1,76 @@
+import { frontMatterEnd } from './front-matter.ts'
+
+/** Marks to look at, the first that begins at a place. What is counted is bounded, so that the time is linear. */
+const marks = new RegExp(
+  [
+    '^[ \\t]*(?<fence>`{3,}|~{3,})[^\\n]*',
+    '(?<code>`[^`\\n]*`)',
+    '(?<comment><!--)',
+    '^[ \\t]*(?<template>\\{%[^\\n]*%\\})[ \\t]*$',
+    `^(?<statement>import[ \\t]+(?:[\\w*{][^'"\\n]{0,500}[ \\t}]from[ \\t]+)?['"][^'"\\n]+['"];?[ \\t]*$)`,
+    '^(?<block>(?:import[ \\t]+(?:\\w+,[ \\t]*)?\\{[ \\t]*$|export[ \\t]+(?:default[ \\t]+(?:function|class|\\{|\\()|(?:const|let|var|function|class)[ \\t]+\\w+|[{*])))',
+    `!?\\[(?<label>[^[\\]\\n]*)\\]\\([ \\t]*(?<target><[^<>\\n]{0,2000}>|[^\\s()]{0,2000})(?:[ \\t]+["'][^"'\\n]{0,500}["'])?[ \\t]*\\)`,
+  ].join('|'),
+  'gm',
+)
+const mayHoldMarks = /<!--|\{%|\]\(|^(?:im|ex)port[ \t]/m
+/** A link that also means something outside of its page. */
+const absoluteLink = /^<?(?:[a-z][a-z0-9+.-]*:|\/\/)/i
+/** Blank lines after front matter. */
+const leadingLines = /^(?:[ \t]*\r?\n)+/
+const templateTag = /\{%[^\n]*?%\}/g
+
+/**
+ * What agents are given of an item's text: without front matter, HTML comments, lines of templates (`{% … %}`), and MDX
+ * imports and exports; of relative links only the labels. Code stays as it is.
+ */
+export function passageText(text: string): string {
+  const start = frontMatterEnd(text)
+  // A byte order mark alone ends at 1.
+  const body = start > 1 ? text.slice(start).replace(leadingLines, '') : text.slice(start)
+  const read = mayHoldMarks.test(body) ? withoutMarks(body) : body
+  // A text that is nothing else is read as it is.
+  return read.trim() === '' ? text : read
+}
+
+function withoutMarks(body: string): string {
+  const lastCommentEnd = body.lastIndexOf('-->')
+  const pattern = new RegExp(marks)
+  let read = ''
+  let at = 0
+  for (let mark = pattern.exec(body); mark; mark = pattern.exec(body)) {
+    const end = endOf(body, mark, lastCommentEnd)
+    const replacement = replacementOf(mark, end)
+    if (replacement !== null) {
+      read += body.slice(at, mark.index) + replacement
+      at = end
+    }
+    pattern.lastIndex = end
+  }
+  return read + body.slice(at)
+}
+
+/** Where that ends which a mark begins. */
+function endOf(body: string, mark: RegExpExecArray, lastCommentEnd: number): number {
+  const { fence, comment, block } = mark.groups ?? {}
+  const from = mark.index + mark[0].length
+  if (comment !== undefined) return from <= lastCommentEnd ? body.indexOf('-->', from) + 3 : from
+  if (block !== undefined) return indexFrom(body, /^[ \t]*$/gm, from)
+  if (fence === undefined) return from
+  return indexFrom(body, new RegExp(`^[ \\t]*${fence[0]}{${fence.length},}[ \\t]*$`, 'gm'), from)
+}
+
+/** The offset at which a pattern next matches; the end of the text when it does not. */
+function indexFrom(text: string, pattern: RegExp, from: number): number {
+  pattern.lastIndex = from
+  return pattern.exec(text)?.index ?? text.length
+}
+
+/** What stands for a mark and what it begins; null when they stay. */
+function replacementOf({ 0: mark, index, groups = {} }: RegExpExecArray, end: number): string | null {
+  const { comment, template, statement, block, label, target = '' } = groups
+  if (comment !== undefined) return end > index + mark.length ? '' : null
+  if (template !== undefined) return template.replace(templateTag, '').trim() === '' ? '' : null
+  if (statement !== undefined || block !== undefined) return ''
+  return label === undefined || absoluteLink.test(target) ? null : label
+}

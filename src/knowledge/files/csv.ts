@@ -1,0 +1,28 @@
+import Papa from 'papaparse'
+import { decodeAny } from './decode.ts'
+import { type Converted, unreadable } from './file-text.ts'
+
+/** A table as a list: one line a row, each value with the name of its column, so that a row says all by itself. */
+export function readCsv(bytes: Uint8Array): Converted {
+  const { data, errors } = Papa.parse<string[]>(decodeAny(bytes), { skipEmptyLines: 'greedy' })
+  const broken = errors.find(({ code }) => code === 'MissingQuotes')
+  if (broken) throw unreadable(`The quotes of row ${(broken.row ?? 0) + 1} are not closed.`)
+  const [header = [], ...rows] = data
+  const text = rows.map((row) => toLine(header, row)).join('\n')
+  // A table of one row is all header.
+  return { title: null, description: null, text: rows.length === 0 ? toLine([], header) : text }
+}
+
+function toLine(header: readonly string[], row: readonly string[]): string {
+  const values = row.flatMap((cell, column) => {
+    const value = onOneLine(cell)
+    const name = onOneLine(header[column] ?? '')
+    if (value === '') return []
+    return name === '' ? value : `${name}: ${value}`
+  })
+  return `- ${values.join('; ')}`
+}
+
+function onOneLine(cell: string): string {
+  return cell.replace(/\s+/g, ' ').trim()
+}

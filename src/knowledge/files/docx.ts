@@ -1,0 +1,25 @@
+import { DOMParser, parseHTML } from 'linkedom'
+import mammoth from 'mammoth'
+import type { Converted } from './file-text.ts'
+import { toMarkdown } from './markdown.ts'
+import { checkArchive } from './zip.ts'
+
+/** A Word document. Images, comments and macros are left out; nothing that it refers to is fetched. */
+export async function readDocx(bytes: Uint8Array): Promise<Converted> {
+  const core = new DOMParser().parseFromString(
+    checkArchive(bytes, 'docProps/core.xml') ?? '<properties/>',
+    'text/xml',
+  )
+  const property = (name: string) => core.getElementsByTagName(name)[0]?.textContent ?? null
+  const { value } = await mammoth.convertToHtml(
+    { buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) },
+    {
+      convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
+      styleMap: ["p[style-name='Title'] => h1:fresh"],
+      includeEmbeddedStyleMap: false,
+      externalFileAccess: false,
+    },
+  )
+  const { body } = parseHTML(`<!doctype html><html><head></head><body>${value}</body></html>`).document
+  return { title: property('dc:title'), description: property('dc:description'), text: toMarkdown(body) }
+}

@@ -1,0 +1,29 @@
+import { basename, extname } from 'node:path/posix'
+
+/** What a file is, by its name's extension. */
+export type FileKind = 'text' | 'html' | 'pdf' | 'docx' | 'csv'
+
+const kinds: Record<string, FileKind> = {
+  '.md': 'text',
+  '.markdown': 'text',
+  '.txt': 'text',
+  '.html': 'html',
+  '.htm': 'html',
+  '.pdf': 'pdf',
+  '.docx': 'docx',
+  '.csv': 'csv',
+}
+
+/** For people: the extensions of the files that can be read. */
+export const readableFiles = '.md, .txt, .html, .pdf, .docx and .csv files'
+
+/** Null for a file that cannot be read. */
+export function fileKind(fileName: string): FileKind | null {
+  return kinds[extname(fileName).toLowerCase()] ?? null
+}
+
+/** A file's name without its folder and its extension. */
+export function titleOfFile(fileName: string): string {
+  const file = basename(fileName.replaceAll('\\', '/'))
+  return file.slice(0, file.length - extname(file).length)
+}

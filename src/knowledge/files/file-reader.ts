@@ -1,0 +1,127 @@
+import { bulkhead } from 'cockatiel'
+import { AppError, invalidRequest } from '../../errors.ts'
+import { Thread } from '../../threads/thread.ts'
+import { fileKind } from './file-kind.ts'
+import { type FileRefusal, type FileText, type RefusalCode, unreadable } from './file-text.ts'
+import type { FileApi } from './file-worker.ts'
+import type { FormFile } from './form.ts'
+import { type FileContent, readFile } from './read-file.ts'
+
+/** Larger files are refused. */
+export const fileBytesMax = 20 * 1_048_576
+/** Shorter texts are read on the main thread: sending them to another would take longer. */
+const inlineBytesMax = 8_192
+const readWithinMsDefault = 10_000
+const memoryBytesMaxDefault = 256 * 1_048_576
+const guardEveryMs = 10
+const filesWaitingMax = 8
+const idleMs = 60_000
+
+interface FileReaderOptions {
+  readWithinMs?: number
+  /** By how much the process may grow while a file is read. */
+  memoryBytesMax?: number
+}
+
+/**
+ * Reads files as items, one at a time, on a thread of its own. A file that takes too long or too much memory ends the
+ * thread and is refused; the next file starts another.
+ */
+export class FileReader {
+  readonly #thread = new Thread<FileApi, null>({
+    script: new URL('./file-worker.ts', import.meta.url),
+    name: 'The file reader',
+    data: () => null,
+    idleMs,
+  })
+  readonly #slots = bulkhead(1, filesWaitingMax)
+  readonly #readWithinMs: number
+  readonly #memoryBytesMax: number
+
+  constructor({
+    readWithinMs = readWithinMsDefault,
+    memoryBytesMax = memoryBytesMaxDefault,
+  }: FileReaderOptions = {}) {
+    this.#readWithinMs = readWithinMs
+    this.#memoryBytesMax = memoryBytesMax
+  }
+
+  /** @throws file_cannot_be_read, unsupported_media_type, payload_too_large, unavailable */
+  async read(file: FileContent): Promise<FileText> {
+    const { byteLength } = file.bytes
+    if (byteLength > fileBytesMax) throw fileTooLarge()
+    const isShortText = fileKind(file.name) === 'text' && byteLength <= inlineBytesMax
+    return await answered(
+      isShortText ? readFile(file) : this.#queued(() => this.#thread.ask('readFile', file)),
+    )
+  }
+
+  /** Reads the part `file` of a form. @throws as `read`, and invalid_request */
+  async readForm(type: string, body: Uint8Array): Promise<FormFile> {
+    return await answered(this.#queued(() => this.#thread.ask('readForm', type, body)))
+  }
+
+  /** Whether one more file would be refused. */
+  get isFull(): boolean {
+    return this.#slots.executionSlots + this.#slots.queueSlots === 0
+  }
+
+  async close(): Promise<void> {
+    this.#thread.terminate(new Error('The file reader is closed'))
+    await this.#thread.close()
+  }
+
+  async #queued<Value>(read: () => Promise<Value>): Promise<Value> {
+    if (this.isFull) throw tooManyFiles()
+    return await this.#slots.execute(() => this.#guarded(read))
+  }
+
+  /** Ends the thread when its time is up, or when the process has grown too much. */
+  async #guarded<Value>(read: () => Promise<Value>): Promise<Value> {
+    const startedAt = performance.now()
+    const memoryBytes = process.memoryUsage.rss()
+    const guard = setInterval(() => {
+      if (performance.now() - startedAt > this.#readWithinMs)
+        this.#thread.terminate(
+          unreadable(`Reading it takes longer than ${this.#readWithinMs / 1_000} seconds.`),
+        )
+      else if (process.memoryUsage.rss() - memoryBytes > this.#memoryBytesMax)
+        this.#thread.terminate(unreadable('Reading it takes too much memory.'))
+    }, guardEveryMs)
+    try {
+      return await read()
+    } finally {
+      clearInterval(guard)
+    }
+  }
+}
+
+/** What a file is refused with, as an answer. A refusal of the thread's own arrives as its code and message. */
+async function answered<Value>(reading: Promise<Value>): Promise<Value> {
+  try {
+    return await reading
+  } catch (error) {
+    const { code, message } = error as Partial<FileRefusal>
+    const answer = code && Object.hasOwn(answers, code) ? answers[code] : undefined
+    throw answer ? answer(message ?? '') : error
+  }
+}
+
+const answers: Record<RefusalCode, (message: string) => AppError> = {
+  bad_form: (message) => invalidRequest([{ field: 'file', message }]),
+  unknown_type: (detail) => new AppError('unsupported_media_type', 'Unsupported media type', { detail }),
+  unreadable: (detail) => new AppError('file_cannot_be_read', 'File cannot be read', { detail }),
+}
+
+function fileTooLarge(): AppError {
+  return new AppError('payload_too_large', 'Payload too large', {
+    detail: `The file is larger than the ${fileBytesMax} bytes that are accepted.`,
+  })
+}
+
+export function tooManyFiles(): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'Too many files are waiting to be read.',
+    retryAfterSeconds: 2,
+  })
+}

@@ -1,0 +1,33 @@
+import { FileRefusal, type FileText } from './file-text.ts'
+import { readFile } from './read-file.ts'
+
+/** An upload that was read. */
+export interface FormFile {
+  file: FileText
+  /** Every name of the form's parts; what is not `file` is not read. */
+  parts: Record<string, true>
+}
+
+/**
+ * Reads a form's part named `file`.
+ * @param type the Content-Type, which names the boundary of the parts
+ * @throws FileRefusal
+ */
+export async function readForm(type: string, bytes: Uint8Array): Promise<FormFile> {
+  const form = await parse(type, bytes)
+  const [file, ...more] = form.getAll('file')
+  if (!(file instanceof File) || more.length > 0)
+    throw new FileRefusal('bad_form', 'must be one part of the form, with a file name')
+  const parts = Object.fromEntries([...form.keys()].map((name) => [name, true as const]))
+  const content = { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }
+  return { file: await readFile(content), parts }
+}
+
+async function parse(type: string, bytes: Uint8Array): Promise<FormData> {
+  try {
+    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
+  } catch {
+    // Runtimes say in ways of their own what is wrong with a form.
+    throw new FileRefusal('bad_form', 'must be a part of a whole multipart/form-data body')
+  }
+}

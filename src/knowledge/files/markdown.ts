@@ -1,0 +1,87 @@
+import TurndownService from 'turndown'
+
+/** Links that mean something outside of their page. */
+const absoluteLink = /^(?:https?:|mailto:|tel:)[^\s()]+$/i
+/** At the start of a line these would be read as a heading, a quotation, a list or a rule. */
+const structure = /^(\s*)(#{1,6}(?=\s)|>|[-+*](?=\s)|={3,}|-{3,}|`{3,}|~{3,})/gm
+const numbered = /^(\s*\d{1,9})([.)])(?=\s)/gm
+
+/** HTML as Markdown: headings, lists, tables, code and links to other sites stay; images become their description. */
+export function toMarkdown(root: HTMLElement): string {
+  const turndown = new TurndownService({
+    headingStyle: 'atx',
+    codeBlockStyle: 'fenced',
+    bulletListMarker: '-',
+    emDelimiter: '*',
+  })
+  turndown.remove(['script', 'style', 'noscript', 'template', 'iframe', 'button', 'hr'])
+  turndown.addRule('image', {
+    filter: 'img',
+    replacement: (_, node) => elementOf(node).getAttribute('alt')?.replace(/\s+/g, ' ') ?? '',
+  })
+  turndown.addRule('link', {
+    filter: 'a',
+    replacement: (content, node) => {
+      const href = elementOf(node).getAttribute('href') ?? ''
+      // Beside a heading, for copying its address.
+      if (href.startsWith('#') && /^[#¶§]?$/.test(content.trim())) return ''
+      return absoluteLink.test(href) && content.trim() !== '' ? `[${content}](${href})` : content
+    },
+  })
+  turndown.addRule('code', {
+    filter: 'pre',
+    replacement: (_, node) => `\n\n\`\`\`\n${node.textContent?.replace(/\n$/, '') ?? ''}\n\`\`\`\n\n`,
+  })
+  addTables(turndown)
+  // The library escapes every mark, and `snake\_case` is neither read aloud nor found.
+  turndown.escape = (text) => text.replace(structure, '$1\\$2').replace(numbered, '$1\\$2')
+  return turndown.turndown(root)
+}
+
+/** Tables with their first row as the header. A table around other tables is layout: its cells are paragraphs. */
+function addTables(turndown: TurndownService): void {
+  const layouts = new WeakMap<object, boolean>()
+  const isLayout = (node: Node) => {
+    const table = elementOf(node).closest('table')
+    if (!table) return true
+    const known = layouts.get(table) ?? table.querySelector('table') !== null
+    layouts.set(table, known)
+    return known
+  }
+  turndown.addRule('cell', {
+    filter: ['th', 'td'],
+    replacement: (content, node) => {
+      if (isLayout(node)) return `\n\n${content}\n\n`
+      const text = content.trim().replace(/\s+/g, ' ').replace(/\|/g, '\\|')
+      const columns = Math.min(Number(elementOf(node).getAttribute('colspan')) || 1, columnsMax)
+      return `| ${text} ${'|  '.repeat(columns - 1)}`
+    },
+  })
+  turndown.addRule('row', {
+    filter: 'tr',
+    replacement: (content, node) => (isLayout(node) ? content : `\n${content.replace(/\n+/g, ' ')}|\n`),
+  })
+  turndown.addRule('table', {
+    filter: 'table',
+    replacement: (content, node) => (isLayout(node) ? content : `\n\n${withRule(content)}\n\n`),
+  })
+}
+
+const columnsMax = 100
+
+/** What stands between the rows, such as a caption, comes before them. */
+function withRule(content: string): string {
+  const lines = content.split('\n').filter((line) => line.trim() !== '')
+  const rows = lines.filter((line) => line.startsWith('| '))
+  const others = lines.filter((line) => !line.startsWith('| '))
+  const columns = (rows[0]?.match(/(?<!\\)\|/g)?.length ?? 1) - 1
+  const rule = `${'| --- '.repeat(columns)}|`
+  return [...others, ...(others.length > 0 ? [''] : []), ...rows.slice(0, 1), rule, ...rows.slice(1)].join(
+    '\n',
+  )
+}
+
+/** The rules above are for elements, and the library names their type more generally. */
+function elementOf(node: Node): HTMLElement {
+  return node as HTMLElement
+}

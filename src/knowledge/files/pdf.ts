@@ -1,0 +1,51 @@
+import { getDocument } from 'unpdf/pdfjs'
+import { type Converted, unreadable } from './file-text.ts'
+import { type Line, toLines } from './pdf-lines.ts'
+import { toMarkdown } from './pdf-markdown.ts'
+
+const pagesMax = 2_000
+/** What programs write as the title of a document that has none: `Microsoft Word - report.docx`, `untitled`. */
+const noTitle = /^(?:microsoft \w+ - .*|untitled.*|.*\.[a-z]\w{1,3})$/i
+
+/** A PDF's text, as its layout shows it: what is large is a heading, what stands in columns is a table. */
+export async function readPdf(bytes: Uint8Array): Promise<Converted> {
+  const loading = getDocument({
+    // The parser takes the bytes for itself.
+    data: new Uint8Array(bytes),
+    disableFontFace: true,
+    useSystemFonts: false,
+    useWorkerFetch: false,
+    isOffscreenCanvasSupported: false,
+    enableXfa: false,
+    verbosity: 0,
+  })
+  // Without a handler the parser would ask for the password and wait.
+  loading.onPassword = () => {
+    throw unreadable('The file is protected by a password.')
+  }
+  try {
+    const document = await loading.promise
+    const { numPages } = document
+    if (numPages > pagesMax)
+      throw unreadable(`The file has ${numPages} pages; at most ${pagesMax} can be read.`)
+    const pages: Line[][] = []
+    for (let number = 1; number <= numPages; number++) {
+      const page = await document.getPage(number)
+      pages.push(toLines((await page.getTextContent()).items))
+      page.cleanup()
+    }
+    const { info } = await document.getMetadata()
+    const { Title: title, Subject: subject } = info as { Title?: unknown; Subject?: unknown }
+    return {
+      title: typeof title === 'string' && !noTitle.test(title.trim()) ? title : null,
+      description: typeof subject === 'string' ? subject : null,
+      text: toMarkdown(pages),
+    }
+  } catch (error) {
+    if (error instanceof Error && error.name === 'PasswordException')
+      throw unreadable('The file is protected by a password.')
+    throw error
+  } finally {
+    await loading.destroy()
+  }
+}

@@ -1,0 +1,68 @@
+import { withoutHidden } from '../../validation.ts'
+import { documentName, toItemName } from '../chunking/document-name.ts'
+import { frontMatterValue } from '../chunking/front-matter.ts'
+import { decodeText } from './decode.ts'
+import { type FileKind, fileKind, readableFiles, titleOfFile } from './file-kind.ts'
+import { type Converted, FileRefusal, type FileText, unreadable } from './file-text.ts'
+
+const descriptionCharsMax = 2_000
+
+export interface FileContent {
+  /** With its extension, which tells what it is; a path is fine. */
+  name: string
+  bytes: Uint8Array
+}
+
+/**
+ * Reads a file as an item: its text as Markdown, named by its title, else by its name. Markdown and plain text stay byte
+ * for byte.
+ * @throws FileRefusal
+ */
+export async function readFile({ name, bytes }: FileContent): Promise<FileText> {
+  const kind = fileKind(name)
+  if (!kind) throw new FileRefusal('unknown_type', `Send ${readableFiles}; the name tells which it is.`)
+  const { title, description, text } = await convert(kind, bytes)
+  if (text.trim() === '') throw unreadable(noText(kind))
+  const own = title === null ? '' : toItemName(title)
+  return {
+    name: own || documentName(text) || toItemName(titleOfFile(name).toWellFormed()) || 'File',
+    description: [...withoutHidden(description ?? frontMatterValue(text, 'description') ?? '')]
+      .slice(0, descriptionCharsMax)
+      .join(''),
+    text,
+  }
+}
+
+async function convert(kind: FileKind, bytes: Uint8Array): Promise<Converted> {
+  if (kind === 'text') {
+    const text = decodeText(bytes)
+    if (text.includes('\0')) throw unreadable('The file holds U+0000, so it is no text.')
+    return { title: null, description: null, text }
+  }
+  try {
+    const converted = await converters[kind](bytes)
+    return { ...converted, text: converted.text.replaceAll('\0', '').toWellFormed() }
+  } catch (error) {
+    if (error instanceof FileRefusal) throw error
+    const isDeep = error instanceof RangeError && /call stack/i.test(error.message)
+    throw unreadable(
+      isDeep ? 'Its parts are nested too deeply.' : `The file is damaged, or it is no ${labels[kind]}.`,
+    )
+  }
+}
+
+/** The packages are large, so each is loaded when the first file of its kind comes. */
+const converters: Record<Exclude<FileKind, 'text'>, (bytes: Uint8Array) => Promise<Converted>> = {
+  html: async (bytes) => (await import('./html.ts')).readHtml(bytes),
+  pdf: async (bytes) => await (await import('./pdf.ts')).readPdf(bytes),
+  docx: async (bytes) => await (await import('./docx.ts')).readDocx(bytes),
+  csv: async (bytes) => (await import('./csv.ts')).readCsv(bytes),
+}
+
+const labels = { html: 'web page', pdf: 'PDF', docx: 'Word document', csv: 'table' }
+
+function noText(kind: FileKind): string {
+  return kind === 'pdf'
+    ? 'The file has no text. A scanned document needs text recognition (OCR) first.'
+    : 'The file has no text.'
+}

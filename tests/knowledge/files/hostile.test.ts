@@ -1,0 +1,162 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { deflateSync } from 'node:zlib'
+import fc from 'fast-check'
+import type { AppError } from '../../../src/errors.ts'
+import { FileReader } from '../../../src/knowledge/files/file-reader.ts'
+import { makeDocx, makePdf, makeZip, paragraph } from '../../support/files.ts'
+
+setDefaultTimeout(60_000)
+const seed = 20_260
+const mebi = 1_048_576
+const reader = new FileReader()
+afterAll(() => reader.close())
+
+/** The text, or why there is none. */
+async function outcomeOf(name: string, content: string | Uint8Array, by = reader): Promise<string> {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  return await by.read({ name, bytes }).then(
+    ({ text }) => text,
+    (error: AppError) => `${error.code}: ${error.detail}`,
+  )
+}
+
+function repeated(text: string, bytes: number): string {
+  return text.repeat(Math.ceil(bytes / text.length))
+}
+
+/** A page whose content is this stream, with these filters. */
+function pdfOf(stream: Uint8Array, filters: string): Uint8Array {
+  const raw = Buffer.from(stream).toString('latin1')
+  const file = Buffer.from(makePdf([[{ y: 1, text: 'text' }]])).toString('latin1')
+  const replaced = file.replace(
+    /<< \/Length \d+ >>\nstream\n[\s\S]*?\nendstream/,
+    () => `<< /Length ${raw.length} /Filter ${filters} >>\nstream\n${raw}\nendstream`,
+  )
+  return Buffer.from(replaced, 'latin1')
+}
+
+const entities = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from({ length: 9 }, (_, at) => `<!ENTITY a${at + 1} "${`&a${at};`.repeat(10)}">`).join('')}]>`
+
+describe('a hostile file costs one answer', () => {
+  const cannot = 'file_cannot_be_read: '
+  test.each<[string, string, () => string | Uint8Array, string]>([
+    ['an archive that expands', 'x.docx', () => makeDocx(repeated(' ', 80 * mebi)), 'expands to more than'],
+    [
+      'an archive that lies about its size',
+      'x.docx',
+      () => makeZip({ 'word/document.xml': repeated(' ', 80 * mebi) }, { 'word/document.xml': 9 }),
+      'expands to more than',
+    ],
+    ['an archive with a password', 'x.docx', () => locked(makeDocx(paragraph('a'))), 'password'],
+    ['entities that expand', 'x.docx', () => makeDocx(paragraph('&a9;'), {}, entities), 'damaged'],
+    [
+      'parts within parts',
+      'x.docx',
+      () =>
+        makeDocx(
+          `${'<w:tbl><w:tr><w:tc>'.repeat(20_000)}${paragraph('a')}${'</w:tc></w:tr></w:tbl>'.repeat(20_000)}`,
+        ),
+      'nested too deeply',
+    ],
+    ['pages that contain themselves', 'x.pdf', () => edited('/Kids [5 0 R]', '/Kids [2 0 R]'), 'damaged'],
+    ['too many pages', 'x.pdf', () => makePdf(Array.from({ length: 2_001 }, () => [])), '2001 pages'],
+    [
+      'a page that expands',
+      'x.pdf',
+      () => pdfOf(deflateSync(deflateSync(Buffer.alloc(600 * mebi))), '[/FlateDecode /FlateDecode]'),
+      'too much memory',
+    ],
+    ['a PDF that is cut off', 'x.pdf', () => makePdf([[{ y: 1, text: 'a' }]]).subarray(0, 40), 'damaged'],
+  ])('%s', async (_, name, make, reason) => {
+    const outcome = await outcomeOf(name, make())
+    expect(outcome).toStartWith(cannot)
+    expect(outcome).toContain(reason)
+    expect(await outcomeOf('good.html', '<p>Good.</p>')).toBe('Good.')
+  })
+
+  test('when it takes too long, the next one is read by another thread', async () => {
+    const hasty = new FileReader({ readWithinMs: 2_000 })
+    const slow = outcomeOf('x.html', repeated('<div>', 15 * mebi), hasty)
+    const next = outcomeOf('good.csv', 'Plan,Price\nBasic,10', hasty)
+    expect(await slow).toBe(`${cannot}Reading it takes longer than 2 seconds.`)
+    expect(await next).toBe('- Plan: Basic; Price: 10')
+    await hasty.close()
+  })
+
+  test('files beyond those that may wait are refused, and the others are read', async () => {
+    const all = await Promise.all(Array.from({ length: 12 }, (_, at) => outcomeOf('a.csv', `a\n${at}`)))
+    expect(all.filter((outcome) => outcome.startsWith('unavailable'))).toHaveLength(3)
+    expect(all.slice(0, 9)).toEqual(Array.from({ length: 9 }, (_, at) => `- a: ${at}`))
+  })
+
+  const whole: [string, Uint8Array][] = [
+    ['a.pdf', makePdf([[{ y: 700, size: 20, text: 'Title' }], [{ y: 600, text: 'Text' }]], { Title: 'T' })],
+    ['a.docx', makeDocx(paragraph('Title', 'Heading1') + paragraph('Text'))],
+    ['a.html', Buffer.from('<title>T</title><main><h1>A</h1><table><tr><td>b<ul><li>c</main>')],
+    ['a.csv', Buffer.from('a;b\n"c;d";e\n')],
+  ]
+  test.each(whole)(
+    `damage to %s is a reason or a text, and nothing else (seed ${seed})`,
+    async (name, bytes) => {
+      const damage = fc.record({
+        end: fc.nat(bytes.length),
+        places: fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { maxLength: 6 }),
+      })
+      await fc.assert(
+        fc.asyncProperty(damage, async ({ end, places }) => {
+          const damaged = Buffer.from(bytes)
+          for (const [at, byte] of places) damaged[at] = byte
+          const outcome = await outcomeOf(name, damaged.subarray(0, end))
+          expect(outcome).not.toMatch(/^(internal|undefined|unavailable|ERR_)/)
+        }),
+        { seed, numRuns: 150 },
+      )
+      expect(await outcomeOf('good.csv', 'a\nb')).toBe('- a: b')
+    },
+  )
+})
+
+test('nothing that a file refers to is fetched', async () => {
+  const asked: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) => {
+      asked.push(url)
+      return new Response('secret')
+    },
+  })
+  const url = server.url.origin
+  const links = 'http://schemas.openxmlformats.org/package/2006/relationships'
+  const image = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/image'
+  const picture = `<w:p><w:r><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData><pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:blipFill><a:blip xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:link="r9"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>`
+  const docx = makeDocx(paragraph('Text.') + picture, {
+    'word/_rels/document.xml.rels': `<Relationships xmlns="${links}"><Relationship Id="r9" Type="${image}" Target="${url}/docx.png" TargetMode="External"/></Relationships>`,
+  })
+  const page = `<base href="${url}/"><link rel=stylesheet href=a.css><script src=a.js></script><p>Text.<img src=a.png>
+    <iframe src=a.html></iframe><object data=a.swf></object><style>@import "${url}/b.css"</style>`
+  expect(await outcomeOf('a.docx', docx)).toBe('Text.')
+  expect(await outcomeOf('a.html', page)).toBe('Text.')
+  const external = `<!DOCTYPE x [<!ENTITY e SYSTEM "${url}/entity">]>`
+  expect(await outcomeOf('b.docx', makeDocx(paragraph('a &e; b'), {}, external))).not.toContain('secret')
+  expect(
+    await outcomeOf(
+      'a.pdf',
+      edited('/Type /Catalog', `/Type /Catalog /OpenAction << /S /URI /URI (${url}/pdf) >>`),
+    ),
+  ).toBe('text')
+  expect(asked).toEqual([])
+  await server.stop(true)
+})
+
+function edited(from: string, to: string): Uint8Array {
+  const file = Buffer.from(makePdf([[{ y: 1, text: 'text' }]])).toString('latin1')
+  return Buffer.from(file.replace(from, to), 'latin1')
+}
+
+/** Marks every entry as encrypted. */
+function locked(archive: Buffer): Buffer {
+  for (let at = archive.indexOf('PK\x01\x02'); at >= 0; at = archive.indexOf('PK\x01\x02', at + 4))
+    archive[at + 8] = 1
+  return archive
+}
