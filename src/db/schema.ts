@@ -487,8 +487,6 @@ export const sources = sqliteTable(
     options: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
     /** Genuine events, also those that say nothing of a call. */
     events: integer().notNull().default(0),
-    /** Events that could not be read, and have not been read since. */
-    failures: integer().notNull().default(0),
     lastEventAt: integer('last_event_at'),
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),

@@ -25,6 +25,9 @@ interface SourceEventsOptions {
 /** A request to a source, its body as it arrived. */
 type Received = Pick<SignedRequest, 'headers' | 'body'>
 
+/** Reads a body as JSON. @throws invalid_request */
+type Parse = (body: Uint8Array) => unknown
+
 /** What platforms send to their sources. */
 export class SourceEvents {
   readonly #options: SourceEventsOptions
@@ -36,15 +39,18 @@ export class SourceEvents {
   /**
    * Takes an event; what it says of a call is committed when this returns. An event that cannot be read is kept as a
    * failure, and answered like any other: platforms switch off a webhook that keeps failing.
-   * @param parse reads the body as JSON @throws invalid_request
    * @returns what to answer the platform
    * @throws invalid_signature, or unavailable when a repeat helps
    */
-  async receive(
-    source: OpenSource,
-    { headers, body }: Received,
-    parse: (body: Uint8Array) => unknown,
-  ): Promise<object> {
+  async receive(source: OpenSource, received: Received, parse: Parse): Promise<object> {
+    try {
+      return await this.#receive(source, received, parse)
+    } catch (error) {
+      throw error instanceof AppError && error.code === 'insufficient_storage' ? later(error) : error
+    }
+  }
+
+  async #receive(source: OpenSource, { headers, body }: Received, parse: Parse): Promise<object> {
     const { failures, counts, lookUps, now } = this.#options
     const platform = platforms[source.platform]
     if (!isGenuine(platform, { headers, body, now: now() }, source.secrets)) throw notGenuine()
@@ -99,7 +105,7 @@ export class SourceEvents {
   }
 }
 
-/** @returns null for a call that was deleted: it stays so @throws what a repeat may help against */
+/** @returns null for a call that was deleted: it stays so @throws any other error */
 function faultOf(error: AppError): Fault | null {
   switch (error.code) {
     case 'call_was_deleted':
@@ -108,11 +114,6 @@ function faultOf(error: AppError): Fault | null {
       return error.errors?.[0] ?? { field: 'body', message: error.detail }
     case 'payload_too_large':
       return { field: 'body', message: error.detail }
-    case 'insufficient_storage':
-      throw new AppError('unavailable', 'Service unavailable', {
-        detail: error.detail,
-        retryAfterSeconds: fullRetrySeconds,
-      })
     default:
       throw error
   }
@@ -126,6 +127,11 @@ function resultOf(read: () => unknown): { value?: unknown; fault?: Fault } {
       return { fault: error.errors?.[0] ?? { field: 'body', message: error.detail } }
     throw error
   }
+}
+
+/** Platforms repeat an event for a 503. */
+function later({ detail }: AppError): AppError {
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: fullRetrySeconds })
 }
 
 function notGenuine(): AppError {

@@ -5,10 +5,8 @@ import { erasures, sourceFailures, sources } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import type { Fault } from './event.ts'
 import { keptOf, platforms } from './platforms.ts'
-import type { OpenSource, Sources } from './sources.ts'
+import { failuresKeptMs, type OpenSource, type Sources } from './sources.ts'
 
-/** An hour less than seven days: a run each hour deletes what is older. */
-export const failuresKeptMs = 7 * 86_400_000 - 3_600_000
 const failuresPerSourceMax = 200
 const eventCharsMax = 262_144
 const idCharsMax = 128
@@ -66,7 +64,6 @@ export class SourceFailures {
         select ${projectId}, ${id}, ${now()}, ${callId}, ${field}, ${message}, ${event}
         where exists (select 1 from ${sources} where id = ${id}) and not exists (
           select 1 from ${erasures} where project_id = ${projectId} and kind = 'call' and id_hash = ${hash})`),
-      write.run(sql`update ${sources} set failures = failures + 1 where id = ${id} and changes() > 0`),
       write.run(sql`
         delete from ${sourceFailures} where source_id = ${id} and seq <= (
           select seq from ${sourceFailures} where source_id = ${id}
@@ -113,9 +110,6 @@ export class SourceFailures {
     await write.batch([
       write.run(all.erasing(projectId, id)),
       write.delete(sourceFailures).where(eq(sourceFailures.seq, seq)),
-      write.run(
-        sql`update ${sources} set failures = max(0, failures - 1) where id = ${id} and changes() > 0`,
-      ),
     ])
     erasure.schedule(projectId)
   }

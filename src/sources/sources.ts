@@ -4,7 +4,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
-import { erasures, projects, sources } from '../db/schema.ts'
+import { erasures, projects, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
@@ -17,6 +17,8 @@ import { decode } from './signature.ts'
 const sourcesPerProjectMax = 100
 /** How long the secret before the last rotation is accepted. */
 const overlapMs = 86_400_000
+/** An hour less than seven days: a run each hour deletes what is older. */
+export const failuresKeptMs = 7 * 86_400_000 - 3_600_000
 const secretCharsMax = 500
 const optionCharsMax = 200
 const telnyxKeyBytes = 32
@@ -43,7 +45,7 @@ export interface SourceRecord {
   hasSecret: boolean
   /** Genuine events, also those that say nothing of a call. */
   events: number
-  /** Events that could not be read, and have not been read since. */
+  /** Events of the last week that could not be read, and have not been read since; the newest 200 are kept. */
   failures: number
   lastEventAt: string | null
   createdAt: string
@@ -246,13 +248,15 @@ export class Sources {
   }
 
   async #select(db: Pick<ReadDatabase, 'select'>, where: SQL | undefined): Promise<SourceRecord[]> {
+    const failures = sql<number>`(select count(*) from ${sourceFailures}
+      where source_id = ${sources.id} and at > ${this.#options.now() - failuresKeptMs})`
     const rows = await db
-      .select({ source: sources, project: projects.publicId })
+      .select({ source: sources, project: projects.publicId, failures })
       .from(sources)
       .innerJoin(projects, and(eq(projects.id, sources.projectId), isNull(projects.deletedAt)))
       .where(where)
       .orderBy(sql`${sources.createdAt} desc, ${sources.id} desc`)
-    return rows.map(({ source, project }) => toRecord(source, project))
+    return rows.map(({ source, project, failures }) => toRecord(source, { projectId: project, failures }))
   }
 }
 
@@ -260,8 +264,11 @@ function isThis(projectId: number, id: string) {
   return and(eq(sources.id, id), eq(sources.projectId, projectId))
 }
 
-function toRecord(row: typeof sources.$inferSelect, projectId: string): SourceRecord {
-  const { id, name, secret, options, events, failures, createdBy } = row
+function toRecord(
+  row: typeof sources.$inferSelect,
+  { projectId, failures }: { projectId: string; failures: number },
+): SourceRecord {
+  const { id, name, secret, options, events, createdBy } = row
   if (!isPlatform(row.platform)) throw new Error(`Unknown platform ${row.platform}`)
   return {
     ...{ id, platform: row.platform, name, projectId, options, hasSecret: secret !== null },

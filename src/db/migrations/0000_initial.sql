@@ -338,7 +338,6 @@ CREATE TABLE `sources` (
 	`previous_secret_until` integer,
 	`options` text NOT NULL,
 	`events` integer DEFAULT 0 NOT NULL,
-	`failures` integer DEFAULT 0 NOT NULL,
 	`last_event_at` integer,
 	`created_at` integer NOT NULL,
 	`created_by` text,
