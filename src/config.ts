@@ -45,6 +45,8 @@ export interface Config {
   readonly keepAliveSeconds: number
   /** Valid addresses and CIDR ranges, never `*`. Empty trusts nobody, unlike an empty allow-list. */
   readonly trustedProxies: readonly string[]
+  /** Addresses and CIDR ranges that webhooks may reach although they are not public. */
+  readonly webhookAllowPrivate: readonly string[]
   /** For each key; 0 is off. */
   readonly rateLimitPerMinute: number
   /** A secret. */
@@ -91,7 +93,8 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     replicaStalenessMsMax: read.integer('REPLICA_MAX_STALENESS_MS', 0, [0, 604_800_000]),
     // Bun's maximum is 255.
     keepAliveSeconds: read.integer('KEEP_ALIVE_SECONDS', 75, [1, 255]),
-    trustedProxies: read.proxies('TRUSTED_PROXIES'),
+    trustedProxies: read.addresses('TRUSTED_PROXIES'),
+    webhookAllowPrivate: read.addresses('WEBHOOK_ALLOW_PRIVATE'),
     rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 0, [0, 1_000_000]),
     metricsToken: read.secret('METRICS_TOKEN'),
     logLevel: read.choice('LOG_LEVEL', logLevels) ?? 'info',
@@ -100,6 +103,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
   if (read.problems.length > 0) throw new ConfigError(read.problems)
   Object.freeze(config.embedding)
   Object.freeze(config.trustedProxies)
+  Object.freeze(config.webhookAllowPrivate)
   return Object.freeze(config)
 }
 
@@ -199,7 +203,7 @@ class Reader {
     return { provider: choice ?? (isReachable ? 'huggingface' : 'builtin'), model, endpoint, token }
   }
 
-  proxies(name: string): string[] {
+  addresses(name: string): string[] {
     const entries = this.text(name)?.split(',') ?? []
     return entries.map((written, index) => {
       const entry = written.trim()

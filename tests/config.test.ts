@@ -14,7 +14,7 @@ const variables = [
   ...['INDEX_WAIT_MS', 'ERASE_WITHIN_MS', 'KNOWLEDGE_TEXT_MAX_BYTES', 'BODY_MAX_BYTES', 'PUBLIC_URL'],
   'CALL_MAX_BYTES',
   ...['REPLICA_MAX_STALENESS_MS', 'TRUSTED_PROXIES', 'RATE_LIMIT_PER_MINUTE', 'METRICS_TOKEN'],
-  ...['KEEP_ALIVE_SECONDS'],
+  ...['KEEP_ALIVE_SECONDS', 'WEBHOOK_ALLOW_PRIVATE'],
   ...['LOG_LEVEL', 'LOG_FORMAT'],
 ]
 
@@ -55,6 +55,7 @@ describe('defaults', () => {
       replicaStalenessMsMax: 0,
       keepAliveSeconds: 75,
       trustedProxies: [],
+      webhookAllowPrivate: [],
       rateLimitPerMinute: 0,
       metricsToken: null,
       logLevel: 'info',

@@ -1,6 +1,9 @@
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileKind, readableFiles } from '../../src/knowledge/files/file-kind.ts'
+import { fileBytesMax } from '../../src/knowledge/files/file-reader.ts'
+import type { NewItem } from '../../src/knowledge/schemas.ts'
+import type { Services } from '../../src/services/services.ts'
 
 export interface Document {
   path: string
@@ -33,6 +36,23 @@ interface Visit {
   seen: Set<string>
   /** Whether it is named on the command line, and so must not be skipped silently. */
   isGiven: boolean
+}
+
+/** What an item of the file says. @throws when it cannot be read */
+export async function readItem(
+  { files }: Pick<Services, 'files'>,
+  { path, bytes }: Document,
+): Promise<NewItem> {
+  if (bytes > fileBytesMax) throw new Error(`has ${bytes} bytes; at most ${fileBytesMax} are accepted`)
+  return await files.read({ name: path, bytes: await readFile(path) })
+}
+
+/** The same for one folder, which may be empty. @throws when it cannot be listed */
+export async function findInFolder(folder: string): Promise<Found> {
+  const found: Found = { documents: [], errors: [] }
+  const seen = new Set<string>()
+  for (const path of await children(folder)) await visit(path, { found, seen, isGiven: false })
+  return found
 }
 
 async function visit(path: string, { found, seen, isGiven }: Visit): Promise<void> {

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileBytesMax } from '../../src/knowledge/files/file-reader.ts'
 import { NewItem } from '../../src/knowledge/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { compileCheck } from '../../src/validation.ts'
-import { type Document, findDocuments } from './documents.ts'
+import { type Document, findDocuments, readItem } from './documents.ts'
 import { hasOwner } from './folder.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { counted, sentenceOf, shown } from './sentences.ts'
@@ -77,7 +75,7 @@ export class KnowledgeImport {
   }
 
   async #store(document: Document, known: Set<string>): Promise<void> {
-    const item = this.#check(await this.#read(document))
+    const item = this.#check(await readItem(this.#services, document))
     if (known.has(contentKey(item.name, sha256(item.text)))) {
       this.#summary.unchanged++
       return
@@ -86,11 +84,6 @@ export class KnowledgeImport {
     this.#summary.imported++
     this.#summary.chunks += stored.labels.length
     this.#summary.items.push({ id: stored.item.id, name: stored.item.name, path: document.path })
-  }
-
-  async #read({ path, bytes }: Document): Promise<NewItem> {
-    if (bytes > fileBytesMax) throw new Error(`has ${bytes} bytes; at most ${fileBytesMax} are accepted`)
-    return await this.#services.files.read({ name: path, bytes: await readFile(path) })
   }
 
   async #readKnown(): Promise<Set<string>> {

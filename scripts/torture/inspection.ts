@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import Database from 'libsql'
 import type { ByteSearch, ByteSearchResult } from './byte-search.ts'
 import { phoneNumberOf } from './chance.ts'
-import { type CallState, isSameCall, type Model } from './model.ts'
+import { type CallState, type ItemState, isSameCall, type Known, type Model } from './model.ts'
 import { vectorBytes, vectorsOf } from './vectors.ts'
 import { startCommand } from './victim.ts'
 
@@ -88,7 +88,7 @@ async function inspectItems({ url, key, model }: InspectionOptions): Promise<voi
     if (!item) {
       if (!known.maybe) model.violated(`the item ${id} is gone and was not deleted`)
       model.itemIsGone(id)
-    } else if (item.text !== known.now?.text) model.violated(`the item ${id} has another text`)
+    } else inspectItem(id, item, known, model)
     delete known.maybe
   }
   for (const [id, { name, text }] of found) {
@@ -99,6 +99,16 @@ async function inspectItems({ url, key, model }: InspectionOptions): Promise<voi
     model.unansweredItems.delete(name)
   }
   model.itemsNeverCame()
+}
+
+/** An item is as it was acknowledged, or as the request without an answer would have made it. */
+function inspectItem(id: string, item: ItemState, known: Known<ItemState | null>, model: Model): void {
+  const { maybe, marker, now } = known
+  const sent = maybe?.state ? { marker: maybe.marker ?? marker, now: maybe.state } : null
+  if (now && item.text === now.text && item.name === now.name) {
+    if (sent) model.changeNeverCame(sent, { marker, now })
+  } else if (sent && item.text === sent.now.text && item.name === sent.now.name) model.itemIs(id, sent)
+  else model.violated(`the item ${id} is neither as acknowledged nor as last sent`)
 }
 
 /** Checks that every embedded chunk is in the vector index once. */
@@ -170,7 +180,11 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
 /** Searches every byte of every file for words, phone numbers and vectors of deleted records. */
 async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<number> {
   const vectorFile = `${dataDir}.dead-vectors`
-  for (const item of model.deadItems) appendFileSync(vectorFile, Buffer.concat(await vectorsOf(item)))
+  for (const { was, is } of model.deadItems) {
+    const kept = is ? await vectorsOf(is) : []
+    const gone = (await vectorsOf(was)).filter((vector) => !kept.some((other) => other.equals(vector)))
+    appendFileSync(vectorFile, Buffer.concat(gone))
+  }
   model.deadItems = []
   appendFileSync(vectorFile, '')
   const words = [...model.deadMarkers].flatMap((marker) => [marker, phoneNumberOf(marker)])

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Chance, phoneNumberOf } from './chance.ts'
-import { type CallState, isSameCall, type Known, type Model, type Turn } from './model.ts'
+import { type CallState, type ItemState, isSameCall, type Known, type Model, type Turn } from './model.ts'
 import { startCommand } from './victim.ts'
 
 const callWorkers = 6
@@ -100,6 +100,8 @@ export class Load {
     model.count('appendTranscript' in body ? 'transcripts appended' : 'calls written')
     known.now = state
     delete known.maybe
+    const changes = model.completedChanges.get(id) ?? 0
+    if (changes > 0 || 'status' in body) model.completedChanges.set(id, changes + 1)
   }
 
   async #rewriteDeleted(id: string): Promise<void> {
@@ -113,7 +115,8 @@ export class Load {
     const { model, chance } = this.#options
     const free = [...model.items].filter(([, { maybe }]) => !maybe)
     const chosen = chance.oneOf(free)
-    if (chosen && (model.items.size >= itemsMax || chance.happens(0.4))) return this.#deleteItem(...chosen)
+    if (chosen && (model.items.size >= itemsMax || chance.happens(0.25))) return this.#deleteItem(...chosen)
+    if (chosen && chance.happens(0.5)) return this.#changeItem(...chosen)
     const marker = chance.marker()
     const words = chance.happens(0.1) ? chance.between(1_000, 4_000) : chance.between(10, 300)
     const item = { name: `Item ${marker}`, text: chance.text(marker, words) }
@@ -123,6 +126,25 @@ export class Load {
     model.unansweredItems.delete(item.name)
     model.items.set(String(answer.body.id), { marker, now: item })
     model.count('items created')
+  }
+
+  async #changeItem(id: string, known: Known<ItemState | null>): Promise<void> {
+    const { model, chance, onDeleted } = this.#options
+    if (!known.now) return
+    const next = chance.happens(0.5) ? replacedItem(chance) : patchedItem(known.marker, known.now, chance)
+    known.maybe = { state: next.now, marker: next.marker }
+    const method = next.marker === known.marker ? 'PATCH' : 'PUT'
+    const { name, text } = next.now
+    const answer = await this.#send(
+      method,
+      `/v1/knowledge/${id}`,
+      method === 'PUT' ? { name, text } : { text },
+    )
+    if (answer?.status !== 200) return this.#unexpected(`${method} item`, answer)
+    if (answer.body.text !== text) model.violated(`${method} ${id} answered another text than it was sent`)
+    model.count(method === 'PUT' ? 'items replaced' : 'items patched')
+    model.itemIs(id, next)
+    onDeleted()
   }
 
   async #deleteItem(id: string, known: Known<unknown>): Promise<void> {
@@ -212,6 +234,19 @@ export class Load {
   }
 }
 
+function replacedItem(chance: Chance): Known<ItemState> {
+  const marker = chance.marker()
+  return { marker, now: { name: `Item ${marker}`, text: chance.text(marker, chance.between(10, 1_000)) } }
+}
+
+/** The same item with another last section. */
+function patchedItem(marker: string, { name, text }: ItemState, chance: Chance): Known<ItemState> {
+  const tail = chance.marker()
+  const [head = ''] = text.split('\n\n## Tail ', 1)
+  const last = `\n\n## Tail ${tail}\n\n${chance.text(tail, chance.between(40, 85))}`
+  return { marker, now: { name, text: head + last, tail } }
+}
+
 function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
   const turns = Array.from(
     { length: chance.between(1, 4) },
@@ -233,6 +268,7 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
   const details = { agent: { id: marker }, timeline: [{ atSeconds: duration, kind: 'other', text: marker }] }
   return {
     body: {
+      ...(chance.happens(0.2) ? { status: 'completed' } : {}),
       duration,
       summary,
       transcript: turns,

@@ -10,6 +10,8 @@ const tag = '9999_next'
 
 /** Rewrites a table that others reference, as drizzle-kit does. Its rows and the rows that reference them must survive. */
 const rewrite = `
+  -- The only trigger of another table that names this one, which could not be renamed with it.
+  DROP TRIGGER chunks_update_events;
   CREATE TABLE __new_knowledge_items (
     seq integer PRIMARY KEY AUTOINCREMENT NOT NULL,
     project_id integer NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -18,7 +20,7 @@ const rewrite = `
     description text NOT NULL,
     text text NOT NULL,
     text_hash text NOT NULL,
-    revision integer DEFAULT 1 NOT NULL,
+    updated_at integer NOT NULL,
     change_seq integer NOT NULL,
     created_at integer NOT NULL,
     next integer DEFAULT 1 NOT NULL);
@@ -69,7 +71,7 @@ export async function buildOldDatabase(folder: string): Promise<Dataset> {
     await knowledge.add(projectId, { ...oldItem, description: '' })
     await database.write.run(sql`
       with recursive n (n) as (select 1 union all select n + 1 from n where n < ${rowsMin})
-      insert into knowledge_items (project_id, id, name, description, text, text_hash, change_seq, created_at)
-      select ${projectId}, 'kn_' || n, 'Item ' || n, '', hex(randomblob(${textBytes / 2})), '', 0, 0 from n`)
+      insert into knowledge_items (project_id, id, name, description, text, text_hash, updated_at, change_seq, created_at)
+      select ${projectId}, 'kn_' || n, 'Item ' || n, '', hex(randomblob(${textBytes / 2})), '', 0, 0, 0 from n`)
   })
 }

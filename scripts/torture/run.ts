@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Chance } from './chance.ts'
+import { WebhookEndpoint } from './endpoint.ts'
 import { inspect } from './inspection.ts'
 import { Load } from './load.ts'
 import { killMigrations } from './migrations.ts'
@@ -19,6 +20,8 @@ export interface TortureReport {
   kills: Record<Moment, number>
   /** Acknowledged operations, by kind. */
   operations: Record<string, number>
+  /** Events that webhooks brought, and how many of them came again. */
+  webhooks: { events: number; repeated: number }
   deletesProven: number
   bytesSearched: number
   /** Vectors of deleted items that the last search looked for. */
@@ -44,6 +47,8 @@ export async function runTorture(
   let bytesSearched = 0
   let { victim, url } = await start(dataDir, model)
   const keys = await makeKeys(dataDir, victim)
+  const endpoint = new WebhookEndpoint(model, new Chance(seed + 1))
+  await makeWebhook(dataDir, endpoint)
   const isOver = () => sum() >= killsMax || performance.now() - startedAt >= minutes * 60_000
   for (let round = 0; !isOver() && model.violations.length === 0; round++) {
     const moment = moments[round % moments.length] ?? 'load'
@@ -68,18 +73,21 @@ export async function runTorture(
         return { bytes: 0 }
       })
       bytesSearched += bytes
+      await endpoint.inspect(dataDir)
     }
     say(
       `${sum()} kills (${moment}), ${model.calls.size} calls, ${model.items.size} items, ${model.deadMarkers.size} gone`,
     )
   }
   await victim.kill()
+  endpoint.close()
   readLog(dataDir, model)
   if (model.violations.length === 0) rmSync(folder, { recursive: true, force: true })
   return {
     seed,
     kills,
     operations: model.acknowledged,
+    webhooks: endpoint.counts,
     deletesProven: model.deadMarkers.size,
     bytesSearched,
     vectorsSought: model.vectorsSought,
@@ -102,6 +110,12 @@ async function makeKeys(dataDir: string, victim: Victim) {
   const args = ['key', 'create', '--project', project, '--name', 'ingest', '--kind', 'ingest', '--json']
   const { out } = await startCommand(dataDir, args).done
   return { project, key, ingestKey: String(JSON.parse(out).key) }
+}
+
+async function makeWebhook(dataDir: string, endpoint: WebhookEndpoint): Promise<void> {
+  const args = ['webhook', 'create', '--project', 'default', '--url', await endpoint.listen(), '--json']
+  const { out } = await startCommand(dataDir, args).done
+  endpoint.signedBy(String(JSON.parse(out).secret))
 }
 
 interface MomentOptions {

@@ -23,6 +23,7 @@ export const settings = {
   EMBEDDING_PROVIDER: 'builtin',
   ERASE_WITHIN_MS: '1000',
   INDEX_WAIT_MS: '200',
+  WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
 }
 
 /** Starts the service on the folder and appends its log to `dataDir`.log. @param program the checkout to run */

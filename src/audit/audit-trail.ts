@@ -24,11 +24,20 @@ export type AuditAction =
   | 'person_deleted'
   | 'key_created'
   | 'key_revoked'
+  | 'source_created'
+  | 'source_rotated'
+  | 'source_deleted'
   | 'project_created'
   | 'project_renamed'
   | 'project_deleted'
   | 'call_deleted'
   | 'item_deleted'
+  | 'webhook_created'
+  | 'webhook_secret_rotated'
+  | 'webhook_removed'
+  | 'webhook_enabled'
+  | 'webhook_switched_off'
+  | 'webhook_replayed'
 
 /** An event as people read it. */
 export interface AuditRow {

@@ -10,7 +10,7 @@ export function ownKeyRoutes(keys: Keys) {
     .use(callerContext())
     .get('', ({ caller }) => keys.describe(caller.projectId, caller.keyId), {
       detail: {
-        tags: ['Keys'],
+        tags: ['Service'],
         security: [{ apiKey: [] }],
         operationId: 'getKey',
         summary: 'See what the key that asks may do',

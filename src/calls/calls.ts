@@ -14,7 +14,7 @@ import { type ExportOptions, exportCalls } from './export.ts'
 import type { CallField } from './fields.ts'
 import { type CallFacets, CallFinder, readFacets, totalMax } from './find-calls.ts'
 import { asPicked } from './forms.ts'
-import { type CallPage, type PageRequest, readDocuments, readPage } from './page.ts'
+import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './page.ts'
 import { servedBytes, servedDocument } from './parts.ts'
 import { Cursors } from './place.ts'
 
@@ -79,7 +79,7 @@ export class Calls {
   }
 
   /** A page of all calls, as JSON. */
-  list(projectId: number, page: PageRequest): Promise<CallPage> {
+  list(projectId: number, page: PageRequest): Promise<ListedPage> {
     return readPage(this.#options.store(projectId).read, projectId, page)
   }
 
@@ -168,8 +168,8 @@ export class Calls {
         .set({ changeSeq: sql`${projects.changeSeq} + 1` })
         .where(eq(projects.id, projectId)),
       write.run(sql`
-        insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
-        select ${projectId}, 'call', ${idHash}, change_seq, ${this.#options.now()}
+        insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+        select ${projectId}, 'call', ${idHash}, ${seq}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists ${seq}
         on conflict do nothing`),
       write.run(sql`delete from ${callWords(projectId)} where rowid in ${seq}`),

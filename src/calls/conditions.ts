@@ -148,8 +148,11 @@ function toBound(
 }
 
 function readNumber([text = '', ...others]: readonly string[]): number | string {
-  const isNumber = others.length === 0 && /^\d{1,15}(\.\d{1,15})?$/.test(text)
-  return isNumber ? Number(text) : 'must be a number of seconds, such as 90 or 1.5'
+  // With an exponent, as clients write small and large numbers.
+  const isNumber = others.length === 0 && /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
+  return isNumber && Number.isFinite(Number(text))
+    ? Number(text)
+    : 'must be a number of seconds, such as 90 or 1.5'
 }
 
 function by(column: Column, where: SQL): Range {

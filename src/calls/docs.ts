@@ -1,6 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import {
   deletedAnswer,
+  fieldsParameter,
   headerOf,
   jsonAnswer,
   keyedAnswers,
@@ -8,8 +9,8 @@ import {
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
-import { callFields } from './fields.ts'
 import { type CallFilter, callFilters, type FilterName } from './filters.ts'
+import { certainTimeOrDayPattern } from './instant.ts'
 import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.
@@ -17,10 +18,13 @@ import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
 const keyed = { tags: ['Calls'], security: [{ apiKey: [] }] }
 const parameters = [pathParameter('id', "The platform's own id for the call.", 'call-1042', CallId)]
 
+const countMax = 999_999_999_999_999
+const character = '[^\\u0000]'
+
 const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
-  status: { about: '`live` or `completed`.', example: ['completed'] },
-  evaluation: { about: 'Exactly this; `none` for null.', example: ['fail', 'none'] },
-  isEngaged: { about: 'Whether it was a meaningful conversation.', example: ['true'] },
+  status: { about: '`live` or `completed`.', example: 'completed' },
+  evaluation: { about: 'Exactly this; `none` for null.', example: 'fail' },
+  isEngaged: { about: 'Whether it was a meaningful conversation.', example: true },
   from: { about: '`createdAt` at or after this time, or this day in UTC.', example: '2026-01-31' },
   to: { about: '`createdAt` before this time, or this day in UTC.', example: '2026-02-01' },
   updatedFrom: {
@@ -31,19 +35,27 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   maxDuration: { about: 'Seconds, inclusive.', example: 90.5 },
   number: {
     about: "Digits that the caller's or the called number begins or ends with.",
-    example: ['4053'],
+    example: '4053',
   },
-  callerNumber: { about: 'Exactly this number, as it is stored.', example: ['+15557294053'] },
-  calledNumber: { about: 'Exactly this number, as it is stored.', example: ['+15550100000'] },
-  endedReason: { about: 'Exactly this; `none` for null.', example: ['customer-ended-call'] },
-  source: { about: 'The platform that sent the call.', example: ['vapi'] },
-  agentId: { about: 'Exactly this agent.', example: ['agent-7'] },
-  label: { about: 'One of the labels that people gave the call.', example: ['billing'] },
+  callerNumber: { about: 'Exactly this number, as it is stored.', example: '+15557294053' },
+  calledNumber: { about: 'Exactly this number, as it is stored.', example: '+15550100000' },
+  endedReason: { about: 'Exactly this; `none` for null.', example: 'customer-ended-call' },
+  source: { about: 'The platform that sent the call.', example: 'vapi' },
+  agentId: { about: 'Exactly this agent.', example: 'agent-7' },
+  label: { about: 'One of the labels that people gave the call.', example: 'billing' },
   text: {
     about: 'All of these words, in any form, in the transcript or the summary.',
-    example: ['late refund'],
+    example: 'late refund',
   },
 }
+
+/** Without a default in the schema: generated clients would send it together with a cursor. */
+const offset = queryParameter(
+  'offset',
+  'Calls to skip, by default none; past the end the page is empty. Not together with `cursor`.',
+  { type: 'integer', minimum: 0, maximum: countMax },
+  0,
+)
 
 export const listCalls = {
   ...keyed,
@@ -52,11 +64,17 @@ export const listCalls = {
   description:
     'Several values of a filter are separated by commas, and any of them matches (a comma within a value is `%2C`); a ' +
     'call must match every filter. `analysis.KEY=VALUE` is one too: a string, number or boolean at the top level of ' +
-    '`callAnalysis` (of the first 200). With `Accept: application/x-ndjson` or `text/csv` the answer is every call that ' +
+    '`callAnalysis` (of the first 200). `fields=status,duration` gives these fields of each call alone, with its id. ' +
+    'With `Accept: application/x-ndjson` or `text/csv` the answer is every call that ' +
     'matches, one a line, without a limit unless one is given.',
   parameters: [
-    pageParameter('limit', 100, 'Calls on the page; above 1000 is served as 1000, 0 gives only the total.'),
-    pageParameter('offset', 0, 'Calls to skip; past the end the page is empty. Not together with `cursor`.'),
+    queryParameter(
+      'limit',
+      'Calls on the page; above 1000 is served as 1000, 0 gives only the total.',
+      { type: 'integer', minimum: 0, maximum: countMax, default: 100 },
+      100,
+    ),
+    offset,
     queryParameter(
       'cursor',
       '`next` of the page before: goes on from there, whatever has changed meanwhile.',
@@ -73,10 +91,7 @@ export const listCalls = {
       },
       '-createdAt',
     ),
-    queryParameter('fields', 'Fields of each call; the id is always there.', listOf({ enum: callFields }), [
-      'status',
-      'duration',
-    ]),
+    fieldsParameter,
     ...callFilters.map((filter) => {
       const { about, example } = filterDocs[filter.name]
       return queryParameter(filter.name, about, schemaOf(filter), example)
@@ -128,7 +143,7 @@ export const deleteCall = {
 }
 
 export const ingestCall = {
-  tags: ['Ingest'],
+  tags: ['Calls'],
   security: [{ ingestKey: [] }],
   operationId: 'ingestCall',
   summary: 'Create a call or merge into it',
@@ -160,7 +175,7 @@ const lineAnswersExample = `{"id":"call-1042","status":201}
 `
 
 export const ingestLines = {
-  tags: ['Ingest'],
+  tags: ['Calls'],
   security: [{ ingestKey: [] }],
   operationId: 'ingestCalls',
   summary: 'Create or merge many calls, one a line',
@@ -185,33 +200,23 @@ line, with the \`id\` null, says so, and no line after it was written. Sending e
 }
 
 function linesOf(example: string): OpenAPIV3.ResponseObject['content'] & object {
-  return { 'application/x-ndjson': { schema: { type: 'string', example } } }
+  return { 'application/x-ndjson': { schema: { type: 'string', format: 'ndjson', example } } }
 }
 
-function pageParameter(name: string, fallback: number, description: string): OpenAPIV3.ParameterObject {
-  const schema: OpenAPIV3.SchemaObject = {
-    type: 'integer',
-    minimum: 0,
-    maximum: 999_999_999_999_999,
-    default: fallback,
-  }
-  return { name, in: 'query', required: false, description, schema, example: fallback }
-}
-
+/** Of one value: generated clients send several as a repeated parameter, of which the last counts. */
 function schemaOf(filter: CallFilter): OpenAPIV3.SchemaObject {
-  if ('choices' in filter) return listOf({ enum: [...filter.choices] })
+  if (filter.kind === 'choice') return { ...Call.properties.status }
+  if (filter.kind === 'flag') return { type: 'boolean' }
   switch (filter.kind) {
     case 'since':
     case 'before':
-      return { type: 'string' }
+      return { type: 'string', pattern: certainTimeOrDayPattern }
     case 'least':
     case 'most':
       return { type: 'number', minimum: 0 }
+    case 'digits':
+      return { type: 'string', maxLength: 500, pattern: `^${character}*[0-9]${character}*$` }
     default:
-      return listOf({ minLength: 1 })
+      return { type: 'string', maxLength: 500, pattern: `^${character}+$` }
   }
-}
-
-function listOf(item: Partial<OpenAPIV3.NonArraySchemaObject>): OpenAPIV3.SchemaObject {
-  return { type: 'array', minItems: 1, items: { type: 'string', ...item } }
 }

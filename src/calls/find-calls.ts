@@ -7,15 +7,18 @@ import { callFilters, type ValueFilter } from './filters.ts'
 import { newestFirst, type Place } from './place.ts'
 import { callCount } from './ranges.ts'
 import { isAmong, readWaiting, seqsMatching, type WaitingCalls } from './word-match.ts'
+import type { WordMatch } from './word-query.ts'
 
 /** Matching calls are counted up to here. */
 export const totalMax = 10_000
 const limitsDefault = {
   /** A condition that more calls meet is not worth reading all of them. */
   counted: totalMax,
-  /** A search for words looks at this many of the first calls, and then at more, before it looks at all. */
-  windows: [2_000, 32_000],
+  /** A search for common words looks at the first calls, and then at more of them, before it looks at all. */
+  window: { least: 1_000, most: 32_000 },
 }
+/** Of so few calls each is looked up in the word table on its own. */
+const oneByOneMax = 300
 const facetValuesMax = 50
 
 /** A call that was found. */
@@ -52,9 +55,15 @@ export class CallFinder {
     const source = await this.#readSource()
     const page = sql`limit ${limit} offset ${offset}`
     if (!source.words) return await this.#select(sql`${this.#rows(source, after)} ${page}`)
-    for (const few of source.isByWords ? [] : this.#limits.windows) {
+    const { least, most } = this.#limits.window
+    for (let few = source.isByWords ? most + 1 : least; few <= most; ) {
       const { places, looked } = await this.#inWindow(source, { few, page, after })
       if (looked < few || places.length === limit) return places
+      few = largerWindow(few, {
+        wanted: offset + limit,
+        found: places.length > 0 ? offset + places.length : 0,
+        most,
+      })
     }
     return await this.#select(sql`${this.#rowsWithWords(source.words, after)} ${this.#inOrder} ${page}`)
   }
@@ -71,7 +80,7 @@ export class CallFinder {
     if (source.total !== null) return source.total
     if (!source.isByWords && source.size <= this.#limits.counted) {
       const some = this.#window(source, this.#limits.counted, undefined)
-      const seqs = this.#seqsWith(source.words, isAmong('some'))
+      const seqs = this.#seqsAmong(source.words, source.size)
       return await this.#countOf(sql`select seq from (
         with some as materialized (${some}) select seq from some where seq in (${seqs}))`)
     }
@@ -103,23 +112,22 @@ export class CallFinder {
 
   /** @param size of the smallest path @param isAlone whether there is no other filter */
   async #chooseWords(
-    words: Words['words'],
+    words: NonNullable<CallSearch['words']>,
     size: number,
     isAlone: boolean,
   ): Promise<Pick<Source, 'total' | 'words' | 'isByWords'>> {
-    const waiting = await readWaiting(this.#db, this.#projectId, words)
     const { counted } = this.#limits
-    const sizeBy = (by: 'exact' | 'match') => {
-      const seqs = seqsMatching(this.#projectId, words, waiting, undefined, by)
-      return this.#countOf(sql`select seq from (${seqs}) limit ${counted + 1}`)
+    const read = async (matches: readonly WordMatch[], isWhole: boolean) => {
+      const waiting = await readWaiting(this.#db, this.#projectId, matches)
+      const seqs = seqsMatching(this.#projectId, matches, waiting)
+      const found = await this.#countOf(sql`select seq from (${seqs}) limit ${counted + 1}`)
+      return { words: { matches, waiting, isWhole }, found }
     }
-    const least = await sizeBy('exact')
-    const found = least > counted ? least : await sizeBy('match')
-    return {
-      words: { words, waiting },
-      total: isAlone ? found : null,
-      isByWords: found <= Math.min(counted, size),
-    }
+    const wholeWords = words.map(({ whole }) => whole)
+    const whole = await read(wholeWords, true)
+    // SQLite would read every call that has a word with this beginning before it gives the first one.
+    const { words: chosen, found } = whole.found > counted ? whole : await read(words, false)
+    return { words: chosen, total: isAlone ? found : null, isByWords: found <= Math.min(counted, size) }
   }
 
   /** How many calls each path has, counted up to one more than the limit, whatever the other conditions are. */
@@ -167,10 +175,11 @@ export class CallFinder {
       return sql`select ${sql.raw(table)}.seq as seq${place} from ${sql.raw(table)}${indexed}${toCalls}
         where ${sql.join(wheres, sql` and `)}`
     })
-    const union = path?.isOrdered ? sql` union all ` : sql` union `
-    if (max === undefined) return sql.join(branches, union)
+    if (max === undefined) return sql.join(branches, path?.isOrdered ? sql` union all ` : sql` union `)
     const limited = branches.map((branch) => sql`select * from (${branch} limit ${max})`)
-    return sql`${sql.join(limited, union)} limit ${max}`
+    const all = sql.join(limited, sql` union all `)
+    // Ends with the last call that is wanted; `union` would read each branch first.
+    return path?.isOrdered ? sql`${all} limit ${max}` : sql`select distinct seq from (${all}) limit ${max}`
   }
 
   #times(created: SQL, after: Place | undefined): SQL[] {
@@ -209,7 +218,7 @@ export class CallFinder {
     { few, page, after }: { few: number; page: SQL; after: Place | undefined },
   ): Promise<{ places: FoundPlace[]; looked: number }> {
     if (!source.words) throw new Error('Only words are searched for in a window')
-    const seqs = this.#seqsWith(source.words, isAmong('some'))
+    const seqs = this.#seqsAmong(source.words, Math.min(few, source.size))
     const rows = await this.#db.select({ ...placeColumns, looked: sql<number>`looked` }).from(sql`(
       with some as materialized (${this.#window(source, few, after)})
       select * from (select count(*) as looked from some) left join (
@@ -229,8 +238,13 @@ export class CallFinder {
       where ${sql.join(wheres, sql` and `)}`
   }
 
-  #seqsWith({ words, waiting }: Words, indexed?: SQL): SQL {
-    return seqsMatching(this.#projectId, words, waiting, indexed)
+  #seqsWith({ matches, waiting }: Words, indexed?: SQL): SQL {
+    return seqsMatching(this.#projectId, matches, waiting, indexed)
+  }
+
+  /** Those of `some`, which has at most `size` calls. */
+  #seqsAmong(words: Words, size: number): SQL {
+    return this.#seqsWith(words, isAmong('some', { oneByOne: words.isWhole && size <= oneByOneMax }))
   }
 
   async #select(rows: SQL): Promise<FoundPlace[]> {
@@ -251,8 +265,10 @@ const placeColumns = {
 }
 
 interface Words {
-  words: NonNullable<CallSearch['words']>
+  matches: readonly WordMatch[]
   waiting: WaitingCalls
+  /** Whether the last word is no beginning. */
+  isWhole: boolean
 }
 
 /** Where to read calls. */
@@ -266,6 +282,16 @@ interface Source {
   words: Words | undefined
   /** Whether fewer calls have the words, so that these are read first. */
   isByWords: boolean
+}
+
+/** A window that should hold as many matching calls as are wanted, by how many the last one held. */
+function largerWindow(
+  few: number,
+  { wanted, found, most }: { wanted: number; found: number; most: number },
+): number {
+  if (few >= most) return most + 1
+  const enough = found === 0 ? most : Math.ceil((few * wanted * 1.5) / found)
+  return Math.min(most, Math.max(enough, 4 * few))
 }
 
 /** How many calls a project has. */
@@ -283,7 +309,7 @@ export type CallFacets = { [Name in ValueFilter['name']]?: { value: string; call
 export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
   const facets: CallFacets = {}
   for (const filter of callFilters) {
-    if (filter.kind !== 'value') continue
+    if (filter.kind !== 'value' && filter.kind !== 'equal') continue
     const column = calls[filter.column]
     facets[filter.name] = await db
       .select({ value: sql<string>`${column}`, calls: sql<number>`count(*) as calls` })

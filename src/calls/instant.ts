@@ -15,6 +15,9 @@ export const certainInstantPattern = `^${years}${day}[Tt]${time}(?::[0-5][0-9](?
 const instant = new RegExp(instantPattern)
 const instantMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
+/** For documents: the same, or a day alone. */
+export const certainTimeOrDayPattern = `^${years}${day}(?:[Tt]${time}(?::[0-5][0-9](?:[.][0-9]{1,9})?)?(?:[Zz]|[+-]${time}))?$`
+
 /** Milliseconds since 1970 of an ISO time; null for another text, a day such as 30 February, or one out of range. */
 export function readInstant(text: string): number | null {
   if (!instant.test(text)) return null

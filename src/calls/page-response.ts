@@ -1,4 +1,4 @@
-import { answerTagged, type Tags } from '../http/conditional.ts'
+import { hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
 import { headersOfForm } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { type CallQuery, isFiltered } from './call-query.ts'
@@ -43,29 +43,27 @@ export async function listCalls(
     return new Response(body, { headers: forms[type] })
   }
   const page = { limit: Math.min(limit ?? limitDefault, callsPerPageMax), offset }
-  const make = async () => {
-    const found =
-      isFiltered(search) || fields
-        ? await calls.search(projectId, search, { ...page, fields })
-        : await calls.list(projectId, { ...page, order: search.order, after: search.after })
-    const next = found.end && cursors.write(found.end, search.order)
-    return await toPageResponse(found, { ...page, next }, buffers)
+  const answer = async ({ total, totalIsCapped, end, documents, sliceChars }: CallPage, tag?: string) => {
+    const next = end && cursors.write(end, search.order)
+    const tail = `],"pagination":${JSON.stringify({ total, totalIsCapped, ...page, next })}}`
+    const body = await buffers.streamOf('{"data":[', documents, tail, sliceChars)
+    const response = new Response(body, { headers: tag ? taggedHeaders : forms['application/json'] })
+    if (tag) response.headers.set('ETag', tag)
+    return response
   }
+  const list = () => calls.list(projectId, { ...page, order: search.order, after: search.after })
+  const find = () => calls.search(projectId, search, { ...page, fields })
   // Words of a long call are found a little after it has changed.
-  return search.words ? await make() : await answerTagged(request, await tags.ofProject(projectId), make)
-}
-
-async function toPageResponse(
-  { total, totalIsCapped, documents, sliceChars }: CallPage,
-  page: { limit: number; offset: number; next: string | null },
-  buffers: ResponseBuffers,
-): Promise<Response> {
-  const head = '{"data":['
-  const tail = `],"pagination":${JSON.stringify({ total, totalIsCapped, ...page })}}`
-  const body = Array.isArray(documents)
-    ? Buffer.concat([Buffer.from(head), ...documents, Buffer.from(tail)])
-    : await buffers.streamOf(head, documents, tail, sliceChars)
-  return new Response(body, { headers: forms['application/json'] })
+  if (search.words) return await answer(await find())
+  const isPlain = !isFiltered(search) && !fields
+  if (isPlain && !request.headers.has('if-none-match')) {
+    // The page brings its tag: another query would cost a tenth of it.
+    const found = await list()
+    return await answer(found, tags.of(projectId, found.changeSeq))
+  }
+  const tag = await tags.ofProject(projectId)
+  if (hasAnswer(request, tag)) return notModified(request, tag)
+  return await answer(await (isPlain ? list() : find()), tag)
 }
 
 /** The form that the header prefers: https://www.rfc-editor.org/rfc/rfc9110#name-accept */

@@ -1,12 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { calls } from '../db/schema.ts'
+import { calls, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { JsonBytes } from './document.ts'
-import { readCallCount } from './find-calls.ts'
 import { asDocuments, type CallForm } from './forms.ts'
-import { servedDocuments } from './parts.ts'
 import { type CallOrder, newestFirst, type Place } from './place.ts'
 import { callCount, pageStart } from './ranges.ts'
 
@@ -32,50 +30,38 @@ export interface CallPage {
   totalIsCapped?: boolean
   /** Where the page ends; null when no page follows. */
   end: Place | null
-  /** The page's documents joined by commas, as JSON bytes: at once, or in slices that are read when asked for. */
-  documents: JsonBytes[] | AsyncIterable<JsonBytes | string>
+  /** The page's documents joined by commas, as JSON bytes, in slices that are read when asked for. */
+  documents: AsyncIterable<JsonBytes | string>
   /** Characters of the largest slice. */
   sliceChars: number
 }
 
+export interface ListedPage extends CallPage {
+  /** The number of the project's last change before the page was read. */
+  changeSeq: number
+}
+
 const comma = new TextEncoder().encode(',')
 
-// One statement, so that the total and the page agree. Its outermost select joins the documents, since the value of a
-// subquery would be copied once more. They are read as bytes: decoding and encoding a string would cost twice the rest.
+// One statement, so that the total, the page and the number of the project's last change agree.
 const queries = preparedQueries((db: ReadDatabase) => {
   const projectId = sql`${sql.placeholder('projectId')}`
   const limit = sql`${sql.placeholder('limit')}`
   const offset = sql`${sql.placeholder('offset')}`
+  /** @param rows of one call more than the page holds, if there is one */
   const pageOf = (rows: SQL) => {
-    // With one call more than the page holds, if there is one.
     const page = db.$with('page', {}).as(rows)
-    const weight = db.$with('weight').as(
-      db
-        .select({
-          total:
-            sql<number>`coalesce((select sum(chars) from (select chars from page limit ${limit})), 0)`.as(
-              'total',
-            ),
-          end: sql<string | null>`case when count(*) > ${limit} then (
-            select json_array(created_at, id) from page limit 1 offset ${limit} - 1) end`.as('end'),
-        })
-        .from(page),
-    )
-    const isLight = sql`weight.total <= ${sql.raw(`${sliceCharsMax}`)}`
     return db
-      .with(page, weight)
+      .with(page)
       .select({
         total: callCount(projectId),
-        end: sql<string | null>`weight.end`,
-        /** The joined documents, when they are few characters. */
-        documents: sql<JsonBytes | null>`cast(group_concat(case when ${isLight} then document end, ',') as blob)`,
-        /** Else [seq, characters] of each, joined by commas. */
-        heads: sql<
-          string | null
-        >`group_concat(case when not ${isLight} then json_array(listed.seq, chars) end, ',')`,
+        changeSeq: sql<number>`(select change_seq from ${projects} where id = ${projectId})`,
+        /** [seq, characters] of each, joined by commas. */
+        heads: sql<string | null>`group_concat(json_array(seq, chars), ',')`,
+        end: sql<string | null>`case when count(*) > ${limit} then (
+          select json_array(created_at, id) from page limit 1 offset ${limit} - 1) end`,
       })
-      .from(sql`weight cross join (select * from page limit ${limit}) as listed
-        cross join ${servedDocuments} on documents.seq = listed.seq`)
+      .from(page)
       .prepare()
   }
   const rows = sql`select seq, created_at, id, document_chars as chars from ${calls} where project_id = ${projectId}`
@@ -108,17 +94,23 @@ const beginnings: Record<CallOrder, Place> = {
 }
 
 /** A page of all calls of a project. Memory stays bounded whatever the page weighs. */
-export async function readPage(db: ReadDatabase, projectId: number, request: PageRequest): Promise<CallPage> {
+export async function readPage(
+  db: ReadDatabase,
+  projectId: number,
+  request: PageRequest,
+): Promise<ListedPage> {
   const { limit, offset, order = newestFirst, after = beginnings[order] } = request
   const { after: pageAfter, at } = queries(db)[order]
   const row = await (offset === 0
     ? pageAfter.get({ projectId, limit, ...after })
     : at.get({ projectId, limit, offset }))
-  const total = row?.total ?? (await readCallCount(db, projectId))
-  const end = row?.end ? toPlace(row.end) : null
-  if (!row?.heads) return { total, end, documents: row?.documents ? [row.documents] : [], sliceChars: 0 }
-  const heads: SizedRow[] = JSON.parse(`[${row.heads}]`)
-  return { total, end, ...readDocuments(db, heads) }
+  const heads: SizedRow[] = JSON.parse(`[${row?.heads ?? ''}]`)
+  return {
+    total: row?.total ?? 0,
+    changeSeq: row?.changeSeq ?? 0,
+    end: row?.end && limit > 0 ? toPlace(row.end) : null,
+    ...readDocuments(db, heads.slice(0, limit)),
+  }
 }
 
 /**

@@ -26,6 +26,7 @@ export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers) {
     const { document, changeSeq } = await buffers.bodyOf(read)
     const response = new Response(document, { headers: taggedHeaders })
     response.headers.set('ETag', tags.of(projectId, changeSeq))
+    if (request.headers.has('accept-encoding')) tellLength(response, document)
     return response
   }
   return new Elysia({ prefix: '/v1/calls' })
@@ -95,5 +96,13 @@ export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }:
 
 /** A stored document is the answer, byte for byte. */
 function toCallResponse(document: string | JsonBytes | ReadableStream, status: number): Response {
-  return new Response(document, { status, headers: jsonHeaders })
+  const response = new Response(document, { status, headers: jsonHeaders })
+  tellLength(response, document)
+  return response
+}
+
+/** What is known to be short need not be read to see whether it is worth compressing. */
+function tellLength({ headers }: Response, document: string | JsonBytes | ReadableStream): void {
+  if (document instanceof ReadableStream) return
+  headers.set('Content-Length', String(Buffer.byteLength(document)))
 }

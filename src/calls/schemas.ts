@@ -57,10 +57,25 @@ export type Turn = Static<typeof Turn>
 const Turns = Type.Array(Turn, { maxItems: transcriptTurnsMax })
 const Duration = Type.Number({ minimum: 0, description: 'Seconds; fractions allowed.', example: 91.2 })
 const Text = (description: string, example: string) => nullable(Type.String({ description, example }))
+const anyText = '^[^\\u0000]*$'
+const ofAnyMembers = {
+  propertyNames: { pattern: anyText },
+  patternProperties: { '': { $ref: '#/components/schemas/JsonValue' } },
+}
+
+// For documents: the check of all bodies is a better sentence. Without a type, so that generated clients take any value.
+const JsonValue = {
+  title: 'JsonValue',
+  pattern: anyText,
+  items: { $ref: '#/components/schemas/JsonValue' },
+  ...ofAnyMembers,
+  description: 'Any JSON without U+0000.',
+}
 const Json = Type.Unsafe<Record<string, unknown>>({
   title: 'JsonObject',
   type: 'object',
   additionalProperties: true,
+  'x-documented': { ...ofAnyMembers, patternProperties: { '': JsonValue } },
   example: { intent: 'reschedule' },
 })
 
@@ -96,7 +111,6 @@ export type Call = Static<typeof Call>
 
 const Name = (description: string, example: string) =>
   nullable(Type.String({ maxLength: 200, description, example }))
-const Count = Type.Integer({ minimum: 0 })
 
 /** Who spoke with the caller: an agent of the platform. */
 const Agent = Type.Object(
@@ -117,7 +131,6 @@ export const TimelineEntry = Type.Object(
   {
     atSeconds: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.', example: 4.2 }),
     kind: Type.Unsafe<'turn' | 'tool_call' | 'tool_result' | 'transfer' | 'other'>({
-      title: 'TimelineKind',
       type: 'string',
       enum: ['turn', 'tool_call', 'tool_result', 'transfer', 'other'],
     }),
@@ -156,7 +169,6 @@ const toldDetails = {
   // OpenAPI 3.0 wants null among the values too.
   direction: nullable(
     Type.Unsafe<'inbound' | 'outbound' | 'web'>({
-      title: 'CallDirection',
       type: 'string',
       enum: ['inbound', 'outbound', 'web', null],
     }),
@@ -186,10 +198,8 @@ export const CallDetails = Type.Object(
     timeline: Timeline,
     review: nullable(Review),
     redacted: nullable(
-      Type.Unsafe<Record<string, number>>(
-        Type.Object({}, { title: 'Redacted', additionalProperties: Count }),
-      ),
-      'How much was replaced before the call was stored, by kind.',
+      Json,
+      'How much was replaced before the call was stored: a whole number for each kind.',
     ),
     metadata: Metadata,
   },

@@ -4,14 +4,17 @@ import { clip } from './call-words.ts'
 /** A single letter would match nearly every call. */
 const beginningCharsMin = 2
 
-/** What a call must have to be found: all of the words, each in any of its forms. */
-export interface WordQuery {
-  /** As FTS5 takes it; every word is quoted, so that its own syntax is text like any other. */
+/** Words as FTS5 takes them; every word is quoted, so that its own syntax is text like any other. */
+export interface WordMatch {
   match: string
-  /** The same with the last word as a whole word only: finds some of the calls, in a fraction of the time. */
-  exact: string
   /** The same for each word, with what text of CallWords to look for instead: any of `texts`, spaces included. */
   words: { match: string; texts: string[] }[]
+}
+
+/** What a call must have to be found: all of the words, each in any of its forms. */
+export interface WordQuery extends WordMatch {
+  /** The same with the last word as a whole word only: finds some of the calls, in a fraction of the time. */
+  whole: WordMatch
   /** How many different words there are. */
   terms: number
   /** Which of the query's words matches this word of a text, counted from 0; -1 for none. */
@@ -32,21 +35,22 @@ export function readWordQuery(text: string): WordQuery | null {
     const stem = stemOf(folded)
     if (!stems.has(stem)) stems.set(stem, stems.size)
   }
-  const queried = [...stems.keys()].map((stem) => ({ match: `"${stem}"`, texts: [` ${stem} `] }))
+  const before = [...stems.keys()].map(wholeWord)
   const lastStem = stemOf(last.folded)
   const lastTerm = stems.get(lastStem) ?? stems.size
   stems.set(lastStem, lastTerm)
-  const texts = [` ${lastStem} `]
-  if (beginning === null) queried.push({ match: `"${lastStem}"`, texts })
-  else queried.push({ match: `("${beginning}"* OR "${lastStem}")`, texts: [...texts, ` ${beginning}`] })
+  const lastWhole = wholeWord(lastStem)
+  const lastWord =
+    beginning === null
+      ? lastWhole
+      : { match: `("${beginning}"* OR "${lastStem}")`, texts: [...lastWhole.texts, ` ${beginning}`] }
   const terms = new Map<string, number>()
   const termOfForm = (form: string) =>
     stems.get(form) ?? (beginning !== null && form.startsWith(beginning) ? lastTerm : null)
   const termOf = (word: string) => termOfForm(stemOf(word)) ?? termOfForm(word) ?? -1
   return {
-    match: queried.map(({ match }) => match).join(' AND '),
-    exact: [...stems.keys()].map((stem) => `"${stem}"`).join(' AND '),
-    words: queried,
+    ...allOf([...before, lastWord]),
+    whole: allOf([...before, lastWhole]),
     terms: stems.size,
     termOf: (folded) => {
       const known = terms.get(folded) ?? termOf(clip(folded))
@@ -54,4 +58,12 @@ export function readWordQuery(text: string): WordQuery | null {
       return known
     },
   }
+}
+
+function wholeWord(stem: string): WordMatch['words'][number] {
+  return { match: `"${stem}"`, texts: [` ${stem} `] }
+}
+
+function allOf(words: WordMatch['words']): WordMatch {
+  return { match: words.map(({ match }) => match).join(' AND '), words }
 }

@@ -107,11 +107,11 @@ export function changesAfter(projectId: unknown, after: unknown, rows: unknown):
       select change_seq as seq, 'call.changed' as type, seq as row, id, updated_at as at, document_chars as chars
         from calls where ${isLater}
       union all
-      select change_seq, 'knowledge.changed', seq, id, created_at, octet_length(text)
+      select change_seq, 'knowledge.changed', seq, id, updated_at, octet_length(text)
         from knowledge_items where ${isLater}
       union all
       select change_seq, iif(kind = 'call', 'call.deleted', 'knowledge.deleted'), null, id_hash, requested_at, 0
-        from erasures where ${isLater}
+        from erasures where ${isLater} and kind in ('call', 'item')
       order by 1 limit ${rows}) as changes on true`
 }
 

@@ -1,23 +1,31 @@
 import type { Upload } from '../http/json-body.ts'
 import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { IndexedItems } from '../knowledge/indexed-items.ts'
+import type { ItemChanges } from '../knowledge/item-changes.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { limitOf } from './page-request.ts'
-import { ItemsRequest } from './schemas.ts'
+import { EditedItem, ItemsRequest } from './schemas.ts'
 
 export interface KnowledgeRoutesOptions {
   knowledge: Knowledge
+  itemChanges: ItemChanges
   indexedItems: IndexedItems
   files: FileReader
   search: Search
 }
 
 /** /console/api/projects/:project/knowledge: items, their index status, and the playground's search. */
-export function consoleKnowledgeRoutes({ knowledge, indexedItems, files, search }: KnowledgeRoutesOptions) {
+export function consoleKnowledgeRoutes({
+  knowledge,
+  itemChanges,
+  indexedItems,
+  files,
+  search,
+}: KnowledgeRoutesOptions) {
   return (
     consoleRoutes('/console/api/projects/:project/knowledge')
       .get(
@@ -49,6 +57,19 @@ export function consoleKnowledgeRoutes({ knowledge, indexedItems, files, search 
       .post('/preview', ({ body }) => knowledge.preview(body.text), jsonBody(PreviewRequest))
       .post('/search', ({ member, body }) => search.explain(member.projectId, body), jsonBody(SearchRequest))
       .get('/:id', ({ member, params }) => indexedItems.get(member.projectId, params.id))
+      .put(
+        '/:id',
+        async ({ member, params, body: { changeSeq, ...item } }) => {
+          await itemChanges.patch(member.projectId, params.id, item, (current) => current === changeSeq)
+          return await indexedItems.get(member.projectId, params.id)
+        },
+        jsonBody(EditedItem),
+      )
+      .post(
+        '/:id/preview',
+        ({ member, params, body }) => itemChanges.preview(member.projectId, params.id, body),
+        jsonBody(NewItem),
+      )
       .get('/:id/chunks', ({ member, params }) => indexedItems.chunks(member.projectId, params.id))
       .delete('/:id', ({ member, by, params }) => knowledge.delete(member.projectId, params.id, by))
   )

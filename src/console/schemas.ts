@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type KeyScope, keyScopes } from '../identity.ts'
+import { NewItem } from '../knowledge/schemas.ts'
 
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
 
@@ -32,6 +33,9 @@ export const NewName = Type.Object({ name: Text(200) })
 /** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
 
+/** `changeSeq` is that of the item as it was read. */
+export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
+
 export const NewKey = Type.Object({
   name: Type.String(),
   kind: Kind,
@@ -42,6 +46,16 @@ export const NewKey = Type.Object({
   /** ISO 8601; null for a key that does not expire. */
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })
+
+export const NewSource = Type.Object({
+  platform: Text(50),
+  name: Type.Optional(Text(200)),
+  secret: Type.Optional(Text(500)),
+  options: Type.Optional(Type.Record(Type.String(), Type.String())),
+})
+
+/** A new one is made where it is left out. */
+export const NewSecret = Type.Object({ secret: Type.Optional(Text(500)) })
 
 export const AddressToCheck = Type.Object({
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),

@@ -25,6 +25,10 @@ const callSeq = () =>
   integer()
     .primaryKey()
     .references(() => calls.seq, { onDelete: 'cascade' })
+const webhookId = () =>
+  text('webhook_id')
+    .notNull()
+    .references(() => webhooks.id, { onDelete: 'cascade' })
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 const timestamps = () => ({
   createdAt: instant('created_at').notNull(),
@@ -46,6 +50,8 @@ export const projects = sqliteTable(
     changeSeq: integer('change_seq').notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
+    /** The `change_seq` of the last time that new chunks replaced an item's old ones: see search/replacements.ts. */
+    replacedSeq: integer('replaced_seq').notNull().default(0),
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),
@@ -228,6 +234,27 @@ export const callDetails = sqliteTable('call_details', {
   metadata: text(),
 })
 
+/** What the spans of a voice session have said of its call so far: see src/sources/otel/sessions.ts. */
+export const callSessions = sqliteTable(
+  'call_sessions',
+  {
+    projectId: projectId(),
+    traceId: text('trace_id').notNull(),
+    framework: text().notNull(),
+    /** A trigger deletes the session with this call. Null until the session names it. */
+    callId: text('call_id'),
+    /** JSON: what is kept of each span, by its id. */
+    facts: text().notNull(),
+    /** When to complete the call unless more spans come; null when it is completed. */
+    dueAt: integer('due_at'),
+  },
+  (table) => [
+    uniqueIndex('call_sessions_by_trace').on(table.projectId, table.traceId),
+    index('call_sessions_by_call').on(table.projectId, table.callId),
+    index('call_sessions_due').on(table.dueAt).where(sql`due_at is not null`),
+  ],
+)
+
 /**
  * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its
  * own key down to the key of the next older range of its level; the newest range of a level is keyed above all calls.
@@ -261,7 +288,8 @@ export const knowledgeItems = sqliteTable(
     description: text().notNull(),
     text: text().notNull(),
     textHash: text('text_hash').notNull(),
-    revision: integer().notNull().default(1),
+    /** When it was created, or last changed. */
+    updatedAt: integer('updated_at').notNull(),
     changeSeq: integer('change_seq').notNull(),
     createdAt: integer('created_at').notNull(),
   },
@@ -310,15 +338,21 @@ export const chunks = sqliteTable(
 
 /**
  * One row per deletion: the ledger of what is still to be erased, the tombstone of the id, the erasure receipt, and the
- * deletion as readers of changes see it. It is kept as long as the project.
+ * deletion as readers of changes see it. It is kept as long as the project, or until its id is used again.
  */
 export const erasures = sqliteTable(
   'erasures',
   {
     projectId: projectId(),
-    kind: text({ enum: ['call', 'item'] }).notNull(),
+    /**
+     * `text` is what an item said before it was changed, `source` the secrets of a source and its failures: readers of
+     * changes see neither.
+     */
+    kind: text({ enum: ['call', 'item', 'text', 'source'] }).notNull(),
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
+    /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */
+    record: integer().notNull(),
     changeSeq: integer('change_seq').notNull(),
     requestedAt: integer('requested_at').notNull(),
     doneAt: integer('done_at'),
@@ -348,6 +382,139 @@ export const idempotentCreates = sqliteTable(
     primaryKey({ columns: [table.projectId, table.keyHash] }),
     index('idempotent_creates_by_item').on(table.projectId, table.itemId),
     index('idempotent_creates_by_time').on(table.createdAt),
+  ],
+)
+
+/** Endpoints that a project's events are sent to. */
+export const webhooks = sqliteTable(
+  'webhooks',
+  {
+    id: text().primaryKey(),
+    projectId: projectId(),
+    url: text().notNull(),
+    /** JSON array of the events that it takes. */
+    events: text({ mode: 'json' }).$type<string[]>().notNull(),
+    /** `whsec_…`, as it is: a hash could not sign. */
+    secret: text().notNull(),
+    /** Signs beside the new one until then. */
+    previousSecret: text('previous_secret'),
+    previousSecretUntil: integer('previous_secret_until'),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+    /** Failed tries since the last success. */
+    failures: integer().notNull().default(0),
+    /** The first of them. */
+    failingSince: integer('failing_since'),
+    lastSuccessAt: integer('last_success_at'),
+    /** When it was switched off; null while events are sent to it. */
+    disabledAt: integer('disabled_at'),
+    disabledReason: text('disabled_reason'),
+    /** Changes with higher numbers were not sent to it, because it is switched off. */
+    missedAfter: integer('missed_after'),
+  },
+  (table) => [index('webhooks_by_project').on(table.projectId, table.disabledAt)],
+)
+
+/** Events that have yet to be sent, written by triggers: see src/webhooks/queue.ts. Nothing of a record is here. */
+export const webhookQueue = sqliteTable(
+  'webhook_queue',
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    webhookId: webhookId(),
+    kind: text({ enum: ['call', 'item', 'erasure'] }).notNull(),
+    /** The row number of the call or item; of an erasure, how many calls it erased. */
+    record: integer().notNull(),
+    /** The keyed hash of a record that is deleted, or the id of an erasure. */
+    ref: text(),
+    event: text().notNull(),
+    seq: integer().notNull(),
+    at: integer().notNull(),
+    /** Failed tries. */
+    attempts: integer().notNull().default(0),
+    /** 0 for at once; null while an earlier event of the same record waits. */
+    dueAt: integer('due_at'),
+    /** Whether it was sent, and is only kept so that the next change of its live call waits until `due_at`. */
+    isSent: integer('is_sent', { mode: 'boolean' }).notNull().default(false),
+  },
+  (table) => [
+    index('webhook_queue_due').on(table.webhookId, table.dueAt, table.isSent),
+    index('webhook_queue_by_record').on(table.record, table.kind, table.webhookId),
+    index('webhook_queue_by_ref').on(table.ref, table.webhookId).where(sql`ref is not null`),
+  ],
+)
+
+/** Each try to send an event, for 30 days. */
+export const webhookTries = sqliteTable(
+  'webhook_tries',
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    webhookId: webhookId(),
+    /** The `webhook-id` that was sent. */
+    messageId: text('message_id').notNull(),
+    event: text().notNull(),
+    seq: integer().notNull(),
+    /** 1 for the first try. */
+    attempt: integer().notNull(),
+    at: integer().notNull(),
+    /** Null when there was no answer; then `error` says why. */
+    status: integer(),
+    error: text(),
+    durationMs: integer('duration_ms').notNull(),
+    /** Of the body that was sent. */
+    bytes: integer().notNull(),
+  },
+  (table) => [
+    index('webhook_tries_by_webhook').on(table.webhookId, table.id),
+    index('webhook_tries_by_time').on(table.at),
+  ],
+)
+
+/** Platforms whose webhooks bring calls in, each under an address of its own. */
+export const sources = sqliteTable(
+  'sources',
+  {
+    /** `src_…`, a part of the address. */
+    id: text().primaryKey(),
+    projectId: projectId(),
+    platform: text().notNull(),
+    name: text().notNull(),
+    /** As it is: a signature cannot be checked with a hash. Null until the platform has told it. */
+    secret: text(),
+    /** The one before, which is accepted until `previousSecretUntil`. */
+    previousSecret: text('previous_secret'),
+    previousSecretUntil: integer('previous_secret_until'),
+    /** JSON object: what the user says because no event does. */
+    options: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+    /** Genuine events, also those that say nothing of a call. */
+    events: integer().notNull().default(0),
+    lastEventAt: integer('last_event_at'),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+  },
+  (table) => [index('sources_by_project').on(table.projectId, table.createdAt)],
+)
+
+/** Events that could not be read. A trigger deletes those of a call with the call. */
+export const sourceFailures = sqliteTable(
+  'source_failures',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: projectId(),
+    sourceId: text('source_id')
+      .notNull()
+      .references(() => sources.id, { onDelete: 'cascade' }),
+    at: integer().notNull(),
+    /** Null when the event does not name its call; then nothing of the event is kept. */
+    callId: text('call_id'),
+    field: text().notNull(),
+    message: text().notNull(),
+    /** JSON: the fields that the platform's adapter reads, and no others. Null when it is too long. */
+    event: text(),
+  },
+  (table) => [
+    index('source_failures_by_source').on(table.sourceId, table.seq),
+    index('source_failures_by_call').on(table.projectId, table.callId),
+    index('source_failures_by_time').on(table.at),
   ],
 )
 

@@ -33,8 +33,10 @@ interface ErasureOptions {
 
 interface OpenErasure {
   projectId: number
-  kind: 'call' | 'item'
+  kind: 'call' | 'item' | 'text' | 'source'
   idHash: string
+  /** Another one when more was deleted meanwhile. */
+  changeSeq: number
 }
 
 /**
@@ -92,9 +94,9 @@ export class Erasure {
     const open = await this.#readOpen()
     if (open.length === 0) return
     const { database, index, sweeper } = this.#options
-    const projectsWith = (kind: OpenErasure['kind']) =>
-      new Set(open.filter((row) => row.kind === kind).map(({ projectId }) => projectId))
-    for (const projectId of projectsWith('item')) {
+    const projectsWith = (...kinds: OpenErasure['kind'][]) =>
+      new Set(open.filter(({ kind }) => kinds.includes(kind)).map(({ projectId }) => projectId))
+    for (const projectId of projectsWith('item', 'text')) {
       signal.throwIfAborted()
       if (database.isLocal) await this.#rewriteWords(chunkWords(projectId), signal)
       await index.eraseDeleted(projectId)
@@ -124,7 +126,12 @@ export class Erasure {
       : sql`(${erasures.requestedAt} <= ${now() - takeOverFactor * eraseWithinMs}
           or ${erasures.projectId} in (select value from json_each(${own})))`
     return await read
-      .select({ projectId: erasures.projectId, kind: erasures.kind, idHash: erasures.idHash })
+      .select({
+        projectId: erasures.projectId,
+        kind: erasures.kind,
+        idHash: erasures.idHash,
+        changeSeq: erasures.changeSeq,
+      })
       .from(erasures)
       // Erasing a deleted project includes what is open in it.
       .innerJoin(projects, eq(projects.id, erasures.projectId))
@@ -181,11 +188,14 @@ export class Erasure {
   }
 
   async #markDone(open: OpenErasure[]): Promise<void> {
-    const rows = JSON.stringify(open.map(({ projectId, kind, idHash }) => [projectId, kind, idHash]))
+    const rows = JSON.stringify(
+      open.map(({ projectId, kind, idHash, changeSeq }) => [projectId, kind, idHash, changeSeq]),
+    )
     await this.#options.database.freeing.run(sql`
       update ${erasures} set done_at = ${this.#options.now()} where rowid in (
         select open.rowid from json_each(${rows}) cross join ${erasures} as open
-          on open.project_id = value ->> 0 and open.kind = value ->> 1 and open.id_hash = value ->> 2)`)
+          on open.project_id = value ->> 0 and open.kind = value ->> 1 and open.id_hash = value ->> 2
+          and open.change_seq = value ->> 3)`)
   }
 }
 

@@ -154,7 +154,14 @@ function contentsOf(projectId: number): Contents[] {
     rows: sql`select ${sql.raw(key)} as key, ${sql.raw(bytes)} as bytes from ${sql.raw(table)}
       where project_id = ${projectId}`,
   })
+  const ofWebhooks = (table: string): Contents => ({
+    table: sql.raw(table),
+    key: sql`id`,
+    rows: sql`select id as key, 200 as bytes from ${sql.raw(table)}
+      where webhook_id in (select id from webhooks where project_id = ${projectId})`,
+  })
   return [
+    rows('call_sessions', 'rowid', 'octet_length(facts)'),
     rows(
       'calls',
       'seq',
@@ -162,8 +169,11 @@ function contentsOf(projectId: number): Contents[] {
     ),
     rows('chunks', 'label', 'octet_length(text) + coalesce(octet_length(embedding), 0)'),
     rows('knowledge_items', 'seq', 'octet_length(text)'),
+    ofWebhooks('webhook_queue'),
+    ofWebhooks('webhook_tries'),
     rows('erasures', 'rowid', '100'),
     rows('idempotent_creates', 'rowid', '200'),
+    rows('source_failures', 'seq', 'coalesce(octet_length(event), 0)'),
     rows('audit_events', 'seq', '200'),
   ]
 }

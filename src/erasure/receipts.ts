@@ -10,14 +10,14 @@ interface ErasureReceiptsOptions {
 }
 
 const queries = preparedQueries((db) => ({
-  // If a call and an item had the same id: the one that is not done, or the one deleted last.
+  // Of a call, an item and an item's earlier texts under the same id: what is not done, or was requested last.
   newest: db
     .select({ requestedAt: sql<number>`requested_at`, doneAt: sql<number | null>`done_at` })
     .from(sql`erasures`)
     .where(
       sql`project_id = ${sql.placeholder('projectId')} and (
         kind = 'call' and id_hash = ${sql.placeholder('callHash')}
-        or kind = 'item' and id_hash = ${sql.placeholder('itemHash')})`,
+        or kind in ('item', 'text') and id_hash = ${sql.placeholder('itemHash')})`,
     )
     .orderBy(sql`done_at is not null, requested_at desc`)
     .limit(1)
@@ -42,7 +42,7 @@ export class ErasureReceipts {
     })
     if (!row) {
       throw new AppError('not_found', 'Not found', {
-        detail: 'No call and no knowledge item with this id was deleted in this project.',
+        detail: 'No call and no knowledge item with this id was deleted or changed in this project.',
       })
     }
     const { requestedAt, doneAt } = row

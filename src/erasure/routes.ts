@@ -12,12 +12,12 @@ export function erasureRoutes(receipts: ErasureReceipts) {
       // Elysia gives null for an id whose percent-encoding is broken.
       .get('/:id', ({ caller, params }) => receipts.get(caller.projectId, params.id ?? ''), {
         detail: {
-          tags: ['Erasures'],
+          tags: ['Changes'],
           security: [{ apiKey: [] }],
           operationId: 'getErasure',
-          summary: 'See whether a deleted record is erased',
+          summary: 'See whether a deleted record, or the earlier text of an item, is erased',
           description:
-            'By the id that the deleted call or knowledge item had. The receipt is kept under a keyed hash of the id; ' +
+            'By the id of the call or knowledge item. The receipt is kept under a keyed hash of the id; ' +
             'nothing of the record is.',
           parameters: [pathParameter('id', 'The id of the deleted call or item.', 'call-1042', RecordId)],
           responses: keyedAnswers({ 200: jsonAnswer('The receipt.', ErasureReceipt) }, ['not_found']),

@@ -12,7 +12,6 @@ export const ErasureReceipt = Type.Object(
   {
     id: Type.String({ description: "The deleted record's, as it was asked for.", example: 'call-1042' }),
     status: Type.Unsafe<'pending' | 'done'>({
-      title: 'ErasureStatus',
       type: 'string',
       enum: ['pending', 'done'],
       description:
@@ -20,7 +19,7 @@ export const ErasureReceipt = Type.Object(
     }),
     requestedAt: Type.String({
       format: 'date-time',
-      description: 'When it was deleted.',
+      description: 'When it was deleted, or the item last changed.',
       example: '2026-01-31T09:30:00.000Z',
     }),
     doneAt: Type.Unsafe<string | null>({

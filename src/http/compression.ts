@@ -14,11 +14,14 @@ export async function compressed(request: Request, response: Response): Promise<
   if (encodingFor(request.headers.get('accept-encoding'), gzipOnly) === null) return response
   if (headers.has('content-encoding') || !textType.test(headers.get('content-type') ?? '')) return response
   if (/no-transform/.test(headers.get('cache-control') ?? '')) return response
+  const length = headers.get('content-length')
+  if (length !== null && Number(length) <= bytesMin) return response
   const reader = body.getReader()
   const { parts, isWhole } = await begin(reader)
   if (isWhole) return new Response(Buffer.concat(parts), response)
   const answer = new Response(rest(parts, reader).pipeThrough(new CompressionStream('gzip')), response)
   answer.headers.set('Content-Encoding', 'gzip')
+  answer.headers.delete('Content-Length')
   if (!headers.get('vary')?.includes('Accept-Encoding')) answer.headers.append('Vary', 'Accept-Encoding')
   const tag = headers.get('etag')
   if (tag !== null) answer.headers.set('ETag', tag.replace(/"$/, '-gzip"'))

@@ -15,13 +15,18 @@ export const taggedHeaders = new Headers({ ...Object.fromEntries(jsonHeaders), .
 /** Whether the client has the answer of this tag, plain or compressed (`If-None-Match`, RFC 9110, 13.1.2). */
 export function hasAnswer({ headers }: Request, tag: string): boolean {
   const known = headers.get('if-none-match')
-  if (known === null) return false
-  const plain = known.split(',').map((each) =>
-    each
-      .trim()
-      .replace(/^W\//, '')
-      .replace(/-gzip"$/, '"'),
-  )
+  return known !== null && isAmong(known.replace(/(^|,)\s*W\//g, '$1'), tag)
+}
+
+/** Whether a change is for the record of this tag, or for any (`If-Match`, RFC 9110, 13.1.1). Null: there is none. */
+export function isForRecord({ headers }: Request, tag: string | null): boolean {
+  const wanted = headers.get('if-match')
+  return wanted === null || (tag !== null && isAmong(wanted, tag))
+}
+
+/** Whether the tag is in the list, as that of the plain or of the compressed answer. */
+function isAmong(list: string, tag: string): boolean {
+  const plain = list.split(',').map((each) => each.trim().replace(/-gzip"$/, '"'))
   return plain.includes(tag) || plain.includes('*')
 }
 

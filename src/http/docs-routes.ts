@@ -32,6 +32,8 @@ const explanations: Record<ErrorCode, string> = {
   invalid_api_key_format:
     'Invalid API key format. API keys start with <code>ck_live_</code>, ingest keys with <code>ck_ingest_</code>.',
   invalid_api_key: 'Invalid API key. It is unknown or has been revoked.',
+  invalid_signature:
+    'Invalid signature. The request is not signed with the secret of its source, or it is too old.',
   api_key_expired: 'API key has expired. Create a new one.',
   not_signed_in:
     'Sign in required. Only the console under <code>/console</code> answers so: the session has ended.',
@@ -49,6 +51,8 @@ const explanations: Record<ErrorCode, string> = {
   call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> made is gone; another key makes another.',
+  item_has_changed:
+    'Item has changed. It is not the one that <code>If-Match</code> names. Read it again, and repeat the change with its <code>ETag</code>.',
   payload_too_large:
     'Payload too large. Split a text into several items; a call, with all that was merged into it, has a largest size.',
   unsupported_media_type:

@@ -1,13 +1,20 @@
 // From schemas as the routes have them to an OpenAPI 3.1 document that people and generators read.
 
+import { scopeOf } from './surface.ts'
+
 type Json = Record<string, unknown>
 
 /** No string of a request or an answer holds U+0000. */
 const anyText = '^[^\\u0000]*$'
+/** What an object may hold beyond the properties that are named: JSON without U+0000, in names too. */
+const anyMembers = {
+  propertyNames: { pattern: anyText },
+  unevaluatedProperties: { $ref: '#/components/schemas/JsonValue' },
+}
 /** Members of a schema or a media type that hold plain values, not schemas. */
 const values = new Set(['example', 'examples', 'default', 'enum', 'required'])
-/** Others' protocols. Nobody writes a client for them, so a generator shall make no classes of their bodies. */
-const protocols = 'Integrations'
+/** Others' protocols. Nobody writes a client for them, nor for what monitors ask, so no class is made of their bodies. */
+const protocols = ['Integrations', 'Ingest']
 const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
 
 /**
@@ -20,13 +27,19 @@ export function completeDocument(made: object): Json {
   const { paths, components, ...rest }: Json = structuredCloneOf(made)
   const known = asObject(components)
   const names = new Names()
-  for (const operation of operationsOf(asObject(paths))) {
+  for (const [path, method, operation] of routesOf(asObject(paths))) {
     operation.description ??= `${operation.summary}.`
-    const isProtocol = Array.isArray(operation.tags) && operation.tags.includes(protocols)
+    if (Array.isArray(operation.parameters))
+      operation.parameters = operation.parameters.filter(
+        (parameter) => asObject(parameter)['x-documented'] !== false,
+      )
+    const hasClasses =
+      asArray(operation.security).length > 0 &&
+      !asArray(operation.tags).some((tag) => protocols.includes(String(tag)))
     for (const content of contentsOf([operation.requestBody])) addExample(content, false)
     for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
-    addHeaders(operation)
-    if (!isProtocol) continue
+    addHeaders(operation, path.startsWith('/v1/') && scopeOf(method, path) !== 'full')
+    if (hasClasses) continue
     for (const content of contentsOf([
       operation.requestBody,
       ...Object.values(asObject(operation.responses)),
@@ -65,7 +78,8 @@ class Names {
     if (typeof part.title !== 'string' && typeof part.type !== 'string') return part
     const { title, nullable, description, default: fallback, 'x-message': _, ...schema } = part
     const ofThisUse = JSON.parse(JSON.stringify({ description, default: fallback }))
-    if (typeof title !== 'string') return { ...asDocumented(schema, nullable === true), ...ofThisUse }
+    if (typeof title !== 'string')
+      return { ...asDocumented(withOpenChoice({ ...schema, ...ofThisUse }), nullable === true) }
     this.#add(title, asDocumented(schema, false))
     const $ref = `#/components/schemas/${title}`
     return nullable === true ? { anyOf: [{ $ref }, { type: 'null' }], ...ofThisUse } : { $ref, ...ofThisUse }
@@ -97,6 +111,18 @@ function withoutClass(schema: Json): Json {
   return nullable === true ? { anyOf: [object, { type: 'null' }] } : object
 }
 
+/**
+ * A choice without a title may grow, so the document says it as a pattern: a generated client would refuse an answer
+ * with a value that its enumeration does not have.
+ */
+function withOpenChoice({ enum: choices, description, ...schema }: Json): Json {
+  const texts = asArray(choices).filter((choice) => choice !== null)
+  if (texts.length === 0) return JSON.parse(JSON.stringify({ ...schema, description }))
+  const pattern = `^(${texts.map((text) => String(text).replaceAll('.', '\\.')).join('|')})$`
+  const named = `One of ${texts.map((text) => `\`${text}\``).join(', ')}.`
+  return { ...schema, pattern, description: description ? `${description} ${named}` : named }
+}
+
 /** A schema in the words of JSON Schema 2020-12, which OpenAPI 3.1 speaks. */
 function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boolean): Json {
   const { type, ...rest }: Json = { ...schema, ...asObject(more) }
@@ -106,6 +132,7 @@ function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boo
     ...(type === undefined ? {} : { type: isNullable ? [type, 'null'] : type }),
     ...rest,
     ...(isAnyText ? { pattern: anyText } : {}),
+    ...(type === 'object' && rest.additionalProperties === undefined ? anyMembers : {}),
     // Elsewhere null stands among the values where it is allowed.
     ...(Array.isArray(rest.enum) ? { enum: [...rest.enum.filter((each) => each !== null), ...nulls] } : {}),
   }
@@ -150,10 +177,16 @@ function exampleOf(schema: Json, isWhole: boolean): unknown {
   return { string: 'text', boolean: true }[String(schema.type)] ?? schema.default ?? schema.minimum ?? 0
 }
 
-/** Answers that are references have their headers where they are written. */
-function addHeaders({ responses, security }: Json): void {
-  const isKeyed = Array.isArray(security) && security.length > 0
-  const common = ['X-Request-Id', ...(isKeyed ? headersOfKeyed : [])]
+/**
+ * Answers that are references have their headers where they are written.
+ * @param isForPages whether pages of other origins may read the answer with a key that allows them
+ */
+function addHeaders({ responses, security }: Json, isForPages: boolean): void {
+  const isKeyed = asArray(security).length > 0
+  const common = [
+    ...['X-Request-Id', ...(isKeyed ? headersOfKeyed : [])],
+    ...(isForPages ? ['Access-Control-Allow-Origin'] : []),
+  ]
   const hasTags = '304' in asObject(responses)
   for (const [status, response] of Object.entries(asObject(responses))) {
     if ('$ref' in asObject(response)) continue
@@ -166,7 +199,17 @@ function addHeaders({ responses, security }: Json): void {
 }
 
 function operationsOf(paths: Json): Json[] {
-  return Object.values(paths).flatMap((item) => Object.values(asObject(item)).map(asObject))
+  return routesOf(paths).map(([, , operation]) => operation)
+}
+
+function routesOf(paths: Json): [path: string, method: string, operation: Json][] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(asObject(item)).map(([method, operation]): [string, string, Json] => [
+      path,
+      method.toUpperCase(),
+      asObject(operation),
+    ]),
+  )
 }
 
 function contentsOf(bodies: unknown[]): Json[] {
@@ -176,6 +219,10 @@ function contentsOf(bodies: unknown[]): Json[] {
 /** Without the symbols and the validators that schemas carry. */
 function structuredCloneOf(value: object): Json {
   return JSON.parse(JSON.stringify(value))
+}
+
+function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 function asObject(value: unknown): Json {

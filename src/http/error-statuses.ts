@@ -54,6 +54,12 @@ export const errorStatuses: Record<number, ErrorStatus> = {
     code: 'call_was_deleted',
     title: 'Call was deleted',
   },
+  412: {
+    name: 'PreconditionFailed',
+    description: 'The item is not as `If-Match` says.',
+    code: 'item_has_changed',
+    title: 'Item has changed',
+  },
   413: {
     name: 'PayloadTooLarge',
     description: 'The body or the text is too large.',

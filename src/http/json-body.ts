@@ -81,7 +81,12 @@ export function jsonBody({ admission, contexts, deletesWithBody, uploads, judge 
 /** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field. */
 export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
   checkForm(request.headers, json)
-  return parseJson(await limits.admission.whileArriving(request, () => readBytes(request, limits)))
+  return parseJson(await readBody(request, limits))
+}
+
+/** A body of any type, as it was sent. @throws payload_too_large, unavailable, or invalid_request */
+export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  return limits.admission.whileArriving(request, () => readBytes(request, limits))
 }
 
 /** @throws as `readJson` */
@@ -103,6 +108,15 @@ export function parseJson(bytes: Uint8Array): unknown {
   const problem = findProblem(value, unfaithful)
   if (problem) throw invalidRequest([problem])
   return value
+}
+
+/**
+ * A body of any media type, byte for byte as it arrived.
+ * @throws unsupported_media_type for a compressed one, payload_too_large, unavailable or invalid_request
+ */
+export async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  checkEncoding(request.headers)
+  return await limits.admission.whileArriving(request, () => readBytes(request, limits))
 }
 
 /**
@@ -137,6 +151,10 @@ function checkForm(headers: Headers, { type, advice }: BodyForm): void {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(sent)?.[1]
   if (sent.split(';', 1)[0]?.trim().toLowerCase() !== type || !/^utf-?8$/i.test(charset ?? 'utf-8'))
     throw unsupportedMediaType(advice)
+  checkEncoding(headers)
+}
+
+function checkEncoding(headers: Headers): void {
   // RFC 9110, 15.5.16: Accept-Encoding says that the encoding is at fault, and which one to use.
   if (!/^\s*(identity)?\s*$/i.test(headers.get('content-encoding') ?? ''))
     throw unsupportedMediaType('Send the body as it is, without Content-Encoding.', {
@@ -292,11 +310,11 @@ function fieldOf(path: (string | number)[]): string {
   return field || 'body'
 }
 
-function unsupportedMediaType(detail: string, headers: Record<string, string> = {}): AppError {
+export function unsupportedMediaType(detail: string, headers: Record<string, string> = {}): AppError {
   return new AppError('unsupported_media_type', 'Unsupported media type', { detail, headers })
 }
 
-function payloadTooLarge(bytesMax: number): AppError {
+export function payloadTooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', 'Payload too large', {
     detail: `The body is larger than the ${bytesMax} bytes that are accepted.`,
   })

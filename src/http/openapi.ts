@@ -102,15 +102,23 @@ export function pathParameter(
   return { name, in: 'path', required: true, description, schema: asOpenApi(schema), example }
 }
 
-/** A parameter in the query, for documentation only. Values of a list are separated by commas. */
+/**
+ * Of a list: the fields of each record. The document tells it in the text alone, since the answer then is not what its
+ * schema says, and a generated client could not read it.
+ */
+export const fieldsParameter = {
+  ...queryParameter('fields', '', { type: 'string' }, 'id'),
+  'x-documented': false,
+}
+
+/** A parameter in the query, for documentation only. */
 export function queryParameter(
   name: string,
   description: string,
   schema: OpenAPIV3.SchemaObject,
   example: unknown,
 ): OpenAPIV3.ParameterObject {
-  const style = schema.type === 'array' ? { style: 'form', explode: false } : {}
-  return { name, in: 'query', required: false, description, ...style, schema, example }
+  return { name, in: 'query', required: false, description, schema, example }
 }
 
 /** Markdown, above the operations. */
@@ -132,14 +140,12 @@ unkeyed \`POST /v1/knowledge\` may be sent twice without harm.
 set up these and others, and how to run the service.`
 
 const tags = [
-  { name: 'Calls', description: 'Records of the calls that agents handled.' },
+  { name: 'Calls', description: 'Records of the calls that agents handled: write, find and delete them.' },
   { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
-  { name: 'Changes', description: 'What has changed, to follow.' },
-  { name: 'Erasures', description: 'Receipts of what was deleted.' },
+  { name: 'Changes', description: 'What has changed, to follow, and receipts of what was deleted.' },
   { name: 'Integrations', description: 'Protocols that agent platforms speak already; MCP is at `/mcp`.' },
   { name: 'Ingest', description: 'How platforms bring calls in.' },
-  { name: 'Keys', description: 'The key that a request carries.' },
-  { name: 'Service', description: 'Health and metrics.' },
+  { name: 'Service', description: 'Health, metrics, and the key that a request carries.' },
 ]
 
 /** Shows every operation, and switches off what would call the viewer's makers. Their types lag behind. */
@@ -253,6 +259,11 @@ const commonHeaders: Record<string, OpenAPIV3.HeaderObject> = {
     'Of the record or the list, another one when it is compressed. Sent as `If-None-Match`, it asks for changes only.',
     '"1c0a5b8e2f94-17"',
   ),
+  'Access-Control-Allow-Origin': headerOf(
+    'The origin of the page that asks. Only where the key allows this origin, which a key of the scope `full` cannot.',
+    'https://app.example.com',
+    false,
+  ),
   Allow: headerOf('The methods that the path takes.', 'GET, HEAD, POST'),
   'Retry-After': {
     description: 'Seconds to wait before the next try.',
@@ -291,6 +302,6 @@ function problemAnswer(status: number, { description, code, title }: ErrorStatus
 }
 
 /** Our schemas are written in OpenAPI 3.0's dialect of JSON Schema, which TypeBox's types do not know. */
-function asOpenApi(schema: TSchema): OpenAPIV3.SchemaObject {
+export function asOpenApi(schema: TSchema): OpenAPIV3.SchemaObject {
   return schema as OpenAPIV3.SchemaObject
 }

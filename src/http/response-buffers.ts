@@ -22,39 +22,50 @@ export class ResponseBuffers {
    * A body of `head`, the slices and `tail`. Its first part is made before the answer begins, so that a failure is
    * still a problem answer; each further part once the client has taken the one before.
    * @param sliceBytesMax room for the largest slice is kept until the end if it is large
+   * @returns the bytes themselves of a small body
    * @throws unavailable when there is none
    */
   async streamOf(
     head: string,
-    slices: AsyncIterable<string | Uint8Array>,
+    slices: AsyncIterable<string | Bytes>,
     tail: string,
     sliceBytesMax = 0,
-  ): Promise<ReadableStream<Uint8Array>> {
+  ): Promise<ReadableStream<Uint8Array> | Bytes> {
     const parts = withEnds(head, slices, tail)
     const share = new Share(this.#held)
     const keptBytes = sliceBytesMax < countedBytesMin ? 0 : sliceBytesMax
     if (keptBytes > 0) this.#checkRoom()
+    let isWhole = false
     const make = async () => {
       share.hold(keptBytes)
       // Before reading, since many answers may be about to read.
       share.hold(Math.max(keptBytes, this.#held.bytes < heldBytesMax ? partBytes : 0))
-      const part = await gather(parts, Math.min(share.bytes, partBytes)).catch((error) => {
+      const { part, isLast } = await gather(parts, Math.min(share.bytes, partBytes)).catch((error) => {
         share.end()
         throw error
       })
+      isWhole = isLast
       if (part) share.hold(Math.max(keptBytes, part.length))
       else share.end()
       return part
     }
-    let first: Promise<Uint8Array | null> | null = make()
-    await first
+    const begun = await make()
+    if (begun && isWhole && begun.length < countedBytesMin) {
+      share.end()
+      return begun
+    }
+    let first: Bytes | null = begun
     return new ReadableStream(
       {
         async pull(controller) {
-          const part = await (first ?? make())
+          const part = first ?? (isWhole ? null : await make())
           first = null
-          if (part) controller.enqueue(part)
-          else controller.close()
+          if (part) {
+            controller.enqueue(part)
+          } else {
+            share.end()
+            controller.close()
+          }
         },
         async cancel() {
           share.end()
@@ -180,20 +191,24 @@ function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint
 
 /** The next slices: at least one, and up to about `bytesMax`; null when there are no more. */
 async function gather(
-  parts: AsyncGenerator<string | Uint8Array>,
+  parts: AsyncGenerator<string | Bytes>,
   bytesMax: number,
-): Promise<Uint8Array | null> {
-  const gathered: Uint8Array[] = []
+): Promise<{ part: Bytes | null; isLast: boolean }> {
+  const gathered: Bytes[] = []
   let bytes = 0
+  let isLast = false
   do {
     const { done, value } = await parts.next()
-    if (done) break
+    if (done) {
+      isLast = true
+      break
+    }
     const part = typeof value === 'string' ? encoder.encode(value) : value
     gathered.push(part)
     bytes += part.length
   } while (bytes < bytesMax)
-  if (gathered.length === 1 && gathered[0]) return gathered[0]
-  return gathered.length === 0 ? null : Buffer.concat(gathered)
+  const [only = null] = gathered
+  return { part: gathered.length > 1 ? Buffer.concat(gathered) : only, isLast }
 }
 
 async function* withEnds<Part>(head: string, slices: AsyncIterable<Part>, tail: string) {

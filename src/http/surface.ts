@@ -13,6 +13,8 @@ export interface Surface {
   readonly isForPages: boolean
   /** Who may use it, when it is the console's interface. */
   readonly access: ConsoleAccess | null
+  /** Whether platforms send their events there, which carry a signature instead of a key. */
+  readonly isForSources: boolean
   /** The protocol spoken there, when it is not our own. */
   readonly protocol: Protocol | null
   /** A larger body is 413. */
@@ -25,10 +27,14 @@ export interface Surface {
 export interface Protocol {
   /** Such as `/integrations/other`: the path itself and everything below it. */
   readonly prefix: string
+  /** `ingest` where ingest keys open it; by default API keys that may search do. */
+  readonly keyKind?: 'ingest'
   /** The value to judge instead of the Authorization header, where the key may also come another way. */
   authorizationOf?(headers: Headers): string | null
   /** The JSON body of an error. Its status and headers are the same everywhere. */
   errorBody(error: AppError): object
+  /** The whole answer of an error, where another body than JSON or another status is wanted. */
+  errorAnswer?(error: AppError, request: Request): Response
 }
 
 export type SurfaceOf = (method: string, path: string) => Surface
@@ -50,7 +56,7 @@ const scopes: ReadonlyMap<string, KeyScope> = new Map([
 ])
 
 /** The scope that a key needs for a request under /v1. A route that nobody lists can only be too strict. */
-function scopeOf(method: string, path: string): KeyScope {
+export function scopeOf(method: string, path: string): KeyScope {
   // The router accepts one slash more at the end of a path.
   const bare = path.endsWith('/') ? path.slice(0, -1) : path
   return scopes.get(`${method} ${bare}`) ?? (isSafe(method) ? 'read' : 'full')
@@ -63,6 +69,7 @@ export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptio
     scope: null,
     isForPages: false,
     access: null,
+    isForSources: false,
     protocol: null,
     bodyBytesMax,
   }
@@ -78,9 +85,15 @@ export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptio
     search: live('search'),
   }
   const agents: Surface = { ...ofScope.search, isForPages: false }
+  const ingest: Surface = { ...open, keyKind: 'ingest' }
   const keyed: readonly { prefix: string; surface: Surface }[] = [
-    { prefix: '/ingest', surface: { ...open, keyKind: 'ingest' } },
-    ...protocols.map((protocol) => ({ prefix: protocol.prefix, surface: { ...agents, protocol } })),
+    // Platforms sign what they send: see src/sources.
+    { prefix: '/ingest/from', surface: { ...open, isForSources: true } },
+    ...protocols.map((protocol) => ({
+      prefix: protocol.prefix,
+      surface: { ...(protocol.keyKind === 'ingest' ? ingest : agents), protocol },
+    })),
+    { prefix: '/ingest', surface: ingest },
     { prefix: '/integrations', surface: agents },
     { prefix: '/mcp', surface: agents },
   ]

@@ -2,6 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { ErrorCode } from '../errors.ts'
 import {
   deletedAnswer,
+  fieldsParameter,
   headerOf,
   jsonAnswer,
   keyedAnswers,
@@ -9,7 +10,6 @@ import {
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
-import { itemFields } from './item-list.ts'
 import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of knowledge.
@@ -17,6 +17,26 @@ import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './s
 const keyed = { tags: ['Knowledge'], security: [{ apiKey: [] }] }
 const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
 const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', ItemId)]
+
+const ifMatch: OpenAPIV3.ParameterObject = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'The `ETag` of the item as it was read: an item that has changed since is left alone, and 412.',
+  schema: { type: 'string' },
+  example: '*',
+}
+
+/** Of the answer to a change. */
+const changedHeaders = {
+  ETag: { $ref: '#/components/headers/ETag' },
+  'Callbook-Index': headerOf('`ready` when vector search finds it too, else `pending`.', 'ready'),
+}
+
+const changed =
+  'Chunks that did not change keep their vectors. The others are embedded first, for up to INDEX_WAIT_MS, while search ' +
+  'finds the old text; then it finds the new one. The old text is erased like a deleted one, with a receipt.'
 
 const idempotencyKey: OpenAPIV3.ParameterObject = {
   name: 'Idempotency-Key',
@@ -33,6 +53,7 @@ export const listKnowledge = {
   ...keyed,
   operationId: 'listKnowledge',
   summary: 'List all knowledge items, newest first',
+  description: '`fields=name,description` gives these fields of each item alone, with its id.',
   parameters: [
     queryParameter(
       'limit',
@@ -46,16 +67,7 @@ export const listKnowledge = {
       { type: 'string' },
       'MTc2OTg1MTgwMDAwMC5rbl8wMTlh',
     ),
-    queryParameter(
-      'fields',
-      'Fields of each item, separated by commas; the id is always there.',
-      {
-        type: 'array',
-        minItems: 1,
-        items: { type: 'string', enum: itemFields },
-      },
-      ['name', 'description'],
-    ),
+    fieldsParameter,
   ],
   responses: keyedAnswers(
     {
@@ -163,6 +175,46 @@ export const getKnowledge = {
   responses: keyedAnswers({ 200: jsonAnswer('The item.', Item), ...notModified }, [
     'not_found',
     'method_not_allowed',
+  ]),
+}
+
+export const replaceKnowledge = {
+  ...keyed,
+  operationId: 'replaceKnowledge',
+  summary: 'Replace a knowledge item, or create it under an id of your own',
+  description: `${changed} The same request twice changes nothing the second time.`,
+  parameters: [
+    pathParameter(
+      'id',
+      "The item's id. That of a new item may not begin with `kn_`, nor be `search`, `preview` or `files`.",
+      'refund-policy',
+      ItemId,
+    ),
+    ifMatch,
+  ],
+  responses: keyedAnswers(
+    {
+      200: jsonAnswer('The item, changed.', Item, { headers: changedHeaders }),
+      201: jsonAnswer('The item, created.', Item, {
+        headers: { ...changedHeaders, Location: headerOf("The item's path.", '/v1/knowledge/refund-policy') },
+      }),
+    },
+    [...badBody, 'not_found', 'method_not_allowed', 'item_has_changed', 'insufficient_storage'],
+  ),
+}
+
+export const changeKnowledge = {
+  ...keyed,
+  operationId: 'changeKnowledge',
+  summary: 'Change parts of a knowledge item',
+  description: `${changed} What is not sent stays.`,
+  parameters: [...parameters, ifMatch],
+  responses: keyedAnswers({ 200: jsonAnswer('The item, changed.', Item, { headers: changedHeaders }) }, [
+    ...badBody,
+    'not_found',
+    'method_not_allowed',
+    'item_has_changed',
+    'insufficient_storage',
   ]),
 }
 

@@ -67,7 +67,7 @@ export class IdempotentCreates {
   async #create(projectId: number, input: NewItem, hashes: Hashes): Promise<Outcome> {
     const alongside = (itemId: string) => this.#keyStatements(projectId, itemId, hashes)
     try {
-      return { ...(await this.#options.knowledge.add(projectId, input, alongside)), isReplayed: false }
+      return { ...(await this.#options.knowledge.add(projectId, input, { alongside })), isReplayed: false }
     } catch (error) {
       // Another process was first with the same key, so nothing of this item was stored.
       const isSecond = isTaken(error, 'idempotent_creates.project_id')
@@ -95,10 +95,8 @@ export class IdempotentCreates {
     if (known.bodyHash !== bodyHash) throw keyReused()
     if (known.itemId === null) throw itemWasDeleted()
     const item = await knowledge.get(projectId, known.itemId)
-    const pending = await read.all(sql`
-      select 1 from knowledge_items join chunks on item_seq = seq
-      where knowledge_items.project_id = ${projectId} and id = ${item.id} and +embedding_space is null limit 1`)
-    return { item, isIndexed: pending.length === 0, isReplayed: true }
+    const changeSeq = await knowledge.changeSeq(projectId, item.id)
+    return { item, changeSeq, isIndexed: await knowledge.isIndexed(projectId, item.id), isReplayed: true }
   }
 
   #keyStatements(projectId: number, itemId: string, { keyHash, bodyHash }: Hashes): SQL[] {

@@ -20,7 +20,8 @@ interface Indexed {
 /** An item without its text. Times are ISO 8601, UTC. */
 export type KnowledgeRow = ItemSummary & Indexed
 
-export type ItemDetails = Item & KnowledgeRow
+/** `changeSeq` is the number of the last change. */
+export type ItemDetails = Item & KnowledgeRow & { changeSeq: number }
 
 export interface KnowledgeRows extends ItemPage {
   data: KnowledgeRow[]
@@ -45,7 +46,7 @@ interface ChunkCounts {
 
 interface IndexedItemsOptions {
   store: StoreOf
-  knowledge: Pick<Knowledge, 'page' | 'count' | 'get'>
+  knowledge: Pick<Knowledge, 'page' | 'count' | 'get' | 'changeSeq'>
   /** Milliseconds since 1970. */
   now: () => number
 }
@@ -70,8 +71,11 @@ export class IndexedItems {
   }
 
   async get(projectId: number, id: string): Promise<ItemDetails> {
-    const item = await this.#options.knowledge.get(projectId, id)
-    const summary = { ...item, textBytes: Buffer.byteLength(item.text) }
+    const { knowledge } = this.#options
+    // Before the item: an editor of one that changes in between is then told.
+    const changeSeq = await knowledge.changeSeq(projectId, id)
+    const item = await knowledge.get(projectId, id)
+    const summary = { ...item, changeSeq, textBytes: Buffer.byteLength(item.text) }
     const [details] = await this.#withStatus(projectId, [summary])
     if (!details) throw itemNotFound()
     return details

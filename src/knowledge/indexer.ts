@@ -208,7 +208,11 @@ export class Indexer {
     }
   }
 
-  async #addToIndex(projectId: number, labels: readonly number[], version?: number): Promise<void> {
+  /**
+   * Call it once the vectors of these labels are committed. Never fails.
+   * @param version the project's knowledge version after that commit, if known
+   */
+  async addToIndex(projectId: number, labels: readonly number[], version?: number): Promise<void> {
     const { index, stores, log } = this.#options
     if (!index || stores.isClosed(projectId)) return
     try {
@@ -243,7 +247,7 @@ export class Indexer {
           next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     ])
-    await this.#addToIndex(projectId, labelsOf(written), raised[0]?.version)
+    await this.addToIndex(projectId, labelsOf(written), raised[0]?.version)
   }
 
   async #postpone(projectId: number, batch: PendingChunk[], error: unknown): Promise<void> {
@@ -267,7 +271,7 @@ export class Indexer {
     const waitedFor = JSON.stringify(labels)
     const rows = await queries(this.#store(projectId).read).embedded.all({ projectId, waitedFor })
     const embedded = rows.filter(({ isGone }) => !isGone)
-    if (embedded.length > 0) await this.#addToIndex(projectId, labelsOf(embedded))
+    if (embedded.length > 0) await this.addToIndex(projectId, labelsOf(embedded))
     this.#waiters.settle(labelsOf(rows), true)
   }
 

@@ -22,6 +22,13 @@ export interface ItemRow extends ItemHead {
   text: string
 }
 
+/** An item as it is changed. */
+export interface StoredItem extends ItemRow {
+  seq: number
+  /** The number of its last change. */
+  changeSeq: number
+}
+
 const headColumns = {
   id: knowledgeItems.id,
   name: knowledgeItems.name,
@@ -39,6 +46,11 @@ const isAfter = sql`(created_at, id) < (${sql.placeholder('createdAt')}, ${sql.p
 
 export const itemQueries = preparedQueries((db) => ({
   byId: db.select(itemColumns).from(knowledgeItems).where(isItem).prepare(),
+  storedById: db
+    .select({ ...itemColumns, seq: knowledgeItems.seq, changeSeq: knowledgeItems.changeSeq })
+    .from(knowledgeItems)
+    .where(isItem)
+    .prepare(),
   headById: db.select(headColumns).from(knowledgeItems).where(isItem).prepare(),
   changeSeqById: db
     .select({ changeSeq: knowledgeItems.changeSeq })

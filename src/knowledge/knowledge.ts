@@ -9,7 +9,6 @@ import { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
-import { toIndexedWords } from '../text/words.ts'
 import { sha256, toChunkPreview } from './chunking/chunk-rows.ts'
 import type { Chunk } from './chunking/chunks.ts'
 import type { VectorIndex } from './index/vector-index.ts'
@@ -20,6 +19,7 @@ import { type ItemHead, itemQueries, readSlices, toItem } from './item-rows.ts'
 import { leaseMsDefault } from './leases.ts'
 import type { Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 import type { TextThreads } from './text-threads.ts'
+import { insertWords } from './word-rows.ts'
 
 const pageLimitDefault = 20
 
@@ -30,6 +30,8 @@ interface StoreOptions {
   /** How long the chunks are reserved for this process; 0 when any process may embed them at once. */
   leaseMs?: number
   alongside?: Alongside | undefined
+  /** The item's id, of the caller's choosing; a new one by default. */
+  id?: string | undefined
 }
 
 export interface ItemsRequest extends ItemPageRequest {
@@ -59,6 +61,8 @@ interface KnowledgeOptions {
 
 export interface CreatedItem {
   item: Item
+  /** The number of its last change. */
+  changeSeq: number
   /** Whether vector search finds it. */
   isIndexed: boolean
 }
@@ -72,53 +76,52 @@ export class Knowledge {
   }
 
   /** Stores the item, so that keyword search finds it, and waits up to INDEX_WAIT_MS for its vectors. */
-  async add(projectId: number, input: NewItem, alongside?: Alongside): Promise<CreatedItem> {
+  async add(
+    projectId: number,
+    input: NewItem,
+    options: Omit<StoreOptions, 'leaseMs'> = {},
+  ): Promise<CreatedItem> {
     const { config, indexer } = this.#options
-    const { item, labels } = await this.store(projectId, input, { leaseMs: leaseMsDefault, alongside })
-    return { item, isIndexed: await indexer.settle(projectId, labels, config.indexWaitMs) }
+    const { labels, ...stored } = await this.store(projectId, input, { ...options, leaseMs: leaseMsDefault })
+    return { ...stored, isIndexed: await indexer.settle(projectId, labels, config.indexWaitMs) }
   }
 
   /** Stores the item and leaves its chunks pending. */
   async store(
     projectId: number,
     input: NewItem,
-    { leaseMs = 0, alongside = () => [] }: StoreOptions = {},
-  ): Promise<{ item: Item; labels: number[] }> {
-    this.#checkSize(input.text)
+    { leaseMs = 0, alongside = () => [], id = newId('kn') }: StoreOptions = {},
+  ): Promise<Omit<CreatedItem, 'isIndexed'> & { labels: number[] }> {
+    this.checkSize(input.text)
     const createdAt = this.#options.now()
-    const item = toItem({ ...input, description: input.description ?? '', id: newId('kn'), createdAt })
+    const item = toItem({ ...input, description: input.description ?? '', id, createdAt })
     const { rows, words } = await this.#options.textThreads.toChunkRows(item.text)
     const leasedUntil = leaseMs > 0 ? createdAt + leaseMs : null
     const { write } = this.#options.store(projectId)
     const itemSeq = sql`(select seq from ${knowledgeItems} where project_id = ${projectId} and id = ${item.id})`
-    const [, , inserted] = await write.batch([
+    const [, [created], inserted] = await write.batch([
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
-      write.run(sql`
-        insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, change_seq, created_at)
+      write.all<{ changeSeq: number }>(sql`
+        insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, updated_at, change_seq,
+          created_at)
         select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
-          change_seq, ${createdAt} from ${projects} where id = ${projectId}`),
+          ${createdAt}, change_seq, ${createdAt} from ${projects} where id = ${projectId}
+        returning change_seq as changeSeq`),
       write.all<{ label: number }>(sql`
         insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at,
           leased_until)
         select ${projectId}, ${itemSeq}, value ->> 'position', value ->> 'heading', value ->> 'text',
           value ->> 'overlapChars', value ->> 'textHash', ${createdAt}, ${leasedUntil}
         from json_each(${rows}) returning label`),
-      // Materialised, or SQLite would parse the JSON again for each chunk.
-      write.run(sql`
-        with words as materialized (
-          select cast(key as integer) as position, value ->> 0 as heading, value ->> 1 as text from json_each(${words}))
-        insert into ${chunkWords(projectId)} (rowid, heading, text)
-        select label, ${toIndexedWords(item.name)} || ' ' || coalesce(words.heading, chunks.heading, ''),
-          coalesce(words.text, chunks.text)
-        from ${chunks} left join words using (position) where item_seq = ${itemSeq}`),
+      write.run(insertWords(projectId, { itemSeq, itemName: item.name, words })),
       ...alongside(item.id).map((statement) => write.run(statement)),
     ])
-    return { item, labels: inserted.map(({ label }) => label) }
+    return { item, changeSeq: created?.changeSeq ?? 0, labels: inserted.map(({ label }) => label) }
   }
 
   /** The chunks that the text would be stored as. */
   async preview(text: string): Promise<Preview> {
-    this.#checkSize(text)
+    this.checkSize(text)
     const { rows } = await this.#options.textThreads.toChunkRows(text)
     const previewed: Chunk[] = JSON.parse(rows)
     return { data: previewed.map(toChunkPreview) }
@@ -213,6 +216,14 @@ export class Knowledge {
     return toItem(row)
   }
 
+  /** Whether every chunk of the item has its vector. */
+  async isIndexed(projectId: number, id: string): Promise<boolean> {
+    const pending = await this.#options.store(projectId).read.all(sql`
+      select 1 from knowledge_items join chunks on item_seq = seq
+      where knowledge_items.project_id = ${projectId} and id = ${id} and +embedding_space is null limit 1`)
+    return pending.length === 0
+  }
+
   /** Deletes an item with all its chunks and vectors. */
   async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { read, freeing: write } = this.#options.store(projectId)
@@ -225,8 +236,8 @@ export class Knowledge {
         update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1
         where id = ${projectId} returning knowledge_version as version`),
       write.run(sql`
-        insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
-        select ${projectId}, 'item', ${idHash}, change_seq, ${this.#options.now()}
+        insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+        select ${projectId}, 'item', ${idHash}, ${itemSeq}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists (
           select 1 from ${knowledgeItems} where seq = ${itemSeq})
         on conflict do nothing`),
@@ -241,11 +252,16 @@ export class Knowledge {
     ])
     if (deletedItems.length === 0) throw itemNotFound()
     this.#options.erasure.schedule(projectId)
-    await this.#removeFromIndex(projectId, deletedChunks, raised[0]?.version)
+    await this.removeFromIndex(projectId, deletedChunks, raised[0]?.version)
     return { id, deleted: true }
   }
 
-  async #removeFromIndex(projectId: number, chunks: { label: number }[], version?: number): Promise<void> {
+  /** Call it once the rows of these chunks are deleted. Never fails. */
+  async removeFromIndex(
+    projectId: number,
+    chunks: readonly { label: number }[],
+    version?: number,
+  ): Promise<void> {
     const { index, log } = this.#options
     const labels = chunks.map(({ label }) => label)
     try {
@@ -256,7 +272,8 @@ export class Knowledge {
     }
   }
 
-  #checkSize(text: string): void {
+  /** @throws payload_too_large when an item cannot hold the text */
+  checkSize(text: string): void {
     const bytes = Buffer.byteLength(text)
     const { knowledgeTextBytesMax: textBytesMax } = this.#options.config
     if (bytes <= textBytesMax) return

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { byKey, callerContext } from '../http/caller.ts'
-import { answerTagged, type Tags } from '../http/conditional.ts'
+import { answerTagged, isForRecord, type Tags } from '../http/conditional.ts'
 import { ignoredIn, isStrict, tellIgnored } from '../http/ignored-names.ts'
 import type { Upload } from '../http/json-body.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
@@ -11,14 +11,16 @@ import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
 import type { FileReader } from './files/file-reader.ts'
 import type { IdempotentCreates, Outcome } from './idempotent-creates.ts'
+import type { ChangedItem, ItemChanges, Precondition } from './item-changes.ts'
 import { type ItemListRequest, type ItemSlices, readItemListRequest, toNextLink } from './item-list.ts'
 import type { Knowledge } from './knowledge.ts'
-import { NewItem, PreviewRequest, SearchRequest, UploadedFile } from './schemas.ts'
+import { ItemChange, NewItem, PreviewRequest, SearchRequest, UploadedFile } from './schemas.ts'
 import type { TimeShares } from './search/explain.ts'
 import type { Search } from './search/search.ts'
 
 interface KnowledgeRoutesOptions {
   knowledge: Knowledge
+  itemChanges: ItemChanges
   idempotentCreates: IdempotentCreates
   files: FileReader
   search: Search
@@ -27,11 +29,32 @@ interface KnowledgeRoutesOptions {
   contexts: RequestContexts
 }
 
+/** What a handler sets of its answer. */
+interface Answer {
+  status?: number | string
+  headers: Record<string, string | number>
+}
+
 /** /v1/knowledge: what agents know, and how they find it. */
 export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
-  const { knowledge, idempotentCreates, files, search, tags, buffers, contexts } = options
+  const { knowledge, itemChanges, idempotentCreates, files, search, tags, buffers, contexts } = options
   const create = async (projectId: number, input: NewItem, { headers }: Request) =>
     toCreatedResponse(await idempotentCreates.add(projectId, input, headers.get('idempotency-key')))
+  const isWanted =
+    (projectId: number, request: Request): Precondition =>
+    (changeSeq) =>
+      isForRecord(request, changeSeq === null ? null : tags.of(projectId, changeSeq))
+  const answerChanged = (
+    projectId: number,
+    { item, changeSeq, isIndexed, outcome }: ChangedItem,
+    set: Answer,
+  ) => {
+    set.status = outcome === 'created' ? 201 : 200
+    if (outcome === 'created') set.headers.location = `/v1/knowledge/${item.id}`
+    set.headers.etag = tags.of(projectId, changeSeq)
+    set.headers['callbook-index'] = isIndexed ? 'ready' : 'pending'
+    return item
+  }
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
     .get(
@@ -84,6 +107,22 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
         )
       },
       { detail: docs.getKnowledge },
+    )
+    .put(
+      '/:id',
+      async ({ caller: { projectId }, request, params, body, set }) => {
+        const wanted = isWanted(projectId, request)
+        return answerChanged(projectId, await itemChanges.put(projectId, params.id, body, wanted), set)
+      },
+      { parse: 'json', body: bodyOf(NewItem), detail: docs.replaceKnowledge },
+    )
+    .patch(
+      '/:id',
+      async ({ caller: { projectId }, request, params, body, set }) => {
+        const wanted = isWanted(projectId, request)
+        return answerChanged(projectId, await itemChanges.patch(projectId, params.id, body, wanted), set)
+      },
+      { parse: 'json', body: bodyOf(ItemChange), detail: docs.changeKnowledge },
     )
     .delete('/:id', ({ caller, params }) => knowledge.delete(caller.projectId, params.id, byKey(caller)), {
       detail: docs.deleteKnowledge,

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { plainNamePattern } from '../validation.ts'
+import type { ChunkFate } from './chunking/chunk-changes.ts'
 
 export const notBlank = {
   minLength: 1,
@@ -32,6 +33,10 @@ export const NewItem = Type.Object(
   { title: 'NewKnowledgeItem' },
 )
 export type NewItem = Static<typeof NewItem>
+
+/** What a client sends to change an item: each field replaces its own. */
+export const ItemChange = Type.Partial(NewItem, { title: 'KnowledgeItemChange' })
+export type ItemChange = Static<typeof ItemChange>
 
 /** A form with a file. */
 export const UploadedFile = Type.Object(
@@ -92,6 +97,13 @@ export type ChunkPreview = Static<typeof ChunkPreview>
 export const Preview = Type.Object({ data: Type.Array(ChunkPreview) }, { title: 'Preview' })
 export type Preview = Static<typeof Preview>
 
+/** The chunks that an item would have after a change, and what becomes of the stored ones. */
+export interface ChangePreview {
+  data: (ChunkPreview & { change: ChunkFate })[]
+  /** How many stored chunks have no successor. */
+  removed: number
+}
+
 export const ItemPageRequest = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
   cursor: Type.Optional(
@@ -118,7 +130,7 @@ export const ItemPage = Type.Object({
 export type ItemPage = Static<typeof ItemPage>
 
 export const searchLimitMax = 50
-const searchMode = { title: 'SearchMode', type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
+const searchMode = { type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
 
 export const SearchRequest = Type.Object(
   {
@@ -169,6 +181,19 @@ export const SearchHit = Type.Object(
       description: '0 to 1: 1 is first in every list that was used. To be compared within one answer only.',
       example: 1,
     }),
+    matched: Type.Object(
+      {
+        keyword: Type.Boolean({
+          description: 'Whether it has words of the query; always false where words were not searched.',
+          example: true,
+        }),
+        vector: Type.Boolean({
+          description: 'Whether its vector is among the nearest, however far the nearest is.',
+          example: true,
+        }),
+      },
+      { title: 'Matched' },
+    ),
   },
   { title: 'SearchHit' },
 )

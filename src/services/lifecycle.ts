@@ -6,6 +6,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
+import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
 import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
@@ -15,7 +16,11 @@ import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
+import type { EventCounts } from '../sources/event-counts.ts'
+import type { CallSessions } from '../sources/otel/sessions.ts'
+import type { SourceExpiry } from '../sources/source-expiry.ts'
 import { Background } from '../threads/background.ts'
+import type { WebhookSender } from '../webhooks/sender.ts'
 
 const retryMs = 2_000
 
@@ -27,16 +32,21 @@ interface LifecycleOptions {
   projects: Projects
   follower: Follower
   indexer: Indexer
+  earlyEmbedder: EarlyEmbedder
   index: VectorIndex
   search: Search
   textThreads: TextThreads
   files: FileReader
   wordBacklog: WordBacklog
+  eventCounts: EventCounts
+  sourceExpiry: SourceExpiry
   erasure: Erasure
   projectErasure: ProjectErasure
   sweeper: Sweeper
   metrics: Metrics
   changeWatch: ChangeWatch
+  callSessions: CallSessions
+  webhookSender: WebhookSender
   /** Whether to take over the folder when its owner ends. */
   takesFolder: boolean
 }
@@ -110,12 +120,18 @@ export class Lifecycle {
 
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
-    const { owner, database, follower, indexer, index, search, textThreads, files } = this.#options
-    const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch } = this.#options
+    const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads, files } =
+      this.#options
+    const { eventCounts, sourceExpiry, metrics, wordBacklog, projectErasure, erasure, sweeper } =
+      this.#options
+    const { changeWatch, webhookSender } = this.#options
     owner.stopWaiting()
+    await webhookSender.close()
     await changeWatch.close()
     await follower.close()
+    await this.#options.callSessions.close()
     search.close()
+    earlyEmbedder.close()
     metrics.close()
     // No run begins from now on. They wait for each other, so they are aborted together.
     const aborted = [this.#owning, projectErasure, erasure, sweeper].map((part) => part.close())
@@ -125,6 +141,8 @@ export class Lifecycle {
     await textThreads.close()
     await files.close()
     await wordBacklog.close()
+    await eventCounts.close()
+    await sourceExpiry.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()
     owner.release()
@@ -133,13 +151,16 @@ export class Lifecycle {
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
     const { database, projects, indexer, index, wordBacklog } = this.#options
-    const { erasure, projectErasure, sweeper, log } = this.#options
+    const { erasure, projectErasure, sweeper, webhookSender, sourceExpiry, log } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
       () => index.takeFiles(),
       () => wordBacklog.start(),
+      () => this.#options.callSessions.start(),
+      () => webhookSender.start(),
       () => projectErasure.schedule(),
+      () => sourceExpiry.start(),
       async () => {
         await erasure.finish()
         this.#areErasuresOpen = false

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
+import { compileIpRules } from '../auth/ip-rules.ts'
 import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
@@ -9,6 +10,7 @@ import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
 import { ChangeTags } from '../db/change-tags.ts'
+import { Lease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
@@ -16,18 +18,32 @@ import { Erasure } from '../erasure/erasure.ts'
 import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
+import { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
 import { FileReader } from '../knowledge/files/file-reader.ts'
 import { Follower } from '../knowledge/follower.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { openVectorIndex } from '../knowledge/index/vector-index.ts'
 import { IndexedItems } from '../knowledge/indexed-items.ts'
 import { countPending, Indexer } from '../knowledge/indexer.ts'
+import { ItemChanges } from '../knowledge/item-changes.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
+import { LookUps } from '../knowledge/protocols/look-ups.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { EventCounts } from '../sources/event-counts.ts'
+import { CallSessions } from '../sources/otel/sessions.ts'
+import { SourceEvents } from '../sources/source-events.ts'
+import { SourceExpiry } from '../sources/source-expiry.ts'
+import { SourceFailures } from '../sources/source-failures.ts'
+import { Sources } from '../sources/sources.ts'
+import { Addresses } from '../webhooks/addresses.ts'
+import { Messages } from '../webhooks/message.ts'
+import { WebhookQueue } from '../webhooks/queue.ts'
+import { WebhookSender } from '../webhooks/sender.ts'
+import { Webhooks } from '../webhooks/webhooks.ts'
 import { createConsole } from './console.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
@@ -98,21 +114,42 @@ export async function openServices({
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
+  const earlyEmbedder = new EarlyEmbedder({ embedder, log })
+  const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const calls = new Calls({ ...common, erasure })
+  const ingest = new Ingest(common)
+  const callSessions = new CallSessions({ ...common, ingest })
+  const allowPrivate = config.webhookAllowPrivate
+  const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
+  const queue = new WebhookQueue(common)
+  const webhooks = new Webhooks({ ...common, queue, addresses })
+  const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
+  const lease = database.isLocal ? null : new Lease(write, 'webhooks')
+  const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
+  // A source can be deleted on a full disk, too.
+  const sources = new Sources({ ...common, write: freeing, erasure })
+  const sourceFailures = new SourceFailures({ ...common, sources, erasure })
+  const eventCounts = new EventCounts(common)
+  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures })
   const lifecycle = new Lifecycle({
-    ...{ ...common, takesFolder, projects, follower, indexer, index, search, textThreads, files },
-    ...{ wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch },
+    ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
+    ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
+    ...{ callSessions, eventCounts, sourceExpiry },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, indexer, index, search, textThreads, files, calls, changeWatch },
+    ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
-    ingest: new Ingest(common),
+    ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
+    sourceEvents: new SourceEvents({
+      ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
+      lookUps: new LookUps({ ...common, search }),
+    }),
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),

@@ -8,7 +8,7 @@ import type { ReadDatabase } from '../../src/db/reader.ts'
 import { planOf } from '../support/query-plan.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
-import { besideOf, isListed } from './naive-find.ts'
+import { besideOf, isListed, isFound as isSaid, wordsSaid } from './naive-find.ts'
 import { putCalls } from './put-calls.ts'
 
 let service: TestService
@@ -34,7 +34,7 @@ const change: fc.Arbitrary<CallChange> = fc.record({
   duration: few([0, 1, 1.5, 60]),
   details: few([{}, { agent: null }, { agent: { id: 'x', name: null } }, { agent: { id: 'y', name: 'Y' } }]),
   callAnalysis: few([null, {}, { k: 'x' }, { k: 4, l: true }, { k: '4', l: [1] }, { k: 'true', l: false }]),
-  summary: few([null, 'alpha', 'beta', 'alpha beta', 'gamma']),
+  summary: few([null, 'alpha', 'beta', 'alpha beta', 'gamma', 'alphabet']),
   updatedAt: few([3, 4, 5]).map(time),
 })
 const created: fc.Arbitrary<CallChange> = fc
@@ -60,7 +60,7 @@ const filters: Record<string, fc.Arbitrary<string[]>> = {
   agentId: some('x', 'y', 'z'),
   source: some('from 1', 'from 60', 'none'),
   label: some('alpha', 'beta', 'delta'),
-  text: some('alpha', 'beta', 'alpha beta', 'gam', 'delta'),
+  text: some('alpha', 'beta', 'alpha beta', 'beta alp', 'gam', 'delta'),
   'analysis.k': some('x', '4', '4.0', 'true'),
   'analysis.l': some('true', 'false', '1'),
 }
@@ -83,14 +83,25 @@ describe('a list of calls', () => {
       writes: fc.array(write, { maxLength: 6 }),
       // So few that each way to find calls is gone.
       counted: few([0, 2, 10_000]),
-      windows: few([[], [1], [2, 4], [2_000]]),
+      least: few([1, 2, 2_000]),
+      most: few([0, 2, 4, 2_000]),
     })
     await fc.assert(
-      fc.asyncProperty(plan, async ({ calls, query, order, limit, writes, counted, windows }) => {
+      fc.asyncProperty(plan, async ({ calls, query, order, limit, writes, counted, least, most }) => {
         const project = await service.mintProject()
         const stored = new Map<string, Call>()
         const agents = new Map<string, string | null>()
         const isFound = (call: Call) => isListed(call, query, agents.get(call.id))
+        /** Of so many calls with the whole words, those that have only a beginning of one are left out. */
+        const isFoundHere = (call: Call) => {
+          const { text = [] } = query
+          const whole = (each: Call) =>
+            text.some((words) => isSaid(wordsSaid(each), words, { asWhole: true }))
+          return (
+            isFound(call) &&
+            (!query.text || [...stored.values()].filter(whole).length <= counted || whole(call))
+          )
+        }
         const put = async (id: string, change: CallChange) => {
           const answer = await project.send('PUT', `/ingest/calls/${id}`, change)
           if (!answer.ok) return
@@ -109,10 +120,13 @@ describe('a list of calls', () => {
         const asked = { ...query, order: [order] }
         const search = readCallSearch(asked, () => undefined, [])
         const finder = () =>
-          new CallFinder(service.services.database.readAside, project.projectId, search, { counted, windows })
+          new CallFinder(service.services.database.readAside, project.projectId, search, {
+            counted,
+            window: { least, most },
+          })
         let last: Call | undefined
         for (let isOver = false; !isOver; ) {
-          const matching = [...stored.values()].filter(isFound).sort(inOrder(order))
+          const matching = [...stored.values()].filter(isFoundHere).sort(inOrder(order))
           const expected = matching.filter((call) => !last || inOrder(order)(call, last) > 0).slice(0, limit)
           const after = last && { createdAt: Date.parse(last.createdAt), id: last.id }
           const found = await finder().places(limit, { ...(after ? { after } : {}) })

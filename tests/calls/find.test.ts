@@ -231,6 +231,7 @@ describe('filters', () => {
     [{ calledNumber: ['+1 (555) 010-0044', 'x'] }, ['rubric']],
     [{ minDuration: '0' }, ['long', 'rubric', 'bad', 'good', 'live']],
     [{ minDuration: '0.5' }, ['bad', 'good']],
+    [{ minDuration: '5e-1', maxDuration: '1e+22' }, ['bad', 'good']],
     [{ minDuration: '1', maxDuration: '2.5' }, ['bad']],
     [{ maxDuration: '1' }, ['long', 'rubric', 'good', 'live']],
     [{ updatedFrom: at(103) }, ['long', 'rubric', 'bad']],
@@ -297,7 +298,7 @@ describe('filters', () => {
         to: '2026-02-30T00:00:00Z',
         updatedFrom: ['2026-02-01', '2026-02-02'],
         minDuration: '-1',
-        maxDuration: '1e3',
+        maxDuration: '0x10',
         number: ['555', 'anonymous'],
         cursor: 'nonsense',
         limit: '0',
@@ -663,12 +664,13 @@ describe('what was found', () => {
 })
 
 describe('the facets', () => {
-  test('are what calls were evaluated as and ended by, the most frequent first', async () => {
+  test('are what calls were evaluated as and ended by, from where and by whom, the most frequent first', async () => {
     const projectId = await projectWith([
       ...Array.from({ length: 3 }, (_, n) => ({ id: `a${n}`, evaluation: 'success', endedReason: 'x' })),
       ...Array.from({ length: 5 }, (_, n) => ({ id: `b${n}`, evaluation: 'fail', endedReason: null })),
-      { id: 'c', evaluation: 'none of ours', endedReason: 'y' },
+      { id: 'c', evaluation: 'none of ours', endedReason: 'y', details: { agent: { id: 'ada' } } },
     ])
+    await service.services.ingest.putEvent(projectId, 'd', {}, 'vapi')
     await projectWith([{ id: 'other', evaluation: 'other', endedReason: 'other' }])
     expect(await service.services.calls.facets(projectId)).toEqual({
       evaluation: [
@@ -680,6 +682,8 @@ describe('the facets', () => {
         { value: 'x', calls: 3 },
         { value: 'y', calls: 1 },
       ],
+      source: [{ value: 'vapi', calls: 1 }],
+      agentId: [{ value: 'ada', calls: 1 }],
     })
   })
 

@@ -17,10 +17,10 @@ export function wordsSaid({ summary, transcript }: Pick<CallChange, 'summary' | 
 }
 
 /** What finding means, said in another way: each word of the text is one of the call's in some form. */
-export function isFound({ words, stems }: Said, text: string): boolean {
+export function isFound({ words, stems }: Said, text: string, { asWhole = false } = {}): boolean {
   const asked = wordsOf(text).map((word) => ({ ...word, text: foldText(word.text) }))
   return asked.every(({ text: word, isPrefix }, n) => {
-    const isBeginning = n === asked.length - 1 && (word.length > 1 || isPrefix)
+    const isBeginning = !asWhole && n === asked.length - 1 && (word.length > 1 || isPrefix)
     return stems.has(stemOf(word)) || (isBeginning && words.some((other) => other.startsWith(word)))
   })
 }

@@ -163,8 +163,8 @@ describe('an erasure', () => {
 
 function ledgerRow(projectId: number, kind: 'call' | 'item') {
   return database.write.run(sql`
-    insert into erasures (project_id, kind, id_hash, change_seq, requested_at)
-    values (${projectId}, ${kind}, ${crypto.randomUUID()}, 1, 1)`)
+    insert into erasures (project_id, kind, id_hash, record, change_seq, requested_at)
+    values (${projectId}, ${kind}, ${crypto.randomUUID()}, 1, 1, 1)`)
 }
 
 function insert(projectId: number, row: number, text: string) {

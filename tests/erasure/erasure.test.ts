@@ -15,7 +15,7 @@ describe('an erasure', () => {
     const { projectId } = await projectsOf(database).create('closed')
     await database.write
       .insert(erasures)
-      .values({ projectId, kind: 'call', idHash: 'hash', changeSeq: 1, requestedAt: Date.now() })
+      .values({ projectId, kind: 'call', idHash: 'hash', record: 1, changeSeq: 1, requestedAt: Date.now() })
     const failures: unknown[] = []
     let tries = 0
     const closed = erasureOf(async () => {

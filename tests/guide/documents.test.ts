@@ -186,7 +186,7 @@ describe('settings', () => {
 
   test('that are named anywhere are ones that the service or somebody else reads', () => {
     const ofOthers =
-      /^(CALLBOOK|KEY|INGEST_KEY|SEARCH_KEY|VAPI_KEY|SQLD_\w+|ADDON_PORTABLE|SO_REUSEPORT|ERR_DLOPEN_FAILED)$/
+      /^(CALLBOOK|KEY|INGEST_KEY|SEARCH_KEY|VAPI_KEY|SQLD_\w+|OTEL_\w+|ADDON_PORTABLE|SO_REUSEPORT|ERR_DLOPEN_FAILED)$/
     const named = found(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)
     expect(named.length).toBeGreaterThan(20)
     const unknown = named.filter(({ match: [name] }) => !settings.has(name) && !ofOthers.test(name))
@@ -240,7 +240,7 @@ describe('the interface', () => {
   test('has every path that is named, with the method that is named', async () => {
     const areas = ['/v1', '/ingest', '/console/api', '/integrations']
     const named = found(
-      /(?:\b(GET|POST|PUT|PATCH|DELETE) )?(?<![\w.~-])(\/(?:v1|ingest|docs|console|mcp|integrations|health|ready|metrics)\b[\w/:.-]*)/g,
+      /(?:\b(GET|POST|PUT|PATCH|DELETE) )?(?<![\w.~-])(\/(?:v1|ingest|docs|console|mcp|integrations|health|ready|metrics)\b[\w/:.{}-]*)/g,
     )
     expect(named.length).toBeGreaterThan(20)
     for (const { path: document, match } of named) {

@@ -121,6 +121,7 @@ describe('a deleted item', () => {
         projectId: project.projectId,
         kind: 'item',
         idHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        record: expect.any(Number),
         changeSeq: 2,
         requestedAt: expect.any(Number),
         doneAt: expect.any(Number),

@@ -375,6 +375,7 @@ async function insertLarge({ projectId }: TestProject, count: number, chars: num
       description: '',
       text: String(n + at).padEnd(chars, '-'),
       textHash: '',
+      updatedAt: Math.floor((n + at) / 7),
       changeSeq: 1,
       createdAt: Math.floor((n + at) / 7),
     }))

@@ -13,6 +13,7 @@ test(
     expect(report.violations).toEqual([])
     expect(Object.values(report.kills).reduce((a, b) => a + b, 0)).toBeGreaterThan(0)
     expect(report.deletesProven).toBeGreaterThan(0)
+    expect(report.webhooks.events).toBeGreaterThan(0)
     expect(report.vectorsSought).toBeGreaterThan(0)
     expect(Object.keys(report.operations)).toContain('transcripts appended')
   },

@@ -89,8 +89,9 @@ export function linesOf(calls: unknown[]): string {
 export async function withService(
   use: (service: TestService, callbook: CommandLine) => Promise<void>,
   dataDir = newFolder(),
+  env: Record<string, string> = {},
 ): Promise<void> {
-  const service = await startService({ dataDir, env: { EMBEDDING_PROVIDER: 'builtin' } })
+  const service = await startService({ dataDir, env: { EMBEDDING_PROVIDER: 'builtin', ...env } })
   try {
     await use(service, new CommandLine(dataDir))
   } finally {

@@ -68,6 +68,19 @@ CREATE TABLE `call_ranges` (
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `call_sessions` (
+	`project_id` integer NOT NULL,
+	`trace_id` text NOT NULL,
+	`framework` text NOT NULL,
+	`call_id` text,
+	`facts` text NOT NULL,
+	`due_at` integer,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `call_sessions_by_trace` ON `call_sessions` (`project_id`,`trace_id`);--> statement-breakpoint
+CREATE INDEX `call_sessions_by_call` ON `call_sessions` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE INDEX `call_sessions_due` ON `call_sessions` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `call_values` (
 	`project_id` integer NOT NULL,
 	`value` text NOT NULL,
@@ -155,6 +168,7 @@ CREATE TABLE `erasures` (
 	`project_id` integer NOT NULL,
 	`kind` text NOT NULL,
 	`id_hash` text NOT NULL,
+	`record` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`requested_at` integer NOT NULL,
 	`done_at` integer,
@@ -220,7 +234,7 @@ CREATE TABLE `knowledge_items` (
 	`description` text NOT NULL,
 	`text` text NOT NULL,
 	`text_hash` text NOT NULL,
-	`revision` integer DEFAULT 1 NOT NULL,
+	`updated_at` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
@@ -269,6 +283,7 @@ CREATE TABLE `projects` (
 	`name` text NOT NULL,
 	`change_seq` integer DEFAULT 0 NOT NULL,
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
+	`replaced_seq` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`deleted_at` integer
 );
@@ -297,6 +312,39 @@ CREATE TABLE `sign_in_limits` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `sign_in_limits_key_unique` ON `sign_in_limits` (`key`);--> statement-breakpoint
+CREATE TABLE `source_failures` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`project_id` integer NOT NULL,
+	`source_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`call_id` text,
+	`field` text NOT NULL,
+	`message` text NOT NULL,
+	`event` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`source_id`) REFERENCES `sources`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `source_failures_by_source` ON `source_failures` (`source_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `source_failures_by_call` ON `source_failures` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE INDEX `source_failures_by_time` ON `source_failures` (`at`);--> statement-breakpoint
+CREATE TABLE `sources` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`platform` text NOT NULL,
+	`name` text NOT NULL,
+	`secret` text,
+	`previous_secret` text,
+	`previous_secret_until` integer,
+	`options` text NOT NULL,
+	`events` integer DEFAULT 0 NOT NULL,
+	`last_event_at` integer,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `sources_by_project` ON `sources` (`project_id`,`created_at`);--> statement-breakpoint
 CREATE TABLE `verifications` (
 	`id` text PRIMARY KEY NOT NULL,
 	`identifier` text NOT NULL,
@@ -307,6 +355,61 @@ CREATE TABLE `verifications` (
 );
 --> statement-breakpoint
 CREATE INDEX `verifications_by_identifier` ON `verifications` (`identifier`);--> statement-breakpoint
+CREATE TABLE `webhook_queue` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`webhook_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`record` integer NOT NULL,
+	`ref` text,
+	`event` text NOT NULL,
+	`seq` integer NOT NULL,
+	`at` integer NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`due_at` integer,
+	`is_sent` integer DEFAULT false NOT NULL,
+	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `webhook_queue_due` ON `webhook_queue` (`webhook_id`,`due_at`,`is_sent`);--> statement-breakpoint
+CREATE INDEX `webhook_queue_by_record` ON `webhook_queue` (`record`,`kind`,`webhook_id`);--> statement-breakpoint
+CREATE INDEX `webhook_queue_by_ref` ON `webhook_queue` (`ref`,`webhook_id`) WHERE ref is not null;--> statement-breakpoint
+CREATE TABLE `webhook_tries` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`webhook_id` text NOT NULL,
+	`message_id` text NOT NULL,
+	`event` text NOT NULL,
+	`seq` integer NOT NULL,
+	`attempt` integer NOT NULL,
+	`at` integer NOT NULL,
+	`status` integer,
+	`error` text,
+	`duration_ms` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `webhook_tries_by_webhook` ON `webhook_tries` (`webhook_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_tries_by_time` ON `webhook_tries` (`at`);--> statement-breakpoint
+CREATE TABLE `webhooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`url` text NOT NULL,
+	`events` text NOT NULL,
+	`secret` text NOT NULL,
+	`previous_secret` text,
+	`previous_secret_until` integer,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	`failures` integer DEFAULT 0 NOT NULL,
+	`failing_since` integer,
+	`last_success_at` integer,
+	`disabled_at` integer,
+	`disabled_reason` text,
+	`missed_after` integer,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `webhooks_by_project` ON `webhooks` (`project_id`,`disabled_at`);--> statement-breakpoint
 -- Written by hand: drizzle-kit knows no triggers. They keep `call_ranges`, which src/calls/ranges.ts explains.
 -- A plus before a column takes its affinity away: only then does SQLite seek by both columns of a pair.
 CREATE TRIGGER `projects_insert` AFTER INSERT ON `projects` BEGIN
@@ -432,4 +535,98 @@ END;--> statement-breakpoint
 CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_list` IS NOT NULL BEGIN
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
+END;--> statement-breakpoint
+CREATE TRIGGER `calls_delete_sessions` AFTER DELETE ON `calls` BEGIN
+	DELETE FROM `call_sessions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
+END;--> statement-breakpoint
+-- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
+CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`
+WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, 'call', new.`seq`, CASE new.`status` WHEN 'live' THEN 'call.started' ELSE 'call.completed' END,
+		new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER), 0
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, CASE new.`status` WHEN 'live' THEN '"call.started"' ELSE '"call.completed"' END) > 0;
+END;--> statement-breakpoint
+-- What waits of a live call's changes is joined: into the next change, and into its completion.
+CREATE TRIGGER `calls_update_events` AFTER UPDATE OF `change_seq` ON `calls`
+WHEN old.`change_seq` <> new.`change_seq`
+	AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
+	UPDATE `webhook_queue` SET `seq` = new.`change_seq`, `at` = CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		`is_sent` = 0, `attempts` = 0
+	WHERE `record` = new.`seq` AND `kind` = 'call' AND `event` = 'call.changed' AND new.`status` = 'live';
+	DELETE FROM `webhook_queue`
+	WHERE `record` = new.`seq` AND `kind` = 'call' AND `event` = 'call.changed' AND `attempts` = 0
+		AND old.`status` = 'live' AND new.`status` = 'completed'
+		AND `webhook_id` IN (SELECT `id` FROM `webhooks` WHERE `project_id` = new.`project_id`
+			AND instr(`events`, '"call.completed"') > 0);
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, 'call', new.`seq`, CASE WHEN old.`status` = new.`status` THEN 'call.changed' ELSE 'call.completed' END,
+		new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'call'
+			AND `q`.`webhook_id` = `webhooks`.`id` AND NOT `q`.`is_sent`) THEN NULL ELSE 0 END
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, CASE WHEN old.`status` = new.`status` THEN '"call.changed"' ELSE '"call.completed"' END) > 0
+		AND NOT (new.`status` = 'live' AND EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq`
+			AND `q`.`kind` = 'call' AND `q`.`webhook_id` = `webhooks`.`id` AND `q`.`event` = 'call.changed'));
+END;--> statement-breakpoint
+CREATE TRIGGER `items_insert_events` AFTER INSERT ON `knowledge_items`
+WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.changed', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER), 0
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, '"knowledge.changed"') > 0;
+END;--> statement-breakpoint
+CREATE TRIGGER `items_update_events` AFTER UPDATE OF `change_seq` ON `knowledge_items`
+WHEN old.`change_seq` <> new.`change_seq`
+	AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.changed', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'item'
+			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, '"knowledge.changed"') > 0;
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.ready', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'item'
+			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, '"knowledge.ready"') > 0
+		AND NOT EXISTS (SELECT 1 FROM `chunks` WHERE `item_seq` = new.`seq` AND `embedding_space` IS NULL);
+END;--> statement-breakpoint
+CREATE TRIGGER `chunks_update_events` AFTER UPDATE OF `embedding_space` ON `chunks`
+WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
+	AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL)
+	AND NOT EXISTS (SELECT 1 FROM `chunks` WHERE `item_seq` = new.`item_seq` AND `embedding_space` IS NULL) BEGIN
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `webhooks`.`id`, 'item', `items`.`seq`, 'knowledge.ready', `items`.`change_seq`,
+		CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = `items`.`seq` AND `q`.`kind` = 'item'
+			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	FROM `knowledge_items` AS `items` CROSS JOIN `webhooks`
+	WHERE `items`.`seq` = new.`item_seq` AND `webhooks`.`project_id` = new.`project_id`
+		AND `webhooks`.`disabled_at` IS NULL AND instr(`webhooks`.`events`, '"knowledge.ready"') > 0;
+END;--> statement-breakpoint
+-- From here on, what waits of the record is sent as deleted.
+CREATE TRIGGER `erasures_insert_events` AFTER INSERT ON `erasures`
+WHEN new.`kind` IN ('call', 'item')
+	AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
+	UPDATE `webhook_queue` SET `ref` = new.`id_hash` WHERE `record` = new.`record` AND `kind` = new.`kind`;
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `ref`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, new.`kind`, new.`record`, new.`id_hash`,
+		CASE new.`kind` WHEN 'call' THEN 'call.deleted' ELSE 'knowledge.deleted' END,
+		new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`record` AND `q`.`kind` = new.`kind`
+			AND `q`.`webhook_id` = `webhooks`.`id` AND NOT `q`.`is_sent`) THEN NULL ELSE 0 END
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, CASE new.`kind` WHEN 'call' THEN '"call.deleted"' ELSE '"knowledge.deleted"' END) > 0;
+END;--> statement-breakpoint
+CREATE TRIGGER `webhook_queue_delete` AFTER DELETE ON `webhook_queue` BEGIN
+	UPDATE `webhook_queue` SET `due_at` = 0
+	WHERE `due_at` IS NULL AND `id` = (SELECT min(`q`.`id`) FROM `webhook_queue` AS `q` WHERE `q`.`record` = old.`record`
+		AND `q`.`kind` = old.`kind` AND `q`.`webhook_id` = old.`webhook_id` AND NOT `q`.`is_sent`);
+END;--> statement-breakpoint
+-- Events of a call that could not be read are erased with the call.
+CREATE TRIGGER `calls_delete_failures` AFTER DELETE ON `calls` BEGIN
+	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 END;

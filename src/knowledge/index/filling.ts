@@ -1,10 +1,12 @@
 import type { Hnswlib } from './addon.ts'
 import { Graph } from './graph.ts'
-import type { VectorRow } from './rows.ts'
+import type { VectorHit, VectorRow } from './rows.ts'
 
 /** How long vectors are added before messages are answered again: a search waits for one slice at most. */
 const sliceMs = 4
 const rowsPerRead = 64
+/** As many queued vectors as one item has at most. A search compares them one by one, in 2 ms. */
+const comparedMax = 2_048
 
 /** A graph and the queue of labels that are still to be added to it. */
 export class Filling {
@@ -40,6 +42,25 @@ export class Filling {
     for (const label of labels) {
       if (!this.has(label)) this.#pending.set(label, ++this.#lastNumber)
     }
+  }
+
+  /**
+   * The nearest, best first, those in the queue included. Null when the graph cannot tell.
+   * @param nearest compares vectors one by one
+   */
+  async search(
+    query: Float32Array,
+    limit: number,
+    nearest: (labels: readonly number[]) => Promise<VectorHit[]>,
+  ): Promise<VectorHit[] | null> {
+    const hits = this.#graph?.search(query, limit) ?? []
+    // Many equal vectors can link only to each other, so that no path leads on to the others.
+    if (hits.length < Math.min(limit, this.#graph?.labels.size ?? 0)) return null
+    // The newest: a reconcile may have queued thousands before them.
+    const queued = [...this.#pending.keys()].slice(-comparedMax)
+    if (queued.length === 0) return hits
+    const others = await nearest(queued)
+    return [...hits, ...others].sort((a, b) => b.similarity - a.similarity).slice(0, limit)
   }
 
   /** Resolves when every label that is in the queue now has been added or removed. */

@@ -85,17 +85,21 @@ export class Indexes {
     this.#projects.get(projectId)?.remove(labels, version)
   }
 
-  /** The nearest vectors, best first; with `labels`, the nearest of these, exactly. */
+  /**
+   * The nearest vectors, best first; with `labels`, the nearest of these, exactly.
+   * @param replacedSeq a change of the project: the vectors that it brought are among those that are searched
+   */
   async search(
     projectId: number,
     query: Float32Array,
     limit: number,
     labels?: readonly number[],
+    replacedSeq?: number,
   ): Promise<VectorHit[]> {
     const count = Math.min(limit, hitsMax)
     const project = this.#projects.get(projectId)
     return project
-      ? project.search(query, count, labels)
+      ? project.search(query, count, labels, replacedSeq)
       : this.#rows.nearest(projectId, query, count, labels)
   }
 

@@ -22,9 +22,9 @@ export interface IndexState {
   projectId: number
   /** Vectors that search returns from the index; 0 while the rows are searched instead. */
   vectors: number
-  /** Removed vectors that are still in memory, and overwritten in the file. */
+  /** Removed vectors that the graph still holds. */
   tombstones: number
-  /** Size of the project's file when this process last wrote or read it; 0 when there is none. */
+  /** Of the project's file when this process last wrote or read it; 0 when there is none. */
   fileBytes: number
 }
 
@@ -58,6 +58,8 @@ export class ProjectIndex {
   readonly #concurrent = new Set<Changes>()
   /** Vectors that are still to be added count as added. */
   readonly #version = new FollowedVersion()
+  /** The index has the chunks of every replacement up to this one. */
+  #replacedSeq = 0
   #isUnsaved = false
   /** The file may hold vectors whose rows are deleted. */
   #hasUnsavedRemovals = false
@@ -123,15 +125,20 @@ export class ProjectIndex {
     if (version !== undefined) this.#version.changed(version)
   }
 
-  async search(query: Float32Array, limit: number, labels?: readonly number[]): Promise<VectorHit[]> {
-    const exact = () => this.#options.rows.nearest(this.id, query, limit, labels)
+  async search(
+    query: Float32Array,
+    limit: number,
+    labels?: readonly number[],
+    replacedSeq = 0,
+  ): Promise<VectorHit[]> {
+    const exact = (only = labels) => this.#options.rows.nearest(this.id, query, limit, only)
     // A filter inside hnswlib calls JavaScript for every vector it meets. Reading a row takes 1.4 us.
     if (labels || !this.#isComplete) return exact()
-    const graph = this.#current.graph
-    if (!graph) return []
-    const hits = graph.search(query, limit)
-    // Many equal vectors can link only to each other, so that no path leads on to the others.
-    return hits.length < Math.min(limit, graph.labels.size) ? exact() : hits
+    if (this.#replacedSeq < replacedSeq) {
+      await this.#followRows()
+      this.#replacedSeq = replacedSeq
+    }
+    return (await this.#current.search(query, limit, exact)) ?? exact()
   }
 
   get hasWork(): boolean {

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { StoreOf } from '../../db/store.ts'
 import { KeptPassageWords } from './passage-words.ts'
-import type { Passage } from './passages.ts'
 import { readTerms, type Term } from './query.ts'
 import { rankPassages, type TermCounts } from './rank-passages.ts'
 import { RankedTerms } from './ranked-terms.ts'
@@ -45,13 +44,6 @@ interface Limits {
   atLeast?: number
 }
 
-interface KeywordHits {
-  /** Best first. */
-  labels: number[]
-  /** Those of them that had to be read for it. */
-  passages: Passage[]
-}
-
 /**
  * Finds passages by their words. A query's rarest terms choose the passages, as many terms as can be looked up in a
  * bounded time; then all its terms order them. So neither common words nor a large project make a search slow. Which
@@ -82,20 +74,21 @@ export class KeywordSearch {
     this.#counts = new LRUCache({ max: cachedCountsMax, ...fresh })
   }
 
+  /** Labels of chunks, best first. */
   async search(
     projectId: number,
     query: string,
     { labels, inHurry, atLeast = 0 }: Limits,
-  ): Promise<KeywordHits> {
+  ): Promise<number[]> {
     const { read } = this.#store(projectId)
     const terms = readTerms(query)
-    if (terms.length === 0 || labels?.length === 0) return { labels: [], passages: [] }
+    if (terms.length === 0 || labels?.length === 0) return []
     const queries = this.#queries.memo(projectId)
     const counts = await this.#count(projectId, terms, queries)
     const effort = inHurry ? hurriedEffort : wholeEffort
     const found = await this.#find(projectId, terms, queries, { counts, labels, effort, atLeast })
-    const { words, passages } = await this.#words.with(read, projectId, found)
-    return { labels: rankPassages(terms, words.of(found), words.forms, counts), passages }
+    const words = await this.#words.with(read, projectId, found)
+    return rankPassages(terms, words.of(found), words.forms, counts)
   }
 
   /** Labels of the passages to read, those of rare terms first. */

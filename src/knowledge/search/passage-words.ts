@@ -52,18 +52,15 @@ export class PassageWords {
 export class KeptPassageWords {
   #kept = new PassageWords()
 
-  /** The words of these passages at least, and the passages that had to be read for it. */
-  async with(
-    read: ReadDatabase,
-    projectId: number,
-    labels: readonly number[],
-  ): Promise<{ words: PassageWords; passages: Passage[] }> {
+  /** The words of these passages at least. */
+  async with(read: ReadDatabase, projectId: number, labels: readonly number[]): Promise<PassageWords> {
     if (this.#kept.bytes > keptBytesMax) this.#kept = new PassageWords()
     // Another search may replace it meanwhile, but the numbers and the forms of one search must belong together.
     const words = this.#kept
     const missing = labels.filter((label) => !words.has(label))
-    const passages = await readPassages(read, projectId, missing)
+    if (missing.length === 0) return words
+    const { passages } = await readPassages(read, projectId, missing)
     for (const passage of passages) words.add(passage)
-    return { words, passages }
+    return words
   }
 }

@@ -18,18 +18,22 @@ export interface Passage {
 const queries = preparedQueries((db) => ({
   byLabels: db
     .select({
-      label: sql<number>`chunks.label`,
-      itemId: sql<string>`knowledge_items.id`,
-      itemSeq: sql<number>`knowledge_items.seq`,
-      name: sql<string>`knowledge_items.name`,
-      heading: sql<string | null>`chunks.heading`,
-      text: sql<string>`chunks.text`,
-      position: sql<number>`chunks.position`,
-      overlapChars: sql<number>`chunks.overlap_chars`,
+      replacedSeq: sql<number>`replaced_seq`,
+      label: sql<number | null>`label`,
+      itemId: sql<string>`item_id`,
+      itemSeq: sql<number>`item_seq`,
+      name: sql<string>`item_name`,
+      heading: sql<string | null>`heading`,
+      text: sql<string>`text`,
+      position: sql<number>`position`,
+      overlapChars: sql<number>`overlap_chars`,
     })
-    .from(sql`json_each(${sql.placeholder('labels')}) wanted
+    .from(sql`(select replaced_seq from projects where id = ${sql.placeholder('projectId')}) as project left join (
+      select label, knowledge_items.id as item_id, item_seq, name as item_name, heading, chunks.text as text, position,
+        overlap_chars
+      from json_each(${sql.placeholder('labels')}) wanted
       cross join chunks on chunks.label = wanted.value and chunks.project_id = ${sql.placeholder('projectId')}
-      cross join knowledge_items on knowledge_items.seq = chunks.item_seq`)
+      cross join knowledge_items on knowledge_items.seq = chunks.item_seq) as passages on true`)
     .prepare(),
   labelsOfItems: db
     .select({ label: sql<number>`chunks.label` })
@@ -40,16 +44,28 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** The passages with these labels, in the order of the labels. Labels of other projects are left out. */
+/** Passages as they are stored at one moment. */
+interface StoredPassages {
+  /** In the order of the labels. Labels of other projects are left out. */
+  passages: Passage[]
+  /** The last change of the project that replaced chunks of an item by others. */
+  replacedSeq: number
+}
+
+/** The passages with these labels, all read at the same moment. */
 export async function readPassages(
   read: ReadDatabase,
   projectId: number,
   labels: readonly number[],
-): Promise<Passage[]> {
-  if (labels.length === 0) return []
+): Promise<StoredPassages> {
   const rows = await queries(read).byLabels.all({ projectId, labels: JSON.stringify(labels) })
-  const byLabel = new Map(rows.map((row) => [row.label, row]))
-  return labels.flatMap((label) => byLabel.get(label) ?? [])
+  const byLabel = new Map(
+    rows.flatMap(({ replacedSeq: _, label, ...row }) =>
+      label === null ? [] : [[label, { label, ...row }] as const],
+    ),
+  )
+  const passages = labels.flatMap((label) => byLabel.get(label) ?? [])
+  return { passages, replacedSeq: rows[0]?.replacedSeq ?? 0 }
 }
 
 /** The labels of all chunks of these items. Items of other projects are left out. */

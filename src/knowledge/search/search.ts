@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { StoreOf } from '../../db/store.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
@@ -11,7 +12,7 @@ import { type ExplainedSearch, explain, type SearchResult } from './explain.ts'
 import { fuseRanks, type RankedList } from './fusion.ts'
 import { KeywordSearch } from './keyword.ts'
 import { type MergedPassage, mergePassages } from './merge-passages.ts'
-import { labelsOfItems, type Passage, readPassages } from './passages.ts'
+import { labelsOfItems, readPassages } from './passages.ts'
 import { QueryVectors } from './query-vectors.ts'
 
 const limitDefault = 5
@@ -26,6 +27,9 @@ const hurriedShare = 0.1
 const answeringMs = 5
 /** Hits taken from the vector index before the lists are fused. */
 const vectorCandidatesMin = 50
+/** After so many searches that a change overtook, the answer is what the last one found. */
+const attemptsMax = 5
+const projectsMax = 10_000
 
 interface SearchOptions {
   store: StoreOf
@@ -43,6 +47,8 @@ export class Search {
   readonly #options: SearchOptions
   readonly #keyword: KeywordSearch
   readonly #queryVectors: QueryVectors
+  /** By project: the last replacement of chunks that a search has seen. */
+  readonly #replacedSeqs = new LRUCache<number, number>({ max: projectsMax })
   #underWay = 0
 
   constructor(options: SearchOptions) {
@@ -61,22 +67,42 @@ export class Search {
     if (this.isFull) throw tooManySearches()
     this.#underWay++
     try {
-      return await this.#search(projectId, request)
+      const result = await this.#searchUnchanged(projectId, request)
+      this.#options.metrics.observeSearch(result.answer)
+      return result
     } finally {
       this.#underWay--
     }
   }
 
-  async #search(projectId: number, request: SearchRequest): Promise<SearchResult> {
-    const { embedder, metrics, store } = this.#options
-    const { query, itemIds, limit = limitDefault, timeoutMs = timeoutMsDefault } = request
+  /**
+   * Searches again when chunks were replaced meanwhile: the lists may be older than the passages, and have neither the
+   * old chunks of an item nor its new ones.
+   */
+  async #searchUnchanged(projectId: number, request: SearchRequest): Promise<SearchResult> {
     const startedAt = now()
+    for (let attempt = 1; ; attempt++) {
+      const known = this.#replacedSeqs.get(projectId) ?? 0
+      const { replacedSeq, ...result } = await this.#search(projectId, request, { startedAt, known })
+      if (replacedSeq === known || attempt === attemptsMax) return result
+      this.#replacedSeqs.set(projectId, replacedSeq)
+    }
+  }
+
+  async #search(
+    projectId: number,
+    request: SearchRequest,
+    { startedAt, known }: { startedAt: number; known: number },
+  ): Promise<SearchResult & { replacedSeq: number }> {
+    const { embedder, store } = this.#options
+    const { query, itemIds, limit = limitDefault, timeoutMs = timeoutMsDefault } = request
     const wanted = request.mode ?? 'hybrid'
     const candidates = candidatesFor(limit)
     const shares = { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 }
     const labels = itemIds && (await labelsOfItems(store(projectId).read, projectId, itemIds))
 
-    const byVector = wanted === 'keyword' ? null : this.#byVector(projectId, query, candidates, labels)
+    const byVector =
+      wanted === 'keyword' ? null : this.#byVector(projectId, query, { candidates, labels, known })
     const byKeyword = async () => {
       const from = now()
       const inHurry = from - startedAt > hurriedShare * timeoutMs
@@ -95,22 +121,23 @@ export class Search {
     const nearest = byVector && (await Promise.race([byVector, late()]))
     shares.embedding = nearest?.embeddingMs ?? 0
     shares.vector = nearest?.tookMs ?? 0
-    const found = early ?? (nearest ? { labels: [], passages: [] } : await byKeyword())
+    const found = early ?? (nearest ? [] : await byKeyword())
 
     const fusingFrom = now()
     const lists: RankedList[] = []
     if (nearest) lists.push({ labels: nearest.labels, weight: embedder.rankWeight })
-    if (found.labels.length > 0) lists.push({ labels: found.labels, weight: 1 })
-    const merged = await this.#merge(projectId, lists, found.passages, limit)
+    if (found.length > 0) lists.push({ labels: found, weight: 1 })
+    const { merged, replacedSeq } = await this.#merge(projectId, lists, limit)
     shares.fusion = now() - fusingFrom
     shares.total = now() - startedAt
     const mode = nearest ? wanted : 'keyword'
-    metrics.observeSearch({ mode, tookMs: shares.total })
+    const keywordLabels = mode === 'vector' ? null : found
+    const vectorLabels = nearest?.labels ?? null
+    const data = merged.map((passage) => toHit(passage, keywordLabels, vectorLabels))
     return {
-      answer: { data: merged.map(toHit), mode, tookMs: Math.round(shares.total * 100) / 100 },
+      answer: { data, mode, tookMs: Math.round(shares.total * 100) / 100 },
       shares,
-      keywordLabels: mode === 'vector' ? null : found.labels,
-      vectorLabels: nearest?.labels ?? null,
+      ...{ keywordLabels, vectorLabels, replacedSeq },
       passageLabels: merged.map(({ labels }) => labels),
     }
   }
@@ -127,8 +154,7 @@ export class Search {
   async #byVector(
     projectId: number,
     query: string,
-    candidates: number,
-    labels: number[] | undefined,
+    { candidates, labels, known }: { candidates: number; labels: number[] | undefined; known: number },
   ): Promise<{ labels: number[]; embeddingMs: number; tookMs: number } | null> {
     const { index, log } = this.#options
     const startedAt = now()
@@ -137,7 +163,13 @@ export class Search {
     try {
       const vector = await this.#queryVectors.of(query)
       const embeddingMs = now() - startedAt
-      const hits = await index.search(projectId, vector, Math.max(vectorCandidatesMin, candidates), labels)
+      const hits = await index.search(
+        projectId,
+        vector,
+        Math.max(vectorCandidatesMin, candidates),
+        labels,
+        known,
+      )
       return { labels: hits.map(({ label }) => label), embeddingMs, tookMs: now() - startedAt }
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.
@@ -149,19 +181,19 @@ export class Search {
   async #merge(
     projectId: number,
     lists: readonly RankedList[],
-    known: readonly Passage[],
     limit: number,
-  ): Promise<MergedPassage[]> {
+  ): Promise<{ merged: MergedPassage[]; replacedSeq: number }> {
     const ranked = fuseRanks(lists).slice(0, candidatesFor(limit))
-    const byLabel = new Map(known.map((passage) => [passage.label, passage]))
-    const missing = ranked.flatMap(({ label }) => (byLabel.has(label) ? [] : label))
     const { read } = this.#options.store(projectId)
-    for (const passage of await readPassages(read, projectId, missing)) byLabel.set(passage.label, passage)
+    const labels = ranked.map(({ label }) => label)
+    // All of them at one moment, so that chunks and those that replace them are never answered together.
+    const { passages, replacedSeq } = await readPassages(read, projectId, labels)
+    const byLabel = new Map(passages.map((passage) => [passage.label, passage]))
     const scored = ranked.flatMap(({ label, score }) => {
       const passage = byLabel.get(label)
       return passage ? { passage, score } : []
     })
-    return mergePassages(scored, limit)
+    return { merged: mergePassages(scored, limit), replacedSeq }
   }
 }
 
@@ -177,6 +209,12 @@ function candidatesFor(limit: number): number {
   return limit * 3 + 5
 }
 
-function toHit({ passage: { itemId, name, heading, text, position }, score }: MergedPassage): SearchHit {
-  return { itemId, name, heading, text: withLabels(text), position, score }
+function toHit(
+  { passage: { itemId, name, heading, text, position }, score, labels }: MergedPassage,
+  keywordLabels: readonly number[] | null,
+  vectorLabels: readonly number[] | null,
+): SearchHit {
+  const isIn = (list: readonly number[] | null) => list?.some((label) => labels.includes(label)) ?? false
+  const matched = { keyword: isIn(keywordLabels), vector: isIn(vectorLabels) }
+  return { itemId, name, heading, text: withLabels(text), position, score, matched }
 }

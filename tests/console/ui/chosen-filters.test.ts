@@ -11,9 +11,11 @@ describe('the address of the list of calls', () => {
         from: 'yesterday',
         text: '  ',
         number: '555',
+        minDuration: 'long',
+        maxDuration: '1.5',
         other: 1,
       }),
-    ).toEqual({ number: '555' })
+    ).toEqual({ number: '555', maxDuration: '1.5' })
   })
 
   test('times in any zone keep their instant', () => {

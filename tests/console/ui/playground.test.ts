@@ -19,7 +19,7 @@ test('only parameters that the service accepts are read from the address', () =>
   expect(
     playgroundSearch({ q: '7', mode: 'vector', limit: 51, timeoutMs: 10, items: ['kn_1', 2], other: 'x' }),
   ).toEqual({ q: '7', mode: 'vector', limit: undefined, timeoutMs: 10, items: ['kn_1'] })
-  expect(playgroundSearch({ mode: 'hybrid', items: 'x' })).toEqual({
+  expect(playgroundSearch({ mode: 'hybrid', items: 'x y' })).toEqual({
     q: undefined,
     mode: undefined,
     limit: undefined,

@@ -75,6 +75,7 @@ export class Knowledge {
       description: '',
       text: '',
       textHash: '',
+      updatedAt: 0,
       changeSeq: 0,
       createdAt: 0,
     })

@@ -660,6 +660,7 @@ describe('passages for the model', () => {
     position: 3,
     score: 0.5,
     text: 'T',
+    matched: { keyword: true, vector: true },
   }
 
   test('say where they stand, without saying it twice', () => {

@@ -36,7 +36,7 @@ function searching(project: TestProject) {
     const { labels, inHurry = false, atLeast } = more
     const options = { labels, inHurry, ...(atLeast ? { atLeast } : {}) }
     const found = await keyword.search(project.projectId, query, options)
-    return await readPassages(store.read, project.projectId, found.labels)
+    return (await readPassages(store.read, project.projectId, found)).passages
   }
   /** The words that were counted by the last search. */
   const counted = () => countings().flatMap(({ values }) => JSON.parse(String(values.matches)))

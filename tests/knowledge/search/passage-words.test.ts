@@ -49,24 +49,25 @@ describe('kept words', () => {
     const { read } = service.services.database
     const [one, two] = [await add('A refund.'), await add('An order.')]
     const kept = new KeptPassageWords()
-    const readFor = async (projectId: number, labels: number[]) =>
-      (await kept.with(read, projectId, labels)).passages.map(({ label }) => label)
-    expect(await readFor(project.projectId + 1, one)).toEqual([])
-    expect(await readFor(project.projectId, one)).toEqual(one)
-    expect(await readFor(project.projectId, [...one, ...two])).toEqual(two)
-    expect(await readFor(project.projectId, [...one, ...two])).toEqual([])
+    const had = (words: PassageWords, labels: number[]) => words.of(labels).map(({ label }) => label)
+    expect(had(await kept.with(read, project.projectId + 1, one), one)).toEqual([])
+    const words = await kept.with(read, project.projectId, one)
+    expect(had(words, one)).toEqual(one)
+    const [known] = words.of(one)
+    expect(had(await kept.with(read, project.projectId, [...one, ...two]), two)).toEqual(two)
+    expect(words.of(one)[0]).toBe(known)
   })
 
   test('take bounded memory: too many are forgotten', async () => {
     const { read } = service.services.database
     const labels = await add('A refund.')
     const kept = new KeptPassageWords()
-    const { words } = await kept.with(read, project.projectId, labels)
-    expect((await kept.with(read, project.projectId, labels)).words).toBe(words)
+    const words = await kept.with(read, project.projectId, labels)
+    expect(await kept.with(read, project.projectId, labels)).toBe(words)
     words.add(passage(-1, 'refund '.repeat(9_000_000)))
     const later = await kept.with(read, project.projectId, labels)
-    expect(later.words).not.toBe(words)
-    expect(later.words.of(labels)).toHaveLength(1)
+    expect(later).not.toBe(words)
+    expect(later.of(labels)).toHaveLength(1)
   })
 })
 

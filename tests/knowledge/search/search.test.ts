@@ -54,6 +54,7 @@ describe('POST /v1/knowledge/search', () => {
           text: expect.stringContaining('Reset your password'),
           position: 0,
           score: 1,
+          matched: { keyword: true, vector: true },
         },
       ],
       mode: 'hybrid',

@@ -1,7 +1,9 @@
 import { api, unwrap } from '../api.ts'
+import { drafts } from '../views/knowledge/drafts.ts'
 
 /** Ends the session and reloads, so that nothing stays in memory. */
 export async function signOut(): Promise<void> {
   await unwrap(api.session.delete())
+  drafts.dropAll()
   location.assign('/console/sign-in')
 }

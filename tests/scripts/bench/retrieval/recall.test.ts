@@ -9,7 +9,10 @@ function chunk(position: number, text: string, similarity: number) {
 }
 
 function hit(position: number, text: string, itemId = 'item') {
-  return { itemId, name: 'Item', heading: null, text, position, score: 1 }
+  return {
+    ...{ itemId, name: 'Item', heading: null, text, position, score: 1 },
+    matched: { keyword: true, vector: true },
+  }
 }
 
 const chunks = [chunk(0, 'first', 0.9), chunk(1, 'second', 0.8), chunk(2, 'third', 0.1)]

@@ -38,6 +38,7 @@ function readFilter(filter: CallFilter, value: unknown): string | undefined {
   if (!text?.trim()) return undefined
   if ('choices' in filter) return filter.choices.find((choice) => choice === text)
   if (filter.kind === 'digits') return /\d/.test(text) ? text : undefined
+  if (filter.kind === 'least' || filter.kind === 'most') return /^\d+(\.\d+)?$/.test(text) ? text : undefined
   return filter.kind === 'since' || filter.kind === 'before' ? toInstant(text) : text
 }
 

@@ -1,7 +1,11 @@
 import { type CallFilter, type FilterName, noValue } from '../../../../calls/filters.ts'
+import { catalog } from '../../../../sources/catalog.ts'
 
 /** The others are set by the address alone, or together with one of these. */
-type FilterWithPill = Extract<CallFilter, { kind: 'choice' | 'value' | 'flag' | 'digits' } | { name: 'from' }>
+type FilterWithPill = Extract<
+  CallFilter,
+  { kind: 'choice' | 'value' | 'flag' | 'digits' | 'least' | 'equal' | 'label' } | { name: 'from' }
+>
 
 /** What the console calls a filter. */
 export const filterLabels: Record<FilterWithPill['name'], string> = {
@@ -9,14 +13,19 @@ export const filterLabels: Record<FilterWithPill['name'], string> = {
   evaluation: 'Evaluation',
   isEngaged: 'Engaged',
   from: 'Date',
+  minDuration: 'Duration',
   number: 'Number',
   endedReason: 'Ended',
+  source: 'Source',
+  agentId: 'Agent',
+  label: 'Label',
 }
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   status: { live: 'Live', completed: 'Completed' },
   evaluation: { success: 'Success', fail: 'Fail', [noValue]: 'Not evaluated' },
   endedReason: { [noValue]: 'No reason' },
+  source: Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label])),
   isEngaged: { true: 'Engaged', false: 'Not engaged' },
 }
 

@@ -1,12 +1,11 @@
-import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { type CallFilter, noValue, type ValueFilter } from '../../../../calls/filters.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import type { ChosenFilters, FilterChange } from './chosen-filters.ts'
 import { DateFilter } from './date-filter.tsx'
 import { dateRangeLabel, rangeToDays } from './date-range.ts'
+import { FilterForm, type TypedFilter } from './filter-form.tsx'
 import { filterLabels, valueLabel } from './filter-labels.ts'
 import { ChoicePill, FormPill } from './pill.tsx'
 
@@ -36,23 +35,28 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
       )
     }
     case 'value':
+    case 'equal':
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
       return filter.name === 'from' ? <DatePill {...chosen} /> : null
+    case 'least':
     case 'digits':
-      return <NumberPill {...chosen} />
+    case 'label':
+      return <TypedPill name={filter.name} {...chosen} />
     default:
       return null
   }
 }
 
-/** Offers the values in use, and having none. */
-function ValuePill({ filter: { name }, filters, onChange }: { filter: ValueFilter } & ChosenProps) {
+/** Offers the values in use, and having none where that can be asked for. Nothing while there is nothing to offer. */
+function ValuePill({ filter: { name, kind }, filters, onChange }: { filter: ValueFilter } & ChosenProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
   const value = filters[name]
   // A value that reads `none` cannot be asked for.
   const inUse = (facets?.[name] ?? []).filter(({ value }) => value !== noValue)
+  if (kind === 'equal' && inUse.length === 0 && !value) return null
+  const none = kind === 'value' ? [{ value: noValue, label: valueLabel(name, noValue) }] : []
   return (
     <ChoicePill
       label={filterLabels[name]}
@@ -60,7 +64,7 @@ function ValuePill({ filter: { name }, filters, onChange }: { filter: ValueFilte
       chosen={value && valueLabel(name, value)}
       options={[
         ...inUse.map(({ value, calls }) => ({ value, label: valueLabel(name, value), count: calls })),
-        { value: noValue, label: valueLabel(name, noValue) },
+        ...none,
       ]}
       onChoose={(choice) => onChange({ [name]: choice })}
       onClear={() => onChange({ [name]: undefined })}
@@ -88,14 +92,47 @@ function DatePill({ filters, onChange }: ChosenProps) {
   )
 }
 
-function NumberPill({ filters: { number }, onChange }: ChosenProps) {
+const seconds = { inputMode: 'decimal', pattern: /^\d+(\.\d+)?$/, fault: 'Type a number of seconds' } as const
+
+/** What is typed under each pill. */
+const typedFilters: Record<
+  'number' | 'minDuration' | 'source' | 'agentId' | 'label',
+  readonly TypedFilter[]
+> = {
+  number: [
+    {
+      name: 'number',
+      label: 'Caller’s or called number',
+      description: 'The first digits, with the country’s code, or the last ones',
+      placeholder: '+1 555 01',
+      inputMode: 'tel',
+      pattern: /\d/,
+      fault: 'Type some digits of the number',
+    },
+  ],
+  minDuration: [
+    { name: 'minDuration', label: 'At least, in seconds', ...seconds },
+    { name: 'maxDuration', label: 'At most, in seconds', ...seconds },
+  ],
+  source: [{ name: 'source', label: 'Platform that sent the call', placeholder: 'vapi' }],
+  agentId: [{ name: 'agentId', label: 'Id of the agent', placeholder: 'front-desk' }],
+  label: [{ name: 'label', label: 'Label of the call', placeholder: 'billing' }],
+}
+
+function TypedPill({ name, filters, onChange }: { name: keyof typeof typedFilters } & ChosenProps) {
+  const fields = typedFilters[name]
   return (
-    <FormPill label={filterLabels.number} chosen={number} onClear={() => onChange({ number: undefined })}>
+    <FormPill
+      label={filterLabels[name]}
+      chosen={chosenText(name, filters)}
+      onClear={() => onChange(Object.fromEntries(fields.map((field) => [field.name, undefined])))}
+    >
       {(close) => (
-        <NumberForm
-          number={number ?? ''}
-          onApply={(typed) => {
-            onChange({ number: typed || undefined })
+        <FilterForm
+          fields={fields}
+          filters={filters}
+          onApply={(change) => {
+            onChange(change)
             close()
           }}
         />
@@ -104,30 +141,9 @@ function NumberPill({ filters: { number }, onChange }: ChosenProps) {
   )
 }
 
-function NumberForm({ number, onApply }: { number: string; onApply: (number: string) => void }) {
-  const [typed, setTyped] = useState(number)
-  const [isRefused, setIsRefused] = useState(false)
-  const apply = (event: FormEvent) => {
-    event.preventDefault()
-    if (typed.trim() && !/\d/.test(typed)) setIsRefused(true)
-    else onApply(typed.trim())
-  }
-  return (
-    <form className="cb-calls-number" onSubmit={apply}>
-      <TextInput
-        label="Caller’s or called number"
-        description="The first digits, with the country’s code, or the last ones"
-        placeholder="+1 555 01"
-        error={isRefused && 'Type some digits of the number'}
-        inputMode="tel"
-        maxLength={40}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-        data-autofocus
-      />
-      <Button type="submit" size="xs">
-        Apply
-      </Button>
-    </form>
-  )
+function chosenText(name: keyof typeof typedFilters, filters: ChosenFilters): string | undefined {
+  if (name !== 'minDuration') return filters[name]
+  const { minDuration: least, maxDuration: most } = filters
+  if (least === undefined) return most && `up to ${most} s`
+  return most === undefined ? `from ${least} s` : `${least} to ${most} s`
 }

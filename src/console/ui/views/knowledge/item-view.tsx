@@ -14,7 +14,9 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { AskForm } from '../playground/ask-form.tsx'
 import { ChunkCard } from './chunk-card.tsx'
+import { EditForm } from './edit-form.tsx'
 import { IndexStatus } from './index-status.tsx'
+import { itemSearch } from './item-search.ts'
 import { chunksQuery, itemQuery } from './queries.ts'
 
 const route = getRouteApi('/p/$project/knowledge/$item')
@@ -36,6 +38,9 @@ export function ItemView() {
     notifications.show({ message: 'Item deleted, with all its chunks and vectors.' })
     await navigate({ to: '/p/$project/knowledge', params: { project } })
   }
+
+  const showTab = (tab: string | null) =>
+    void navigate({ to: '.', search: (search) => ({ ...search, ...itemSearch({ tab }) }), replace: true })
 
   if (item.error && !item.data) return <Problem error={item.error} onRetry={() => void item.refetch()} />
   return (
@@ -66,27 +71,22 @@ export function ItemView() {
           </Text>
         )}
       </Group>
-      <Tabs
-        value={tab ?? 'text'}
-        onChange={(value) =>
-          void navigate({
-            to: '.',
-            search: (search) => ({
-              ...search,
-              tab: value === 'chunks' || value === 'ask' ? value : undefined,
-            }),
-            replace: true,
-          })
-        }
-        keepMounted={false}
-      >
+      <Tabs value={tab ?? 'text'} onChange={showTab} keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="text">Text</Tabs.Tab>
+          <Tabs.Tab value="edit">Edit</Tabs.Tab>
           <Tabs.Tab value="chunks">Chunks{chunks.data && ` ${asCount(chunks.data.data.length)}`}</Tabs.Tab>
           <Tabs.Tab value="ask">Ask a question</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="text">
           {item.data ? <ItemText text={item.data.text} /> : <Skeleton height={320} />}
+        </Tabs.Panel>
+        <Tabs.Panel value="edit">
+          {item.data ? (
+            <EditForm key={id} project={project} item={item.data} onSaved={() => showTab('text')} />
+          ) : (
+            <Skeleton height={320} />
+          )}
         </Tabs.Panel>
         <Tabs.Panel value="chunks">
           {chunks.error && <Problem error={chunks.error} onRetry={() => void chunks.refetch()} />}

@@ -1,4 +1,4 @@
-import { Button, Grid, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Grid, Group, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
@@ -6,11 +6,11 @@ import { IconFile } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useBlocker, useNavigate } from '@tanstack/react-router'
 import { ApiProblem, api, unwrap } from '../../api.ts'
-import { asBytes } from '../../components/figures.ts'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { readableFiles, readDocument } from './documents.ts'
+import { ItemFields, validItem } from './item-fields.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 
 const route = getRouteApi('/p/$project/knowledge/new')
@@ -20,13 +20,7 @@ export function NewItemView() {
   const { project } = route.useParams()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const form = useForm({
-    initialValues: { name: '', description: '', text: '' },
-    validate: {
-      name: (name) => (name.trim() === '' ? 'Enter a name' : null),
-      text: (text) => (text.trim() === '' ? 'Enter a text, or drop a file' : null),
-    },
-  })
+  const form = useForm({ initialValues: { name: '', description: '', text: '' }, validate: validItem })
   const save = useMutation({
     mutationFn: (values: typeof form.values) => unwrap(api.projects({ project }).knowledge.post(values)),
     onSuccess: async (item) => {
@@ -93,34 +87,7 @@ export function NewItemView() {
         )}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 6 }}>
-            <Stack gap="sm">
-              <TextInput
-                label="Name"
-                required
-                maxLength={400}
-                data-autofocus
-                {...form.getInputProps('name')}
-              />
-              <TextInput
-                label="Description"
-                description="For people. Agents do not see it."
-                {...form.getInputProps('description')}
-              />
-              <Textarea
-                label="Text"
-                required
-                description="Markdown. Headings tell agents what a passage is about."
-                autosize
-                minRows={18}
-                maxRows={40}
-                styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-                placeholder={'## Refunds\n\nWe refund any order within 30 days.'}
-                {...form.getInputProps('text')}
-              />
-              <Text size="xs" c="dimmed" className="cb-figure">
-                {asBytes(new Blob([form.values.text]).size)}
-              </Text>
-            </Stack>
+            <ItemFields form={form} />
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 6 }}>
             <PreviewPanel project={project} text={form.values.text} />

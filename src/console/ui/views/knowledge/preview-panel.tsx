@@ -5,7 +5,8 @@ import { useQuery } from '@tanstack/react-query'
 import { asCount } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
 import { ChunkCard } from './chunk-card.tsx'
-import { previewQuery } from './queries.ts'
+import { ChangeSummary, FateBadge } from './chunk-fates.tsx'
+import { type Edited, previewQuery } from './queries.ts'
 import { splitSections } from './split-sections.ts'
 
 const pauseMs = 300
@@ -14,12 +15,15 @@ const shownMax = 200
 interface PreviewPanelProps {
   project: string
   text: string
+  /** The item that is being edited: then the panel says what changes. */
+  edited?: Edited
 }
 
 /** A live preview of the chunks that the text would become. */
-export function PreviewPanel({ project, text }: PreviewPanelProps) {
+export function PreviewPanel({ project, text, edited }: PreviewPanelProps) {
   const [settled] = useDebouncedValue(text, pauseMs)
-  const preview = useQuery(previewQuery(project, settled))
+  const [settledName = ''] = useDebouncedValue(edited?.name, pauseMs)
+  const preview = useQuery(previewQuery(project, settled, edited && { ...edited, name: settledName }))
   const chunks = settled.trim() === '' ? [] : (preview.data?.data ?? [])
   const split = splitSections(chunks)
 
@@ -33,6 +37,9 @@ export function PreviewPanel({ project, text }: PreviewPanelProps) {
           </Text>
         )}
       </Title>
+      {chunks.length > 0 && preview.data?.removed !== undefined && (
+        <ChangeSummary chunks={chunks} removed={preview.data.removed} />
+      )}
       {preview.error && <Problem error={preview.error} onRetry={() => void preview.refetch()} />}
       {settled.trim() === '' && (
         <Text c="dimmed" size="sm">
@@ -55,7 +62,7 @@ export function PreviewPanel({ project, text }: PreviewPanelProps) {
         </div>
       )}
       {chunks.slice(0, shownMax).map((chunk) => (
-        <ChunkCard key={chunk.position} {...chunk} />
+        <ChunkCard key={chunk.position} {...chunk} note={chunk.change && <FateBadge fate={chunk.change} />} />
       ))}
       {chunks.length > shownMax && (
         <Text c="dimmed" size="sm">

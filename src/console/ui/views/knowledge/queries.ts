@@ -4,7 +4,9 @@ import {
   keepPreviousData,
   queryOptions,
 } from '@tanstack/react-query'
+import type { ChunkFate } from '../../../../knowledge/chunking/chunk-changes.ts'
 import type { IndexStatus, KnowledgeRow, KnowledgeRows } from '../../../../knowledge/indexed-items.ts'
+import type { ChunkPreview } from '../../../../knowledge/schemas.ts'
 import { api, unwrap } from '../../api.ts'
 
 /** How often a list is reloaded while items are being indexed. */
@@ -43,16 +45,37 @@ export function chunksQuery(project: string, id: string) {
   })
 }
 
-/** The chunks as they would be stored; the previous ones stay until the next have loaded. */
-export function previewQuery(project: string, text: string) {
+/**
+ * The chunks as they would be stored; the previous ones stay until the next have loaded.
+ * @param edited the item that the text is to replace that of
+ */
+export function previewQuery(project: string, text: string, edited?: Edited) {
+  const { knowledge } = api.projects({ project })
   return queryOptions({
-    queryKey: ['knowledge', project, 'preview', text],
-    queryFn: () => unwrap(api.projects({ project }).knowledge.preview.post({ text })),
-    enabled: text.trim() !== '',
+    queryKey: ['knowledge', project, 'preview', text, edited],
+    queryFn: async (): Promise<TextPreview> =>
+      edited
+        ? await unwrap(knowledge({ id: edited.id }).preview.post({ name: edited.name, text }))
+        : await unwrap(knowledge.preview.post({ text })),
+    enabled: text.trim() !== '' && edited?.name.trim() !== '',
     placeholderData: (shown) => shown,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
+}
+
+/** An item that is being edited, and the name that it is to have. */
+export interface Edited {
+  id: string
+  name: string
+  /** Of the stored item that the text is compared with. */
+  changeSeq: number
+}
+
+/** For an edited item, what becomes of its chunks. */
+interface TextPreview {
+  data: (ChunkPreview & { change?: ChunkFate })[]
+  removed?: number
 }
 
 export function rowsOf(data: InfiniteData<KnowledgeRows> | undefined): KnowledgeRow[] {

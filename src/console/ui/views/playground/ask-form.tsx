@@ -146,6 +146,13 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
               Nothing matches this question. Rephrase it, or add the missing knowledge.
             </Empty>
           )}
+          {answer.data.data.length > 0 && !answer.data.data.some(({ matched }) => matched.keyword) && (
+            <Text size="sm">
+              {answer.data.mode === 'vector'
+                ? 'These are the nearest vectors, however far they are: words were not searched.'
+                : 'No passage has these words. These are the nearest vectors, however far they are.'}
+            </Text>
+          )}
           {answer.data.data.map((hit, at) => (
             <HitCard key={`${hit.itemId} ${hit.position}`} project={project} rank={at + 1} hit={hit} />
           ))}

@@ -37,7 +37,6 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
         <Group gap={6}>
           {hit.keywordRank !== null && <Source list="keyword" rank={hit.keywordRank} />}
           {hit.vectorRank !== null && <Source list="vector" rank={hit.vectorRank} />}
-          <StatusBadge tone="neutral">score {hit.score.toFixed(3)}</StatusBadge>
         </Group>
       </Group>
       <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>

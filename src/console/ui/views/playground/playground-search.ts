@@ -23,10 +23,12 @@ export function playgroundSearch(search: Record<string, unknown>): PlaygroundSea
   }
 }
 
+const itemIdPattern = /^[A-Za-z0-9._-]{1,128}$/
+
 /** Item ids as in the address, `kn_1,kn_2`, or as a link within the console passes them. */
 function idsOf(items: unknown): string[] | undefined {
   const ids = (Array.isArray(items) ? items : String(items ?? '').split(',')).filter(
-    (id) => typeof id === 'string' && id.startsWith('kn_'),
+    (id) => typeof id === 'string' && itemIdPattern.test(id),
   )
   return ids.length > 0 ? ids.slice(0, itemsMax) : undefined
 }

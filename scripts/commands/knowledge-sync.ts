@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { basename, relative, resolve, sep } from 'node:path'
+import { NewItem } from '../../src/knowledge/schemas.ts'
+import type { Services } from '../../src/services/services.ts'
+import { compileCheck } from '../../src/validation.ts'
+import { type Document, findInFolder, readItem } from './documents.ts'
+import { type Progress, startProgress } from './progress.ts'
+import { counted, sentenceOf, shown } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+const filesAtOnce = 8
+const readableCharsMax = 40
+const digestChars = 16
+
+export interface SyncSummary {
+  set: string
+  created: number
+  changed: number
+  unchanged: number
+  deleted: number
+  failed: number
+  /** Chunks of the project without a vector; the service embeds them. */
+  pendingChunks: number
+  seconds: number
+  errors: { path: string; message: string }[]
+}
+
+interface KnowledgeSyncOptions {
+  services: Services
+  shell: Shell
+  projectId: number
+  folder: string
+  /** Of the set; that of the folder by default. */
+  name?: string | undefined
+  /** Whether to delete the set's items whose files are gone. */
+  prune: boolean
+}
+
+/** One run of `knowledge sync`: makes the items of a set equal the files of a folder. */
+export class KnowledgeSync {
+  readonly #options: KnowledgeSyncOptions
+  readonly #check = compileCheck(NewItem)
+  readonly #summary: SyncSummary
+
+  constructor(options: KnowledgeSyncOptions) {
+    this.#options = options
+    const set = options.name ?? basename(resolve(options.folder))
+    const counts = {
+      created: 0,
+      changed: 0,
+      unchanged: 0,
+      deleted: 0,
+      failed: 0,
+      pendingChunks: 0,
+      seconds: 0,
+    }
+    this.#summary = { set, ...counts, errors: [] }
+  }
+
+  async run(): Promise<SyncSummary> {
+    const { services, shell, projectId, folder, prune } = this.#options
+    const startedAt = performance.now()
+    if (this.#summary.set.trim() === '') throw new Error('The set has no name; give it one with --name.')
+    const { documents, errors } = await findInFolder(folder)
+    const progress = startProgress(shell, 'Syncing', documents.length)
+    try {
+      for (const { path, error } of errors) this.#refuse(path, error, progress)
+      await this.#putAll(documents, progress)
+      // What cannot be listed may be there.
+      if (prune && errors.length > 0) shell.complain('Nothing is pruned, since not everything can be listed.')
+      else if (prune) await this.#prune(documents)
+    } finally {
+      progress.stop()
+    }
+    this.#summary.pendingChunks = (await services.knowledge.figures(projectId)).pendingChunks
+    this.#summary.seconds = Math.round(performance.now() - startedAt) / 1000
+    return this.#summary
+  }
+
+  async #putAll(documents: readonly Document[], progress: Progress): Promise<void> {
+    const left = [...documents]
+    const putSome = async () => {
+      for (let next = left.shift(); next && !this.#options.shell.signal.aborted; next = left.shift()) {
+        const { path } = next
+        await this.#put(next).catch((error) => this.#refuse(path, error, progress))
+        const done = documents.length - left.length
+        progress.update(done, counted(done, 'file'))
+      }
+    }
+    await Promise.all(Array.from({ length: filesAtOnce }, putSome))
+  }
+
+  async #put(document: Document): Promise<void> {
+    const { services, projectId } = this.#options
+    const item = this.#check(await readItem(services, document))
+    const { outcome } = await services.itemChanges.put(projectId, this.#idOf(document), item)
+    this.#summary[outcome]++
+  }
+
+  /** Only items that a sync of this set has made have ids that begin like this. */
+  async #prune(documents: readonly Document[]): Promise<void> {
+    const { services, shell, projectId } = this.#options
+    const there = new Set(documents.map((document) => this.#idOf(document)))
+    const prefix = prefixOf(this.#summary.set)
+    for (const { id } of await services.knowledge.heads(projectId)) {
+      if (shell.signal.aborted) return
+      if (!id.startsWith(prefix) || there.has(id)) continue
+      await services.knowledge.delete(projectId, id)
+      this.#summary.deleted++
+    }
+  }
+
+  #idOf({ path }: Document): string {
+    return itemIdOf(this.#summary.set, relative(this.#options.folder, path).split(sep).join('/'))
+  }
+
+  #refuse(path: string, error: unknown, progress: Progress): void {
+    const message = sentenceOf(error).replace(`${shown(path)}: `, '')
+    this.#summary.failed++
+    this.#summary.errors.push({ path, message })
+    progress.say(`${shown(path)}: ${message}`)
+  }
+}
+
+/** `sync.docs.<digest>.guide-refunds.md.<digest>`: people recognise the names, and the digests keep ids apart. */
+export function itemIdOf(set: string, path: string): string {
+  return `${prefixOf(set)}${readable(path)}.${digest(path)}`
+}
+
+function prefixOf(set: string): string {
+  return `sync.${readable(set)}.${digest(set)}.`
+}
+
+function readable(text: string): string {
+  return plain(text)
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(-readableCharsMax)
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(plain(text)).digest('hex').slice(0, digestChars)
+}
+
+/** The same on every system: some file systems compose accents, and others take them apart. */
+function plain(text: string): string {
+  return text.toWellFormed().normalize('NFC')
+}

@@ -1,0 +1,114 @@
+import { Button, Grid, Group, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
+import { ApiProblem, api, unwrap } from '../../api.ts'
+import { Problem } from '../../components/problem.tsx'
+import { type Draft, drafts } from './drafts.ts'
+import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
+import { PreviewPanel } from './preview-panel.tsx'
+
+interface EditFormProps {
+  project: string
+  item: ItemDetails
+  onSaved: () => void
+}
+
+/** Edits an item, with a preview of what will change. What is typed is kept in this browser until it is saved. */
+export function EditForm({ project, item, onSaved }: EditFormProps) {
+  const { id } = item
+  const queryClient = useQueryClient()
+  const [kept] = useState(() => drafts.read(project, id))
+  const [changeSeq, setChangeSeq] = useState(kept?.changeSeq ?? item.changeSeq)
+  const [isDraft, setDraft] = useState(kept !== null)
+  const form = useForm<ItemValues>({
+    initialValues: valuesOf(kept ?? item),
+    validate: validItem,
+    onValuesChange: (values) => keep({ ...values, changeSeq }),
+  })
+  const keep = (draft: Draft) => {
+    setDraft(true)
+    drafts.keep(project, id, draft)
+  }
+  const discard = () => {
+    form.setValues(valuesOf(item))
+    form.clearErrors()
+    save.reset()
+    setChangeSeq(item.changeSeq)
+    setDraft(false)
+    drafts.drop(project, id)
+  }
+  const saveOver = () => {
+    setChangeSeq(item.changeSeq)
+    keep({ ...form.values, changeSeq: item.changeSeq })
+  }
+  const save = useMutation({
+    mutationFn: (values: ItemValues) =>
+      unwrap(
+        api
+          .projects({ project })
+          .knowledge({ id })
+          .put({ ...values, changeSeq }),
+      ),
+    onSuccess: async (saved) => {
+      drafts.drop(project, id)
+      await queryClient.invalidateQueries({ queryKey: ['knowledge', project] })
+      notifications.show({ message: `Saved “${saved.name}”` })
+      onSaved()
+    },
+    onError: async (error) => {
+      if (!(error instanceof ApiProblem)) return
+      form.setErrors(Object.fromEntries(error.fields.map(({ field, message }) => [field, message])))
+      if (error.code === 'item_has_changed')
+        await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'item', id] })
+    },
+  })
+  const isOutdated = item.changeSeq !== changeSeq
+
+  return (
+    <form onSubmit={form.onSubmit((values) => save.mutate(values))} noValidate>
+      <Stack gap="md">
+        <Group gap="xs" justify="flex-end">
+          <Button variant="default" onClick={discard} disabled={!isDraft}>
+            Discard changes
+          </Button>
+          <Button type="submit" loading={save.isPending} disabled={!isDraft || isOutdated}>
+            Save
+          </Button>
+        </Group>
+        {isOutdated && (
+          <div className="cb-warning" role="status">
+            <p>
+              <strong>The item has changed since you began.</strong> Your changes are kept here. Discard them
+              to see the item as it is, or{' '}
+              <Button variant="subtle" size="compact-sm" onClick={saveOver}>
+                replace it with yours
+              </Button>
+            </p>
+          </div>
+        )}
+        {save.error && !isOutdated && !(save.error instanceof ApiProblem && save.error.fields.length > 0) && (
+          <Problem error={save.error} />
+        )}
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, md: 6 }}>
+            <ItemFields form={form} />
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, md: 6 }}>
+            <PreviewPanel
+              project={project}
+              text={form.values.text}
+              edited={{ id, name: form.values.name, changeSeq: item.changeSeq }}
+            />
+          </Grid.Col>
+        </Grid>
+      </Stack>
+    </form>
+  )
+}
+
+function valuesOf({ name, description, text }: ItemValues): ItemValues {
+  return { name, description, text }
+}

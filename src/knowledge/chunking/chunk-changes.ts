@@ -1,0 +1,74 @@
+import { type Chunk, embeddedText } from './chunks.ts'
+
+/** An item's name and its chunks, as they are stored. */
+export interface StoredChunks<Stored> {
+  name: string
+  chunks: readonly Stored[]
+}
+
+/** What becomes of an item's chunks when the item is changed. Both maps are by position in the new text. */
+export interface ChunkChanges<Stored> {
+  /** Chunks that stay as they are. */
+  kept: Map<number, Stored>
+  /** Chunks that replace others of the same embedded text, whose vectors they take. */
+  alike: Map<number, Stored>
+  removed: Stored[]
+}
+
+/** Compares the chunks of an item with those of its new name and text. */
+export function compareChunks<Stored extends Pick<Chunk, 'heading' | 'text'>>(
+  before: StoredChunks<Stored>,
+  after: StoredChunks<Chunk>,
+): ChunkChanges<Stored> {
+  const kept = new Map<number, Stored>()
+  // The keyword index holds the name with each chunk.
+  const free = before.name === after.name ? groupBy(before.chunks, keyOf) : new Map<string, Stored[]>()
+  for (const chunk of after.chunks) {
+    const same = free.get(keyOf(chunk))?.shift()
+    if (same) kept.set(chunk.position, same)
+  }
+  const staying = new Set(kept.values())
+  const removed = before.chunks.filter((chunk) => !staying.has(chunk))
+  const byText = new Map(removed.map((chunk) => [embeddedText(before.name, chunk), chunk]))
+  const alike = new Map<number, Stored>()
+  for (const chunk of after.chunks) {
+    const same = kept.has(chunk.position) ? undefined : byText.get(embeddedText(after.name, chunk))
+    if (same) alike.set(chunk.position, same)
+  }
+  return { kept, alike, removed }
+}
+
+/** `kept`: with its vector. `changed`: in place of a chunk under the same heading. */
+export type ChunkFate = 'kept' | 'changed' | 'added'
+
+/** What to tell people about each chunk of the new text, and how many of the old ones have no successor. */
+export function describeChanges<Stored extends Pick<Chunk, 'heading' | 'text'>>(
+  { kept, alike, removed }: ChunkChanges<Stored>,
+  chunks: readonly Chunk[],
+): { fates: ChunkFate[]; removed: number } {
+  const used = new Set(alike.values())
+  const gone = groupBy(
+    removed.filter((chunk) => !used.has(chunk)),
+    ({ heading }) => heading ?? '',
+  )
+  const fates = chunks.map(({ position, heading }): ChunkFate => {
+    if (kept.has(position) || alike.has(position)) return 'kept'
+    return gone.get(heading ?? '')?.shift() ? 'changed' : 'added'
+  })
+  return { fates, removed: [...gone.values()].flat().length }
+}
+
+function keyOf({ heading, text }: Pick<Chunk, 'heading' | 'text'>): string {
+  return JSON.stringify([heading, text])
+}
+
+function groupBy<Value>(values: readonly Value[], key: (value: Value) => string): Map<string, Value[]> {
+  const groups = new Map<string, Value[]>()
+  for (const value of values) {
+    const name = key(value)
+    const group = groups.get(name)
+    if (group) group.push(value)
+    else groups.set(name, [value])
+  }
+  return groups
+}

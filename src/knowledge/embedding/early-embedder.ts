@@ -1,0 +1,77 @@
+import type { Log } from '../../observability/log.ts'
+import type { Embedder } from './embedder.ts'
+
+/** Requests that wait for vectors at once. The texts of further ones are embedded after they are stored. */
+const requestsMax = 200
+
+interface EarlyEmbedderOptions {
+  embedder: Embedder
+  log: Pick<Log, 'warn'>
+}
+
+/** Embeds texts before they are stored, for a limited time. */
+export class EarlyEmbedder {
+  readonly #options: EarlyEmbedderOptions
+  readonly #closing = new AbortController()
+  #underWay = 0
+
+  constructor(options: EarlyEmbedderOptions) {
+    this.#options = options
+  }
+
+  /** The embedding space of the vectors. */
+  get space(): string {
+    return this.#options.embedder.space
+  }
+
+  /** @returns the vectors, by text, that there are when `timeoutMs` is over or the embedder has failed */
+  async embed(texts: readonly string[], timeoutMs: number): Promise<Map<string, Float32Array>> {
+    const vectors = new Map<string, Float32Array>()
+    if (this.#underWay >= requestsMax || timeoutMs <= 0) return vectors
+    this.#underWay++
+    const stop = new AbortController()
+    const timer = setTimeout(() => stop.abort(new Error('The embedder was too slow')), timeoutMs)
+    const signal = AbortSignal.any([this.#closing.signal, stop.signal])
+    try {
+      await Promise.race([untilAborted(signal), this.#embedAll(texts, vectors, signal)])
+    } catch (error) {
+      // The caller stores its texts without vectors, and the indexer tries again.
+      if (!this.#closing.signal.aborted)
+        this.#options.log.warn({ error, texts: texts.length - vectors.size }, 'Texts were not embedded yet')
+    } finally {
+      clearTimeout(timer)
+      stop.abort()
+      this.#underWay--
+    }
+    // A copy: what arrives later must not change it.
+    return new Map(vectors)
+  }
+
+  /** Aborts what is under way. */
+  close(): void {
+    this.#closing.abort(new Error('The service is closing'))
+  }
+
+  async #embedAll(
+    texts: readonly string[],
+    vectors: Map<string, Float32Array>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { embedder } = this.#options
+    const left = [...texts]
+    const embedSome = async () => {
+      while (left.length > 0 && !signal.aborted) {
+        const batch = left.splice(0, embedder.batchTextsMax)
+        const made = await embedder.embed(batch, 'document', signal)
+        for (const [at, vector] of made.entries()) vectors.set(batch[at] ?? '', vector)
+      }
+    }
+    await Promise.all(Array.from({ length: embedder.batchesAtOnce }, embedSome))
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}

@@ -1,0 +1,233 @@
+import { sql } from 'drizzle-orm'
+import { isTaken } from '../db/constraint.ts'
+import { KeyedMutex } from '../db/keyed-mutex.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import { erasures } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+import { AppError, invalidRequest } from '../errors.ts'
+import { compareChunks, describeChanges } from './chunking/chunk-changes.ts'
+import { toChunkPreview } from './chunking/chunk-rows.ts'
+import { type Chunk, embeddedText } from './chunking/chunks.ts'
+import type { EarlyEmbedder } from './embedding/early-embedder.ts'
+import type { Indexer } from './indexer.ts'
+import { itemQueries, type StoredItem, toItem } from './item-rows.ts'
+import { ItemSwap, type StoredChunk, type Swap, type Swapped } from './item-swap.ts'
+import { type CreatedItem, itemNotFound, type Knowledge } from './knowledge.ts'
+import { leaseMsDefault } from './leases.ts'
+import type { ChangePreview, ItemChange, NewItem } from './schemas.ts'
+import type { TextThreads } from './text-threads.ts'
+
+/** Attempts before the answer is 503: other processes keep changing the item. */
+const attemptsMax = 20
+/** Of items whose ids clients choose. */
+const ownIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
+
+interface ItemChangesOptions {
+  config: { readonly indexWaitMs: number }
+  store: StoreOf
+  recordHash: RecordHash
+  knowledge: Knowledge
+  indexer: Pick<Indexer, 'addToIndex' | 'settle' | 'wake'>
+  earlyEmbedder: EarlyEmbedder
+  textThreads: Pick<TextThreads, 'toChunkRows'>
+  erasure: { schedule(projectId: number): void }
+  now: () => number
+}
+
+/** Whether an item of this last change is the one to change; null when there is none. */
+export type Precondition = (changeSeq: number | null) => boolean
+
+export type ChangedItem = CreatedItem & { outcome: 'created' | 'changed' | 'unchanged' }
+
+/** What one request wants, and what it has found out so far. */
+interface Request {
+  projectId: number
+  id: string
+  /** The new item, for what is stored. */
+  toInput: (stored: StoredItem | null) => NewItem
+  isWanted: Precondition
+  /** For the item as it was read last. */
+  plan: Omit<Swap, 'vectors'> | null
+  /** By embedded text. */
+  vectors: Map<string, Float32Array>
+  /** Whether to embed before the swap. */
+  embeds: boolean
+}
+
+/** What a try has come to: it is committed, other texts are to be embedded first, or another process was faster. */
+type Tried = { finish: () => Promise<ChangedItem> } | { toEmbed: string[] } | null
+
+/** Replaces and changes items: search finds the old text until it finds the new one. */
+export class ItemChanges {
+  readonly #options: ItemChangesOptions
+  readonly #swap: ItemSwap
+  readonly #mutex = new KeyedMutex()
+
+  constructor(options: ItemChangesOptions) {
+    this.#options = options
+    this.#swap = new ItemSwap(options)
+  }
+
+  /**
+   * Replaces the item, or creates it.
+   * @throws item_has_changed unless `isWanted`
+   */
+  put(
+    projectId: number,
+    id: string,
+    input: NewItem,
+    isWanted: Precondition = () => true,
+  ): Promise<ChangedItem> {
+    return this.#change(projectId, id, () => input, isWanted)
+  }
+
+  /** @throws not_found, or item_has_changed unless `isWanted` */
+  patch(
+    projectId: number,
+    id: string,
+    change: ItemChange,
+    isWanted: Precondition = () => true,
+  ): Promise<ChangedItem> {
+    const toInput = (stored: StoredItem | null) => {
+      if (!stored) throw itemNotFound()
+      return { ...toItem(stored), ...change }
+    }
+    return this.#change(projectId, id, toInput, isWanted)
+  }
+
+  /** The chunks that the changed item would have, and which of them are there already. */
+  async preview(projectId: number, id: string, { name, text }: NewItem): Promise<ChangePreview> {
+    const { knowledge, textThreads, store } = this.#options
+    knowledge.checkSize(text)
+    const { read } = store(projectId)
+    const stored = await itemQueries(read).storedById.get({ projectId, id })
+    if (!stored) throw itemNotFound()
+    const before = { name: stored.name, chunks: await this.#swap.readChunks(projectId, stored.seq) }
+    const { rows } = await textThreads.toChunkRows(text)
+    const chunks: Chunk[] = JSON.parse(rows)
+    const { fates, removed } = describeChanges(compareChunks(before, { name, chunks }), chunks)
+    const data = chunks.map((chunk, at) => ({ ...toChunkPreview(chunk), change: fates[at] ?? 'added' }))
+    return { data, removed }
+  }
+
+  async #change(
+    projectId: number,
+    id: string,
+    toInput: Request['toInput'],
+    isWanted: Precondition,
+  ): Promise<ChangedItem> {
+    const { config, earlyEmbedder } = this.#options
+    const endsAt = performance.now() + config.indexWaitMs
+    const found = { plan: null, vectors: new Map<string, Float32Array>(), embeds: true }
+    const request: Request = { projectId, id, toInput, isWanted, ...found }
+    const names = new Set([`${projectId} ${id}`])
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const tried = await this.#mutex.run(names, () => this.#try(request))
+      // Outside the mutex: others may change the item meanwhile.
+      if (tried && 'finish' in tried) return await tried.finish()
+      if (!tried) continue
+      const vectors = await earlyEmbedder.embed(tried.toEmbed, endsAt - performance.now())
+      for (const [text, vector] of vectors) request.vectors.set(text, vector)
+      request.embeds = vectors.size === tried.toEmbed.length
+    }
+    throw tooContended()
+  }
+
+  async #try(request: Request): Promise<Tried> {
+    const { projectId, id, toInput, isWanted } = request
+    const { knowledge, store } = this.#options
+    const stored = (await itemQueries(store(projectId).read).storedById.get({ projectId, id })) ?? null
+    if (!isWanted(stored?.changeSeq ?? null)) throw itemHasChanged()
+    const input = toInput(stored)
+    knowledge.checkSize(input.text)
+    if (!stored) return await this.#create(projectId, id, input)
+    const next = { ...stored, name: input.name, description: input.description ?? '', text: input.text }
+    const { name, description, text, changeSeq } = stored
+    if (next.name === name && next.description === description && next.text === text) {
+      const isIndexed = () => knowledge.isIndexed(projectId, id)
+      const item = toItem(stored)
+      return { finish: async () => ({ item, changeSeq, isIndexed: await isIndexed(), outcome: 'unchanged' }) }
+    }
+    if (request.plan?.stored.changeSeq !== changeSeq) request.plan = await this.#plan(projectId, stored, next)
+    return await this.#replace(request, request.plan)
+  }
+
+  async #create(projectId: number, id: string, input: NewItem): Promise<Tried> {
+    checkOwnId(id)
+    const { config, knowledge, indexer, recordHash } = this.#options
+    const idHash = recordHash(projectId, 'item', id)
+    // The id is in use again, so it is no deletion to readers of changes. Its receipt stays.
+    const alongside = () => [
+      sql`update or replace ${erasures} set kind = 'text'
+        where project_id = ${projectId} and kind = 'item' and id_hash = ${idHash}`,
+    ]
+    try {
+      const options = { id, alongside, leaseMs: leaseMsDefault }
+      const { labels, ...stored } = await knowledge.store(projectId, input, options)
+      const isIndexed = () => indexer.settle(projectId, labels, config.indexWaitMs)
+      return { finish: async () => ({ ...stored, isIndexed: await isIndexed(), outcome: 'created' }) }
+    } catch (error) {
+      if (isTaken(error, 'knowledge_items.project_id')) return null
+      throw error
+    }
+  }
+
+  async #plan(projectId: number, stored: StoredItem, next: StoredItem): Promise<Omit<Swap, 'vectors'>> {
+    const { rows, words } = await this.#options.textThreads.toChunkRows(next.text)
+    const chunks: Chunk[] = JSON.parse(rows)
+    const before = await this.#swap.readChunks(projectId, stored.seq)
+    const changes = compareChunks({ name: stored.name, chunks: before }, { name: next.name, chunks })
+    return { stored, next, chunks, words, before, changes }
+  }
+
+  async #replace({ projectId, vectors, embeds }: Request, plan: Omit<Swap, 'vectors'>): Promise<Tried> {
+    const { next, chunks, changes } = plan
+    const isEmbedded = ({ position }: Chunk) =>
+      changes.kept.has(position) || changes.alike.get(position)?.isEmbedded === 1
+    const toEmbed = chunks
+      .filter((chunk) => !isEmbedded(chunk))
+      .map((chunk) => embeddedText(next.name, chunk))
+      .filter((text) => !vectors.has(text))
+    if (embeds && toEmbed.length > 0) return { toEmbed: [...new Set(toEmbed)] }
+    const swapped = await this.#swap.run(projectId, { ...plan, vectors })
+    if (!swapped) return null
+    this.#options.erasure.schedule(projectId)
+    return { finish: () => this.#index(projectId, plan, swapped) }
+  }
+
+  async #index(projectId: number, { next, changes }: Omit<Swap, 'vectors'>, swapped: Swapped) {
+    const { indexer, knowledge } = this.#options
+    // Added first: in between, search finds both, and leaves out those without a row.
+    if (swapped.embedded.length > 0) await indexer.addToIndex(projectId, swapped.embedded)
+    if (changes.removed.length > 0)
+      await knowledge.removeFromIndex(projectId, changes.removed, swapped.version)
+    const isPending = ({ isEmbedded }: StoredChunk) => isEmbedded === 0
+    const isIndexed = swapped.pending.length === 0 && ![...changes.kept.values()].some(isPending)
+    if (!isIndexed) indexer.wake(projectId)
+    return { item: toItem(next), changeSeq: swapped.changeSeq, isIndexed, outcome: 'changed' as const }
+  }
+}
+
+/** Names of routes, which take other methods, and ids that only the service makes. */
+const reservedIdPattern = /^(?:search|preview|files)$|^kn_/
+
+/** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */
+function checkOwnId(id: string | null): void {
+  if (id !== null && reservedIdPattern.test(id)) throw itemNotFound()
+  if (id !== null && ownIdPattern.test(id)) return
+  const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ -, and neither . nor ..'
+  throw invalidRequest([{ field: 'id', message }])
+}
+
+function itemHasChanged(): AppError {
+  return new AppError('item_has_changed', 'Item has changed', {
+    detail: 'The item is not as If-Match says. Read it again, and repeat the change with its ETag.',
+  })
+}
+
+function tooContended(): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'The item is being changed by too many requests at once; nothing was written.',
+    retryAfterSeconds: 1,
+  })
+}

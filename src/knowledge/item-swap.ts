@@ -1,0 +1,150 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { RecordHash } from '../db/record-hash.ts'
+import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+import { chunkWords } from '../db/word-tables.ts'
+import type { ChunkChanges } from './chunking/chunk-changes.ts'
+import { sha256 } from './chunking/chunk-rows.ts'
+import { type Chunk, embeddedText } from './chunking/chunks.ts'
+import type { StoredItem } from './item-rows.ts'
+import { insertWords } from './word-rows.ts'
+
+interface ItemSwapOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  earlyEmbedder: { readonly space: string }
+  now: () => number
+}
+
+export interface StoredChunk {
+  label: number
+  position: number
+  heading: string | null
+  text: string
+  overlapChars: number
+  isEmbedded: number
+}
+
+/** An item as it is stored and as it is to be, and what becomes of its chunks. */
+export interface Swap {
+  stored: StoredItem
+  next: StoredItem
+  chunks: readonly Chunk[]
+  /** As `toChunkRows` gives them. */
+  words: string
+  before: readonly StoredChunk[]
+  changes: ChunkChanges<StoredChunk>
+  /** By embedded text. Chunks without one become pending. */
+  vectors: ReadonlyMap<string, Float32Array>
+}
+
+export interface Swapped {
+  /** The number of the change. */
+  changeSeq: number
+  /** The project's knowledge version after it. */
+  version: number
+  /** Labels of the new chunks. */
+  embedded: number[]
+  pending: number[]
+}
+
+/** Replaces an item's rows and keyword entries in one transaction. */
+export class ItemSwap {
+  readonly #options: ItemSwapOptions
+
+  constructor(options: ItemSwapOptions) {
+    this.#options = options
+  }
+
+  /** The item's chunks in order. */
+  async readChunks(projectId: number, itemSeq: number): Promise<StoredChunk[]> {
+    return await this.#options.store(projectId).read.all(sql`
+      select label, position, heading, text, overlap_chars as overlapChars, embedding_space is not null as isEmbedded
+      from ${chunks} where item_seq = ${itemSeq} order by position`)
+  }
+
+  /** Null when the item has changed since it was read, or is gone: nothing is written then. */
+  async run(projectId: number, swap: Swap): Promise<Swapped | null> {
+    const { write } = this.#options.store(projectId)
+    const { stored, next, changes } = swap
+    const now = this.#options.now()
+    const isCurrent = sql`exists (
+      select 1 from ${knowledgeItems} where seq = ${stored.seq} and change_seq = ${stored.changeSeq})`
+    const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
+    const gone = JSON.stringify(changes.removed.map(({ label }) => label))
+    const idHash = this.#options.recordHash(projectId, 'item', stored.id)
+    const [[raised], inserted, , , , , , [updated]] = await write.batch([
+      write.all<{ version: number }>(sql`
+        update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1,
+          replaced_seq = change_seq + 1
+        where id = ${projectId} and ${isCurrent} returning knowledge_version as version`),
+      write.all<{ label: number; isEmbedded: number }>(this.#insertChunks(projectId, swap, now, isCurrent)),
+      write.run(insertNewWords(projectId, swap, isCurrent)),
+      write.run(sql`
+        delete from ${chunkWords(projectId)} where rowid in (select value from json_each(${gone})) and ${isCurrent}`),
+      write.run(sql`
+        delete from ${chunks} where label in (select value from json_each(${gone})) and ${isCurrent}`),
+      write.run(movedChunks(swap, isCurrent)),
+      write.run(sql`
+        insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+        select ${projectId}, 'text', ${idHash}, ${stored.seq}, ${changeSeq}, ${now} where ${isCurrent}
+        on conflict (project_id, kind, id_hash) do update set change_seq = excluded.change_seq,
+          requested_at = excluded.requested_at, done_at = null`),
+      write.all<{ changeSeq: number }>(sql`
+        update ${knowledgeItems} set name = ${next.name}, description = ${next.description}, text = ${next.text},
+          text_hash = ${sha256(next.text)}, updated_at = ${now}, change_seq = ${changeSeq}
+        where seq = ${stored.seq} and change_seq = ${stored.changeSeq} returning change_seq as changeSeq`),
+    ])
+    if (!updated || !raised) return null
+    const labels = (isEmbedded: number) =>
+      inserted.filter((row) => row.isEmbedded === isEmbedded).map(({ label }) => label)
+    return { ...updated, ...raised, embedded: labels(1), pending: labels(0) }
+  }
+
+  /** With the vectors that are known, or those of chunks with the same embedded text. */
+  #insertChunks(projectId: number, swap: Swap, now: number, isCurrent: SQL): SQL {
+    const { stored, next, chunks: all, changes, vectors } = swap
+    const known: Float32Array[] = []
+    const rows = all.flatMap((chunk) => {
+      if (changes.kept.has(chunk.position)) return []
+      const alike = changes.alike.get(chunk.position)
+      const vector = vectors.get(embeddedText(next.name, chunk))
+      const at = vector && !alike?.isEmbedded ? known.push(vector) - 1 : null
+      return { ...chunk, alike: alike?.isEmbedded ? alike.label : null, at }
+    })
+    const bytes = (known[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
+    const joined = Buffer.concat(known.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
+    const { space } = this.#options.earlyEmbedder
+    return sql`
+      insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, embedding,
+        embedding_space, next_attempt_at)
+      select ${projectId}, ${stored.seq}, value ->> 'position', value ->> 'heading', value ->> 'text',
+        value ->> 'overlapChars', value ->> 'textHash', vector, iif(vector is null, null, ${space}),
+        iif(vector is null, ${now}, null)
+      from (
+        select value, iif(value ->> 'at' is null,
+          (select embedding from ${chunks} where label = value ->> 'alike' and embedding_space = ${space}),
+          substr(${joined}, (value ->> 'at') * ${bytes} + 1, ${bytes})) as vector
+        from json_each(${JSON.stringify(rows)}))
+      where ${isCurrent} returning label, embedding_space is not null as isEmbedded`
+  }
+}
+
+/** Labels ascend, so the new ones are those above all that the item had. */
+function insertNewWords(projectId: number, { stored, next, words, before }: Swap, isCurrent: SQL): SQL {
+  const newest = Math.max(0, ...before.map(({ label }) => label))
+  const where = sql`label > ${newest} and ${isCurrent}`
+  return insertWords(projectId, { itemSeq: stored.seq, itemName: next.name, words, where })
+}
+
+/** Chunks that stay and have moved, because of what was added or removed before them. */
+function movedChunks({ chunks: all, changes }: Swap, isCurrent: SQL): SQL {
+  const moved = all.flatMap(({ position, overlapChars }) => {
+    const stored = changes.kept.get(position)
+    const isMoved = stored && (stored.position !== position || stored.overlapChars !== overlapChars)
+    return isMoved ? [[stored.label, position, overlapChars]] : []
+  })
+  return sql`
+    update ${chunks} set position = value ->> 1, overlap_chars = value ->> 2
+    from json_each(${JSON.stringify(moved)}) where label = value ->> 0 and ${isCurrent}`
+}

@@ -1,0 +1,117 @@
+import { promisify } from 'node:util'
+import { gunzip, inflate } from 'node:zlib'
+import { Elysia } from 'elysia'
+import { AppError, invalidRequest } from '../../errors.ts'
+import type { Admission } from '../../http/admission.ts'
+import { callerContext } from '../../http/caller.ts'
+import { parseJson, payloadTooLarge, readBody, unsupportedMediaType } from '../../http/json-body.ts'
+import type { RequestContexts } from '../../http/request-context.ts'
+import type { Protocol } from '../../http/surface.ts'
+import { FieldFault } from '../fields.ts'
+import { decodeRequest, encodeResponse, encodeStatus, type PartialSuccess, spansOf } from './otlp.ts'
+import { exportTraces } from './otlp-docs.ts'
+import { type CallSessions, scopes } from './sessions.ts'
+
+const protobuf = 'application/x-protobuf'
+const json = 'application/json'
+/** Clients try again for some 10 seconds only. */
+const retryAfterSeconds = 1
+const expanders = { gzip: promisify(gunzip), deflate: promisify(inflate) }
+
+/** Errors as OTLP has them: a `Status` in the type of the request, and 503 for what may be tried again. */
+export const otlpProtocol: Protocol = {
+  prefix: '/ingest/otlp',
+  keyKind: 'ingest',
+  errorBody: ({ detail }) => ({ message: detail }),
+  errorAnswer(error, request) {
+    // Clients throw away what is answered 500 or 507.
+    const status = error.status >= 500 ? 503 : error.status
+    const seconds = error.status >= 500 ? retryAfterSeconds : error.retryAfterSeconds
+    const headers: Record<string, string> = { ...error.headers }
+    if (seconds !== undefined) headers['Retry-After'] = String(Math.ceil(seconds))
+    return answer(request, encodeStatus(error.detail), this.errorBody(error), { status, headers })
+  },
+}
+
+interface OtlpRoutesOptions {
+  callSessions: Pick<CallSessions, 'take'>
+  admission: Admission
+  contexts: RequestContexts
+}
+
+/** POST /ingest/otlp/v1/traces: the spans of voice sessions. It reads its body itself. */
+export function otlpRoutes({ callSessions, admission, contexts }: OtlpRoutesOptions) {
+  return new Elysia().use(callerContext()).post(
+    '/ingest/otlp/v1/traces',
+    async ({ caller, request }) => {
+      const limits = { bytesMax: contexts.of(request).surface.bodyBytesMax, admission }
+      const { spans, ...refused } = await readSpans(request, limits)
+      const taken = await callSessions.take(caller.projectId, spans)
+      const partial = {
+        rejectedSpans: refused.rejectedSpans + taken.rejectedSpans,
+        errorMessage: [refused.errorMessage, taken.errorMessage].filter(Boolean).join(' '),
+      }
+      return answer(request, encodeResponse(partial), responseOf(partial))
+    },
+    { parse: 'none', detail: exportTraces },
+  )
+}
+
+/** Numbers of 64 bits are text in OTLP/JSON. */
+function responseOf({ rejectedSpans, errorMessage }: PartialSuccess): object {
+  if (rejectedSpans === 0) return {}
+  return { partialSuccess: { rejectedSpans: String(rejectedSpans), errorMessage } }
+}
+
+function answer(
+  request: Request,
+  bytes: Uint8Array<ArrayBuffer>,
+  value: object,
+  init: { status?: number; headers?: Record<string, string> } = {},
+): Response {
+  const isProtobuf = typeOf(request) === protobuf
+  const headers = { ...init.headers, 'Content-Type': isProtobuf ? protobuf : json }
+  return new Response(isProtobuf ? bytes : JSON.stringify(value), { ...init, headers })
+}
+
+function typeOf({ headers }: Request): string {
+  return headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
+/** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field */
+async function readSpans(request: Request, limits: { bytesMax: number; admission: Admission }) {
+  const type = typeOf(request)
+  if (type !== protobuf && type !== json)
+    throw unsupportedMediaType(`Send spans with Content-Type: ${protobuf} or ${json}.`)
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity'
+  if (encoding !== 'identity' && !isExpandable(encoding))
+    throw unsupportedMediaType('Send the body as it is, or with Content-Encoding: gzip or deflate.', {
+      'Accept-Encoding': 'gzip, deflate, identity',
+    })
+  const sent = await readBody(request, limits)
+  const bytes = isExpandable(encoding) ? await expand(sent, encoding, limits.bytesMax) : sent
+  limits.admission.hold(request, bytes.byteLength)
+  try {
+    return spansOf(type === json ? parseJson(bytes) : decodeRequest(bytes), scopes)
+  } catch (error) {
+    if (error instanceof FieldFault) throw invalidRequest([{ field: error.field, message: error.message }])
+    throw error
+  }
+}
+
+function isExpandable(encoding: string): encoding is keyof typeof expanders {
+  return Object.hasOwn(expanders, encoding)
+}
+
+async function expand(sent: Uint8Array, encoding: keyof typeof expanders, bytesMax: number) {
+  try {
+    return await expanders[encoding](sent, { maxOutputLength: bytesMax })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw payloadTooLarge(bytesMax)
+    throw new AppError('invalid_request', 'Invalid request', {
+      detail: `body: must be valid ${encoding}, as its Content-Encoding says`,
+      errors: [{ field: 'body', message: `must be valid ${encoding}` }],
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,164 @@
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
+import type { Span } from './fact.ts'
+
+// https://opentelemetry.io/docs/specs/otlp and github.com/open-telemetry/opentelemetry-proto
+
+/** A member of a message: its name in OTLP/JSON and how it is read. */
+interface Member {
+  name: string
+  type: WireType
+  isList?: boolean
+  read(reader: BinaryReader): unknown
+}
+
+/** By the numbers of the members. Those that are not here are skipped. */
+type Message = Readonly<Record<number, Member>>
+
+const { LengthDelimited, Bit64, Varint } = WireType
+const text = (name: string): Member => ({ name, type: LengthDelimited, read: (reader) => reader.string() })
+const id = (name: string): Member => ({
+  name,
+  type: LengthDelimited,
+  read: (reader) => Buffer.from(reader.bytes()).toString('hex'),
+})
+const time = (name: string): Member => ({ name, type: Bit64, read: (reader) => Number(reader.fixed64()) })
+const one = (name: string, message: Message): Member => ({
+  name,
+  type: LengthDelimited,
+  read: (reader) => decode(reader.bytes(), message),
+})
+const list = (name: string, message: Message): Member => ({ ...one(name, message), isList: true })
+
+const keyValue: Message = {
+  1: text('key'),
+  2: one('value', {
+    1: text('stringValue'),
+    2: { name: 'boolValue', type: Varint, read: (reader) => reader.bool() },
+    3: { name: 'intValue', type: Varint, read: (reader) => Number(reader.int64()) },
+    4: { name: 'doubleValue', type: Bit64, read: (reader) => reader.double() },
+  }),
+}
+const spanMessage: Message = {
+  ...{ 1: id('traceId'), 2: id('spanId'), 4: id('parentSpanId'), 5: text('name') },
+  ...{ 7: time('startTimeUnixNano'), 8: time('endTimeUnixNano'), 9: list('attributes', keyValue) },
+  11: list('events', { 2: text('name'), 3: list('attributes', keyValue) }),
+}
+const exportRequest: Message = {
+  1: list('resourceSpans', {
+    1: one('resource', { 1: list('attributes', keyValue) }),
+    2: list('scopeSpans', { 1: one('scope', { 1: text('name') }), 2: list('spans', spanMessage) }),
+  }),
+}
+
+/** A request in protobuf, as it would be in JSON, with ids in hex. @throws FieldFault */
+export function decodeRequest(bytes: Uint8Array): unknown {
+  try {
+    return decode(bytes, exportRequest)
+  } catch {
+    // The decoder says where in the bytes, which helps nobody.
+    throw new FieldFault('body', 'must be an ExportTraceServiceRequest in protobuf')
+  }
+}
+
+function decode(bytes: Uint8Array, message: Message): Record<string, unknown> {
+  const reader = new BinaryReader(bytes)
+  const value: Record<string, unknown> = {}
+  while (reader.pos < reader.len) {
+    const [number, type] = reader.tag()
+    const member = message[number]
+    if (member?.type !== type) {
+      reader.skip(type, number)
+      continue
+    }
+    const read = member.read(reader)
+    if (!member.isList) value[member.name] = read
+    else if (Array.isArray(value[member.name])) (value[member.name] as unknown[]).push(read)
+    else value[member.name] = [read]
+  }
+  return value
+}
+
+/** An ExportTraceServiceResponse. Empty when nothing was refused. */
+export function encodeResponse({ rejectedSpans, errorMessage }: PartialSuccess): Uint8Array<ArrayBuffer> {
+  const writer = new BinaryWriter()
+  if (rejectedSpans === 0) return writer.finish()
+  writer.tag(1, LengthDelimited).fork()
+  writer.tag(1, Varint).int64(rejectedSpans).tag(2, LengthDelimited).string(errorMessage)
+  return writer.join().finish()
+}
+
+/** A google.rpc.Status. */
+export function encodeStatus(message: string): Uint8Array<ArrayBuffer> {
+  return new BinaryWriter().tag(2, LengthDelimited).string(message).finish()
+}
+
+/** Spans that are refused for good. */
+export interface PartialSuccess {
+  rejectedSpans: number
+  /** Empty when there are none. */
+  errorMessage: string
+}
+
+/** The spans of these scopes. @throws FieldFault for a request of another form */
+export function spansOf(body: unknown, scopes: ReadonlySet<string>): { spans: Span[] } & PartialSuccess {
+  const spans: Span[] = []
+  const answer = { spans, rejectedSpans: 0, errorMessage: '' }
+  for (const ofResource of Fields.of(body).list('resourceSpans')) {
+    const service = attributesOf(ofResource.object('resource').own('attributes')).get('service.name')
+    for (const ofScope of ofResource.list('scopeSpans')) {
+      const scope = ofScope.object('scope').text('name') ?? ''
+      if (!scopes.has(scope)) continue
+      for (const fields of ofScope.list('spans')) {
+        const span = toSpan(fields, scope, typeof service === 'string' ? service : undefined)
+        if (span) spans.push(span)
+        else answer.rejectedSpans++
+      }
+    }
+  }
+  if (answer.rejectedSpans > 0)
+    answer.errorMessage = 'A span needs traceId, spanId, name, startTimeUnixNano and endTimeUnixNano.'
+  return answer
+}
+
+/** Null for one that lacks what every span must have. */
+function toSpan(fields: Fields, scope: string, service: string | undefined): Span | null {
+  const [traceId, spanId] = [hexOf(fields, 'traceId', 32), hexOf(fields, 'spanId', 16)]
+  const [startMs, endMs] = [msOf(fields, 'startTimeUnixNano'), msOf(fields, 'endTimeUnixNano')]
+  const name = fields.text('name')
+  if (!traceId || !spanId || !name || startMs === null || endMs === null) return null
+  return {
+    ...{ traceId, spanId, parentSpanId: hexOf(fields, 'parentSpanId', 16) ?? '', scope, service, name },
+    ...{ startMs, endMs, attributes: attributesOf(fields.own('attributes')) },
+    events: fields.list('events').map((event) => ({
+      name: event.text('name') ?? '',
+      attributes: attributesOf(event.own('attributes')),
+    })),
+  }
+}
+
+/** Ids of zeros alone are no ids. */
+function hexOf(fields: Fields, name: string, digits: number): string | null {
+  const hex = fields.text(name)?.toLowerCase() ?? ''
+  return hex.length === digits && /^[0-9a-f]*[1-9a-f][0-9a-f]*$/.test(hex) ? hex : null
+}
+
+/** Nanoseconds as a double are exact to a quarter of a microsecond. */
+function msOf(fields: Fields, name: string): number | null {
+  const ms = (fields.number(name) ?? 0) / 1_000_000
+  return ms > 0 && ms <= instantMax ? ms : null
+}
+
+/** Lists and maps are left out: nothing that is kept is one. */
+function attributesOf(list: unknown): Map<string, string | number | boolean> {
+  const attributes = new Map<string, string | number | boolean>()
+  if (!Array.isArray(list)) return attributes
+  for (const entry of list) {
+    if (!isObject(entry) || typeof entry.key !== 'string' || !isObject(entry.value)) continue
+    const { stringValue, boolValue, intValue, doubleValue } = entry.value
+    const value = stringValue ?? boolValue ?? (intValue === undefined ? doubleValue : Number(intValue))
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      attributes.set(entry.key, value)
+  }
+  return attributes
+}

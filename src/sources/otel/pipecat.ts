@@ -1,0 +1,219 @@
+import { agentOf, isoTime, updateOf } from '../facts.ts'
+import { isObject } from '../fields.ts'
+import {
+  type Facts,
+  type Framework,
+  inOrder,
+  type Kept,
+  type KeyedFact,
+  type Span,
+  storable,
+  textOf,
+  toFact,
+} from './fact.ts'
+import { callIdOf, durationOf, knownOf, medianMs, ownWords, Said, unquoted, usageOf } from './said.ts'
+
+// The names of Pipecat: src/pipecat/utils/tracing/service_attributes.py of github.com/pipecat-ai/pipecat.
+
+const model: Kept = {
+  text: ['output'],
+  model: ['gen_ai.request.model'],
+  inputTokens: ['gen_ai.usage.input_tokens'],
+  outputTokens: ['gen_ai.usage.output_tokens'],
+  firstToken: ['metrics.ttfb'],
+}
+/** By the name of the span. */
+const kept: Readonly<Record<string, Kept>> = {
+  conversation: { conversation: ['conversation.id'] },
+  turn: { conversation: ['conversation.id'], latency: ['turn.user_bot_latency_seconds'] },
+  stt: { text: ['transcript'], isFinal: ['is_final'], transcriptionDelay: ['metrics.ttfb'] },
+  llm: model,
+  tts: { text: ['text'], firstByte: ['metrics.ttfb'] },
+  // Models from speech to speech.
+  llm_response: model,
+  llm_tool_call: {
+    tool: ['tool.function_name'],
+    id: ['tool.call_id'],
+    given: ['tool.arguments'],
+  },
+  llm_tool_result: { tool: ['tool.function_name'], id: ['tool.call_id'], answered: ['tool.result'] },
+}
+
+export const pipecat: Framework = {
+  scopes: ['pipecat', 'pipecat.turn'],
+
+  factsOf(span) {
+    const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
+    if (!names || span.attributes.get('is_final') === false) return {}
+    const fact = toFact(span, names)
+    const isOfSession = span.name === 'turn' || span.name === 'conversation'
+    const service = isOfSession && !span.service?.startsWith('unknown_service') ? span.service : undefined
+    const values = service ? { ...fact.values, service: storable(service) } : fact.values
+    return { [span.spanId]: { ...fact, values }, ...toolFactsOf(span) }
+  },
+
+  read(facts, { isOver }) {
+    const all = inOrder(facts)
+    const named = (...names: string[]) => all.filter(({ name }) => names.includes(name))
+    const sessions = named('turn', 'conversation')
+    const id = sessions.flatMap((fact) => textOf(fact, 'conversation') ?? [])[0]
+    if (id === undefined) return null
+    const own = ownWords(all)
+    const root = named('conversation').at(-1)
+    const isCompleted = root !== undefined || isOver
+    const startMs = root?.startMs ?? all[0]?.startMs ?? 0
+    const newestMs = all.reduce((newest, { endMs }) => Math.max(newest, endMs), 0)
+    const said = saidIn(all)
+    const { transcript, timeline } = said.inOrder(startMs)
+    const models = named('llm', 'llm_response')
+    return updateOf(
+      callIdOf(own.id ?? id),
+      {
+        status: isCompleted ? 'completed' : 'live',
+        // A later request could not correct it, so it waits until the start is known.
+        createdAt: isCompleted ? isoTime(startMs) : undefined,
+        duration: isCompleted ? durationOf(startMs, root?.endMs ?? newestMs) : undefined,
+        callerNumber: own.callerNumber,
+        calledNumber: own.calledNumber,
+        isEngaged: isCompleted ? said.hasUserTurn : undefined,
+        transcript,
+        occurredAt: isoTime(newestMs),
+      },
+      {
+        agent: agentOf(undefined, sessions.flatMap((fact) => textOf(fact, 'service') ?? [])[0]),
+        direction: own.direction,
+        latencyMs: medianMs(named('turn'), 'latency'),
+        timeline,
+        metadata: knownOf({
+          ...usageOf(models),
+          transcriptionDelayMs: medianMs(named('stt'), 'transcriptionDelay'),
+          firstTokenMs: medianMs(models, 'firstToken'),
+          firstByteMs: medianMs(named('tts'), 'firstByte'),
+        }),
+      },
+    )
+  },
+}
+
+function saidIn(all: readonly KeyedFact[]): Said {
+  const said = new Said()
+  const spoken = all.filter(({ name }) => name === 'stt' || name === 'tts')
+  for (const [at, fact] of spoken.entries()) {
+    if (fact.name === 'tts') continue
+    // Several spans that follow each other within a turn are one message.
+    const isNext = (other: KeyedFact | undefined) => other?.name === 'stt' && other.parent === fact.parent
+    if (isNext(spoken[at - 1])) continue
+    const end = spoken.findIndex((other, position) => position > at && !isNext(other))
+    const segments = spoken.slice(at, end < 0 ? undefined : end)
+    said.say(fact.startMs, 'user', segments.flatMap((segment) => textOf(segment, 'text') ?? []).join(' '))
+  }
+  sayReplies(said, all)
+  addTools(said, all)
+  return said
+}
+
+/** Before 1.6 the span of the voice often has the last sentence only: then the model's answer has all of them. */
+function sayReplies(said: Said, all: readonly KeyedFact[]): void {
+  const answers = all.filter(({ name }) => name === 'llm')
+  const voiced = all.filter(({ name }) => name === 'tts')
+  const done = new Set<KeyedFact>()
+  for (const voice of voiced) {
+    const text = textOf(voice, 'text')
+    if (text === undefined) continue
+    const answer = answers.findLast(
+      (each) =>
+        each.parent === voice.parent && each.startMs <= voice.startMs && textOf(each, 'text')?.includes(text),
+    )
+    if (answer && done.has(answer)) continue
+    if (answer) done.add(answer)
+    said.say(voice.startMs, 'assistant', answer ? textOf(answer, 'text') : text)
+  }
+  if (voiced.length > 0) return
+  for (const answer of all)
+    if (answer.name === 'llm_response') said.say(answer.startMs, 'assistant', textOf(answer, 'text'))
+}
+
+function addTools(said: Said, all: readonly KeyedFact[]): void {
+  const answers = all.filter(({ name }) => name === 'llm')
+  for (const fact of all) {
+    const { name, startMs, endMs } = fact
+    const call = { kind: 'tool_call' as const, name: textOf(fact, 'tool'), text: textOf(fact, 'given') }
+    const answered = unquoted(textOf(fact, 'answered'))
+    const result = { kind: 'tool_result' as const, name: call.name, text: answered }
+    if (name === 'llm_tool_call') said.add({ ...call, atMs: startMs })
+    if (name === 'llm_tool_result') said.add({ ...result, atMs: endMs })
+    if (name !== 'tool') continue
+    // The answer before this one asked for the tool, and this one was given its result.
+    const asked = answers.findLast((answer) => answer.startMs < startMs)
+    said.add({ ...call, atMs: Math.min(asked?.endMs ?? startMs, startMs) })
+    said.add({ ...result, atMs: startMs })
+  }
+}
+
+/**
+ * The tools in the messages that a model was given. Each answer is given all that came before, so each tool has a key of
+ * its own, and the first answer that was given it counts: see `earliest`.
+ */
+function toolFactsOf(span: Span): Facts {
+  if (span.name !== 'llm') return {}
+  const facts: Record<string, Facts[string]> = {}
+  const counts = new Map<string, number>()
+  const { parentSpanId: parent, startMs } = span
+  for (const { id, ...values } of toolsIn(messagesOf(span.attributes.get('input')))) {
+    const nth = counts.get(id) ?? 0
+    counts.set(id, nth + 1)
+    const fact = { name: 'tool', startMs, endMs: startMs, parent, values }
+    facts[`tool ${storable(id).slice(0, 200)} ${nth}`] = fact
+  }
+  return facts
+}
+
+interface Tool {
+  id: string
+  tool: string
+  given: string
+  answered?: string
+}
+
+/** In the formats of OpenAI and Anthropic. Only tools that have answered: the others are still at work. */
+function toolsIn(messages: readonly Record<string, unknown>[]): Tool[] {
+  const tools: Tool[] = []
+  const answer = (id: unknown, content: unknown) => {
+    const tool = tools.findLast((each) => each.id === id && each.answered === undefined)
+    // Pipecat's word for a tool that is still at work.
+    if (tool && content !== 'IN_PROGRESS') tool.answered = storable(textIn(content))
+  }
+  for (const message of messages) {
+    for (const call of objectsIn(message.tool_calls)) {
+      const { name, arguments: given } = isObject(call.function) ? call.function : {}
+      tools.push({ id: String(call.id), tool: storable(String(name)), given: storable(textIn(given)) })
+    }
+    if (message.role === 'tool') answer(message.tool_call_id, message.content)
+    for (const part of objectsIn(message.content)) {
+      if (part.type === 'tool_use')
+        tools.push({
+          ...{ id: String(part.id), tool: storable(String(part.name)) },
+          given: storable(textIn(part.input)),
+        })
+      if (part.type === 'tool_result') answer(part.tool_use_id, part.content)
+    }
+  }
+  return tools.filter(({ answered }) => answered !== undefined)
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+function messagesOf(input: unknown): Record<string, unknown>[] {
+  try {
+    return objectsIn(JSON.parse(String(input ?? '[]')))
+  } catch {
+    // A limit of the exporter has cut it.
+    return []
+  }
+}
+
+function objectsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}

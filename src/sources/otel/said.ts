@@ -1,0 +1,132 @@
+import type { SourceDetails, SourceTurn, TimelineEntry } from '../event.ts'
+import { type Fact, type KeyedFact, numberOf, textOf } from './fact.ts'
+
+const turnsMax = 10_000
+const timelineEntriesMax = 20_000
+const nameCharsMax = 200
+
+interface Event {
+  atMs: number
+  kind: TimelineEntry['kind']
+  /** Who spoke; undefined unless it is a turn. */
+  role?: SourceTurn['role']
+  name?: string | undefined
+  text?: string | undefined
+  wasInterrupted?: boolean
+}
+
+/** Collects what was said and done, in any order. */
+export class Said {
+  readonly #events: Event[] = []
+
+  say(atMs: number, role: SourceTurn['role'], text: string | undefined, wasInterrupted = false): void {
+    if (text) this.#events.push({ atMs, kind: 'turn', role, text, wasInterrupted })
+  }
+
+  add(event: Omit<Event, 'role'>): void {
+    this.#events.push(event)
+  }
+
+  /** In the order of time. @param startMs of the call */
+  inOrder(startMs: number) {
+    const transcript: SourceTurn[] = []
+    const interruptedTurns: number[] = []
+    const timeline: TimelineEntry[] = []
+    for (const { atMs, kind, role, name, text, wasInterrupted } of this.#events.sort(byTime)) {
+      if (timeline.length >= timelineEntriesMax || (role && transcript.length >= turnsMax)) continue
+      const atSeconds = Math.max(0, Math.round((atMs - startMs) * 1_000) / 1_000_000)
+      const said = role && text ? { role, content: text } : null
+      const turn = said ? transcript.length : null
+      const entry = { atSeconds, kind, turn, name: cut(name), text: said ? null : (text ?? null) }
+      timeline.push(entry)
+      if (wasInterrupted && turn !== null) interruptedTurns.push(turn)
+      if (said) transcript.push(said)
+    }
+    return { transcript, timeline, interruptedTurns }
+  }
+
+  get hasUserTurn(): boolean {
+    return this.#events.some(({ role }) => role === 'user')
+  }
+}
+
+function byTime(a: Event, b: Event): number {
+  return a.atMs - b.atMs
+}
+
+function cut(name: string | undefined): string | null {
+  return name === undefined ? null : name.slice(0, nameCharsMax).toWellFormed()
+}
+
+/** The median of what the facts say in seconds, in milliseconds. */
+export function medianMs(facts: readonly Fact[], name: string): number | undefined {
+  const seconds = facts.flatMap((fact) => numberOf(fact, name) ?? []).sort((a, b) => a - b)
+  const middle = seconds.length / 2
+  const [low, high] = [seconds[Math.ceil(middle) - 1], seconds[Math.floor(middle)]]
+  if (low === undefined || high === undefined || low < 0) return undefined
+  return Math.round((low + high) * 500_000) / 1_000
+}
+
+/** In seconds, to the millisecond; undefined when nothing is known. */
+export function durationOf(startMs: number, endMs: number): number | undefined {
+  const seconds = Math.round(endMs - startMs) / 1_000
+  return seconds > 0 ? seconds : undefined
+}
+
+/** Tokens and models of the spans of model requests. */
+export function usageOf(requests: readonly Fact[]) {
+  const sum = (name: string) =>
+    requests.reduce((total, request) => total + Math.max(0, numberOf(request, name) ?? 0), 0) || undefined
+  const models = new Set(requests.flatMap((request) => textOf(request, 'model') ?? []))
+  models.delete('unknown')
+  return {
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    models: [...models].sort().slice(0, 20),
+  }
+}
+
+/** Without the members of which nothing is known. */
+export function knownOf(values: Record<string, unknown>): Record<string, unknown> {
+  const known = Object.entries(values).filter(
+    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+  )
+  return Object.fromEntries(known)
+}
+
+/** What users have put on the spans of the call. */
+export function ownWords(facts: readonly KeyedFact[]) {
+  const first = (name: string) => {
+    for (const fact of facts) {
+      const text = textOf(fact, name)
+      if (text !== undefined) return text
+    }
+    return undefined
+  }
+  return {
+    id: first('callId'),
+    callerNumber: first('callerNumber'),
+    calledNumber: first('calledNumber'),
+    direction: directions.find((each) => each === first('direction')),
+  }
+}
+
+const directions: NonNullable<SourceDetails['direction']>[] = ['inbound', 'outbound', 'web']
+
+/** An id that a call can have: other characters become `_`. */
+export function callIdOf(text: string): string {
+  const id = text.slice(0, 128).replace(/[^A-Za-z0-9._:-]/g, '_')
+  return /^\.{0,2}$/.test(id) ? `_${id}` : id
+}
+
+/** Results are JSON; of a string, the text is wanted. */
+export function unquoted(json: string | undefined): string | undefined {
+  if (!json?.startsWith('"')) return json
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'string' ? value : json
+  } catch {
+    // A text that begins with a quotation mark.
+    return json
+  }
+}

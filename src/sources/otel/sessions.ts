@@ -1,0 +1,270 @@
+import { sql } from 'drizzle-orm'
+import { KeyedMutex } from '../../db/keyed-mutex.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import type { RecordHash } from '../../db/record-hash.ts'
+import { callSessions, calls, erasures, projects } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+import { AppError } from '../../errors.ts'
+import type { Log } from '../../observability/log.ts'
+import { Background } from '../../threads/background.ts'
+import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
+import type { Facts, Framework, Span } from './fact.ts'
+import { livekit } from './livekit.ts'
+import type { PartialSuccess } from './otlp.ts'
+import { pipecat } from './pipecat.ts'
+
+/** A session that says nothing for this long is completed: a process that was killed says no end. */
+const silentMsMax = 30 * 60_000
+const pollMs = 60_000
+const retryMs = 5_000
+const sessionsPerSliceMax = 100
+
+const frameworks: Readonly<Record<string, Framework>> = { livekit, pipecat }
+export const scopes: ReadonlySet<string> = new Set(
+  Object.values(frameworks).flatMap((framework) => framework.scopes),
+)
+
+interface Input {
+  id: string
+  change: CallFacts & { details: SourceDetails }
+  own: { source: string }
+}
+
+interface SessionsOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  store: StoreOf
+  recordHash: RecordHash
+  /** Writes what is known of calls, in one transaction. A call that cannot be written gets an error as its result. */
+  ingest: { putAll(projectId: number, inputs: readonly Input[]): Promise<readonly (AppError | object)[]> }
+  /** A session's facts have at most as many bytes as a call. */
+  config: { readonly callBytesMax: number }
+  now: () => number
+  log: Pick<Log, 'error'>
+}
+
+/** A session as it is stored, with what a request adds. */
+interface Session {
+  traceId: string
+  framework: string
+  /** What has just come. */
+  added: Facts
+  /** How many spans that is. */
+  spans: number
+  facts: Facts
+  isOver: boolean
+  update: SourceUpdate | null
+}
+
+interface Row {
+  traceId: string
+  framework: string
+  facts: string
+  dueAt: number | null
+}
+
+/**
+ * The sessions of voice agents, as their spans tell them. Spans come as they end, in any order and repeated; what is
+ * needed of them is kept with the call, so that each request can say all that is known of it.
+ */
+export class CallSessions {
+  readonly #options: SessionsOptions
+  readonly #mutex = new KeyedMutex()
+  readonly #background: Background
+
+  constructor(options: SessionsOptions) {
+    this.#options = options
+    this.#background = new Background({
+      work: async (signal) => {
+        await this.#completeSilent(signal)
+        return pollMs
+      },
+      delayMs: 0,
+      retryMs,
+      retryMsMax: pollMs,
+      onFailure: (error) =>
+        options.log.error({ error }, 'Completing silent sessions failed; it is tried again'),
+    })
+  }
+
+  /** Completes the sessions that are silent for too long, from now on. */
+  start(): void {
+    this.#background.soon()
+  }
+
+  /** Resolves when every session that is due is completed. */
+  finish(): Promise<void> {
+    return this.#background.now()
+  }
+
+  async close(): Promise<void> {
+    await this.#background.close()
+  }
+
+  /**
+   * Keeps what the spans say and merges it into their calls; committed when it returns. The same spans again change
+   * nothing. @throws unavailable, when the request is to be repeated
+   */
+  async take(projectId: number, spans: readonly Span[]): Promise<PartialSuccess> {
+    const sessions = sessionsIn(spans)
+    if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
+    return await this.#mutex.run(namesOf(projectId, sessions.keys()), async () => {
+      for (const row of await this.#read(projectId, [...sessions.keys()])) {
+        const session = sessions.get(row.traceId)
+        if (session) continueFrom(session, row, this.#options.now())
+      }
+      return await this.#write(projectId, [...sessions.values()])
+    })
+  }
+
+  async #read(projectId: number, traceIds: string[]): Promise<Row[]> {
+    const { read } = this.#options.store(projectId)
+    return await read.all<Row>(sql`
+      select trace_id as traceId, framework, facts, due_at as dueAt
+      from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
+        on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
+  }
+
+  /** At once, so that both are written by one commit. If one of them fails, the request is to be repeated. */
+  async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
+    const { config, ingest } = this.#options
+    const isTooLarge = ({ facts }: Session) => Buffer.byteLength(JSON.stringify(facts)) > config.callBytesMax
+    const rejected = new Set(sessions.filter(isTooLarge))
+    const kept = sessions.filter((session) => !rejected.has(session))
+    for (const session of kept) session.update = updateOf(session)
+    const told = kept.filter(({ update }) => update !== null)
+    const [results] = await Promise.all([
+      ingest.putAll(projectId, told.flatMap(toInput)),
+      this.#keep(projectId, kept),
+    ])
+    let errorMessage = `A session has at most ${config.callBytesMax} bytes (CALL_MAX_BYTES).`
+    for (const [position, session] of told.entries()) {
+      const result = results[position]
+      if (!(result instanceof AppError) || result.code === 'call_was_deleted') continue
+      if (result.status >= 500) throw result
+      rejected.add(session)
+      errorMessage = result.detail
+    }
+    const rejectedSpans = [...rejected].reduce((total, { spans }) => total + spans, 0)
+    return { rejectedSpans, errorMessage: rejectedSpans > 0 ? errorMessage : '' }
+  }
+
+  /** Facts of a deleted call are not kept. Other nodes may add to the same session, so facts are merged by the database. */
+  async #keep(projectId: number, sessions: Session[]): Promise<void> {
+    const { store, recordHash, now } = this.#options
+    const rows = sessions.map(({ traceId, framework, added, update }) => ({
+      ...{ traceId, framework, facts: JSON.stringify(added), callId: update?.id ?? null },
+      hash: update ? recordHash(projectId, 'call', update.id) : null,
+    }))
+    if (rows.length === 0) return
+    const json = JSON.stringify(rows)
+    const isDeleted = sql`exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
+      and id_hash = value ->> 'hash')`
+    const { write } = store(projectId)
+    await write.batch([
+      write.run(sql`
+        insert into ${callSessions} (project_id, trace_id, framework, call_id, facts, due_at)
+        select ${projectId}, value ->> 'traceId', value ->> 'framework', value ->> 'callId', value ->> 'facts',
+          ${now() + silentMsMax}
+        from json_each(${json}) where not ${isDeleted} and exists (select 1 from ${projects} where id = ${projectId})
+        on conflict (project_id, trace_id) do update set facts = json_patch(facts, excluded.facts),
+          call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`),
+      write.run(sql`
+        delete from ${callSessions} where project_id = ${projectId}
+          and trace_id in (select value ->> 'traceId' from json_each(${json}) where ${isDeleted})`),
+    ])
+  }
+
+  async #completeSilent(signal: AbortSignal): Promise<void> {
+    const { read, write, now } = this.#options
+    const isDue = sql`due_at <= ${now()}`
+    // Most have said themselves that they are over.
+    await write.run(sql`
+      update ${callSessions} set due_at = null where ${isDue} and exists (select 1 from ${calls}
+        where ${calls.projectId} = ${callSessions.projectId} and ${calls.id} = ${callSessions.callId}
+        and ${calls.status} = 'completed')`)
+    for (;;) {
+      signal.throwIfAborted()
+      const due = await read.all<{ projectId: number; traceId: string }>(sql`
+        select project_id as projectId, trace_id as traceId from ${callSessions}
+        where ${isDue} and project_id in (select id from ${projects} where deleted_at is null)
+        order by due_at limit ${sessionsPerSliceMax}`)
+      for (const { projectId, traceId } of due) await this.#complete(projectId, traceId)
+      if (due.length < sessionsPerSliceMax) return
+    }
+  }
+
+  async #complete(projectId: number, traceId: string): Promise<void> {
+    const { now, ingest, store } = this.#options
+    await this.#mutex.run(namesOf(projectId, [traceId]), async () => {
+      const [row] = await this.#read(projectId, [traceId])
+      // It has said something meanwhile.
+      if (!row || row.dueAt === null || row.dueAt > now()) return
+      const session = newSession(traceId, row.framework)
+      continueFrom(session, row, now())
+      session.update = updateOf(session)
+      for (const result of await ingest.putAll(projectId, toInput(session)))
+        if (result instanceof AppError && result.status >= 500) throw result
+      const isThis = sql`project_id = ${projectId} and trace_id = ${traceId}`
+      // What belongs to no call could never be deleted with one.
+      await store(projectId).write.run(
+        session.update
+          ? sql`update ${callSessions} set due_at = null where ${isThis}`
+          : sql`delete from ${callSessions} where ${isThis}`,
+      )
+    })
+  }
+}
+
+/** The spans by their session, without those that say nothing. */
+function sessionsIn(spans: readonly Span[]): Map<string, Session> {
+  const sessions = new Map<string, Session>()
+  for (const span of spans) {
+    const found = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
+    if (!found) continue
+    const [framework, { factsOf }] = found
+    const facts = factsOf(span)
+    if (Object.keys(facts).length === 0) continue
+    const session = sessions.get(span.traceId) ?? newSession(span.traceId, framework)
+    session.added = earliest(session.added, facts)
+    session.facts = session.added
+    session.spans++
+    sessions.set(span.traceId, session)
+  }
+  return sessions
+}
+
+function newSession(traceId: string, framework: string): Session {
+  return { traceId, framework, added: {}, spans: 0, facts: {}, isOver: false, update: null }
+}
+
+function continueFrom(session: Session, { facts, dueAt }: Row, now: number): void {
+  const stored: Facts = JSON.parse(facts)
+  session.facts = earliest(stored, session.added)
+  session.added = Object.fromEntries(
+    Object.entries(session.added).filter(([key]) => session.facts[key] !== stored[key]),
+  )
+  session.isOver = dueAt === null || dueAt <= now
+}
+
+/** Of two facts with one key the one that began first: a span that comes again is the same, and a tool is used once. */
+function earliest(known: Facts, added: Facts): Facts {
+  const isEarlier = ([key, fact]: [string, Facts[string]]) =>
+    !Object.hasOwn(known, key) || fact.startMs < (known[key]?.startMs ?? 0)
+  return { ...known, ...Object.fromEntries(Object.entries(added).filter(isEarlier)) }
+}
+
+function updateOf({ framework, facts, traceId, isOver }: Session): SourceUpdate | null {
+  return frameworks[framework]?.read(facts, { traceId, isOver }) ?? null
+}
+
+function toInput({ update, framework }: Session): Input[] {
+  if (!update) return []
+  const { id, change, details } = update
+  return [{ id, change: { ...change, details }, own: { source: framework } }]
+}
+
+function namesOf(projectId: number, traceIds: Iterable<string>): Set<string> {
+  return new Set([...traceIds].map((traceId) => `${projectId} ${traceId}`))
+}

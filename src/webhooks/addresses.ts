@@ -1,0 +1,119 @@
+import { lookup as lookUp } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+const urlCharsMax = 2_000
+const resolveMsMax = 3_000
+/** All public IPv6 addresses are in here: https://www.iana.org/assignments/ipv6-unicast-address-assignments */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
+
+export interface ResolvedAddress {
+  address: string
+  family: number
+}
+
+/** All addresses of a host. @throws when there are none */
+export type Resolve = (host: string) => Promise<ResolvedAddress[]>
+
+/** By the system, as any connection does. */
+export const systemResolve: Resolve = (host) =>
+  new Promise((resolve, reject) => {
+    lookUp(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
+  })
+
+interface AddressesOptions {
+  /** The addresses of WEBHOOK_ALLOW_PRIVATE; null when it lists none. */
+  listed: { allows(address: string): boolean } | null
+  resolve?: Resolve
+}
+
+/** Where webhooks may be sent: to public addresses by https, and to those of WEBHOOK_ALLOW_PRIVATE. */
+export class Addresses {
+  readonly #listed: AddressesOptions['listed']
+  readonly #resolve: Resolve
+
+  constructor({ listed, resolve = systemResolve }: AddressesOptions) {
+    this.#listed = listed
+    this.#resolve = resolve
+  }
+
+  /**
+   * Why a webhook may not have this URL, as a sentence without its subject; null when it may. A host that cannot be
+   * resolved now passes: each connection checks its address again.
+   */
+  async problemOf(text: string): Promise<string | null> {
+    if (text.length > urlCharsMax || !URL.canParse(text)) return 'must be a complete URL'
+    const url = new URL(text)
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
+    if (url.username !== '' || url.password !== '') return 'must not contain a user name or a password'
+    if (url.hash !== '') return 'must not have a fragment'
+    const literal = literalOf(url)
+    const addresses = literal === null ? await this.#resolveNow(url.hostname) : [literal]
+    if (addresses?.some((address) => this.allows(address, url.protocol))) return null
+    if (url.protocol === 'http:')
+      return 'must begin with https://; http is for addresses that WEBHOOK_ALLOW_PRIVATE lists'
+    if (addresses === null) return null
+    return `must lead to a public address, and ${addresses[0]} is not; WEBHOOK_ALLOW_PRIVATE can list it`
+  }
+
+  /** Whether a connection to this address may be opened. @param protocol `https:` or `http:` */
+  allows(address: string, protocol: string): boolean {
+    if (this.#listed?.allows(address)) return true
+    return protocol === 'https:' && isPublic(address)
+  }
+
+  /** Why no connection to the URL's own address may be opened; null for a host name, which `lookup` checks. */
+  literalProblem(url: URL): string | null {
+    const literal = literalOf(url)
+    return literal === null || this.allows(literal, url.protocol) ? null : refusedText(literal)
+  }
+
+  /** Resolves a host for one connection and gives it only addresses that it may use. */
+  lookup(protocol: string): LookupFunction {
+    return (host, options, callback) => {
+      this.#resolve(host).then(
+        (found) => {
+          const good = found.filter(({ address }) => this.allows(address, protocol))
+          const [first] = good
+          if (!first) {
+            const text = refusedText(found[0]?.address ?? host)
+            callback(Object.assign(new Error(text), { code: 'EREFUSEDADDRESS' }), '', 0)
+          } else if (options.all) callback(null, good)
+          else callback(null, first.address, first.family)
+        },
+        (error) => callback(error, '', 0),
+      )
+    }
+  }
+
+  /** Null when the host cannot be resolved. */
+  async #resolveNow(host: string): Promise<string[] | null> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), resolveMsMax)
+    })
+    const found = this.#resolve(host).then(
+      (addresses) => addresses.map(({ address }) => address),
+      () => null,
+    )
+    return await Promise.race([found, late]).finally(() => clearTimeout(timer))
+  }
+}
+
+/** Neither private nor reserved for anything. */
+function isPublic(text: string): boolean {
+  if (isIP(text) === 0) return false
+  const address = ipaddr.process(text)
+  if (address.range() !== 'unicast') return false
+  return address instanceof ipaddr.IPv4 || address.match(globalUnicast)
+}
+
+/** The address that a URL names itself, in any spelling; null for a host name. */
+function literalOf({ hostname }: URL): string | null {
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1')
+  return isIP(bare) === 0 ? null : bare
+}
+
+function refusedText(address: string): string {
+  return `The address ${address} is not public`
+}

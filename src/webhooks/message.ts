@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import type { RecordHash } from '../db/record-hash.ts'
+import type { WebhookEvent } from './events.ts'
+import type { QueuedEvent, WebhookQueue } from './queue.ts'
+
+const idChars = 32
+
+/** Records of one kind: their documents as JSON by row number, without those that were deleted meanwhile. */
+export interface Documents {
+  documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>>
+}
+
+interface MessagesOptions {
+  queue: Pick<WebhookQueue, 'deletedRef' | 'isPending'>
+  recordHash: RecordHash
+  calls: Documents
+  knowledge: Documents
+  /** Of the database: a restore changes it, and row numbers are given again. */
+  generation: string
+}
+
+/** A message as it is sent. */
+export interface Message {
+  /** The `webhook-id`: the same in each try, another one after the row's event has changed. */
+  id: string
+  /** The record's keyed hash, by which its messages are kept in order. */
+  ref: string
+  body: string
+}
+
+/** Makes messages of queued events, with what is stored now. */
+export class Messages {
+  readonly #options: MessagesOptions
+
+  constructor(options: MessagesOptions) {
+    this.#options = options
+  }
+
+  /** Null when there is nothing to say: the item is not ready any more, or its project is gone. */
+  async of(projectId: number, row: QueuedEvent): Promise<Message | null> {
+    const { kind, record, recordId } = row
+    if (kind === 'erasure')
+      return this.#message(row, row.ref ?? '', { erasure: { id: row.ref, calls: record } })
+    if (recordId === null || row.ref !== null) return await this.#deletion(row)
+    const { queue, recordHash, calls, knowledge } = this.#options
+    if (row.event === 'knowledge.ready' && (await queue.isPending(record))) return null
+    const documents = await (kind === 'call' ? calls : knowledge).documents(projectId, [record])
+    const document = documents.get(record)
+    if (document === undefined) return await this.#deletion(row)
+    return this.#message(
+      row,
+      recordHash(projectId, kind, recordId),
+      { id: recordId },
+      `,"${kind}":${document}`,
+    )
+  }
+
+  async #deletion(row: QueuedEvent): Promise<Message | null> {
+    const ref = row.ref ?? (await this.#options.queue.deletedRef(row))
+    const event = row.kind === 'call' ? 'call.deleted' : 'knowledge.deleted'
+    return ref === null ? null : this.#message({ ...row, event }, ref, {})
+  }
+
+  /** @param document a further member, as JSON text, or nothing */
+  #message(row: QueuedEvent & { event: WebhookEvent }, ref: string, members: object, document = ''): Message {
+    const { id, event, seq, at } = row
+    const data = JSON.stringify({ seq, ref, ...members }).slice(0, -1)
+    const name = `${this.#options.generation}\n${id}\n${seq}`
+    return {
+      id: `msg_${createHash('sha256').update(name).digest('hex').slice(0, idChars)}`,
+      ref,
+      body: `{"type":"${event}","timestamp":"${new Date(at).toISOString()}","data":${data}${document}}}`,
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { Addresses } from './addresses.ts'
+
+const answerBytesMax = 65_536
+const errorCharsMax = 200
+
+interface PostOptions {
+  body: string
+  headers: Record<string, string>
+  addresses: Addresses
+  timeoutMs: number
+  /** Aborts the request. */
+  signal: AbortSignal
+}
+
+/** How a request ended: with a status, or with the reason why there is none. */
+export interface PostResult {
+  status: number | null
+  error: string | null
+  durationMs: number
+}
+
+/**
+ * Posts the body on a connection of its own, whose address is checked as it is opened. Redirects are not followed,
+ * proxies of the environment are not used, and no more than 64 KiB of the answer are read.
+ */
+export async function post(url: URL, options: PostOptions): Promise<PostResult> {
+  const { addresses, timeoutMs, signal } = options
+  const startedAt = performance.now()
+  const ended = (status: number | null, error: string | null): PostResult => ({
+    ...{ status, error },
+    durationMs: Math.round(performance.now() - startedAt),
+  })
+  const problem = addresses.literalProblem(url)
+  if (problem !== null) return ended(null, problem)
+  return await new Promise((resolve) => {
+    const request = open(url, options)
+    let status: number | null = null
+    const end = (error: string | null) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+      request.destroy()
+      resolve(ended(status, status === null ? error : null))
+    }
+    const timer = setTimeout(() => end(`No answer within ${timeoutMs / 1_000} s`), timeoutMs)
+    const abort = () => end('The request was aborted')
+    signal.addEventListener('abort', abort)
+    request.on('error', (error) => end(sentenceOf(error)))
+    request.on('close', () => end('The connection was closed'))
+    request.on('response', (answer) => {
+      status = answer.statusCode ?? null
+      let bytes = 0
+      answer.on('data', (part: Uint8Array) => {
+        bytes += part.byteLength
+        if (bytes > answerBytesMax) end(null)
+      })
+      answer.on('end', () => end(null))
+      answer.on('error', () => end(null))
+    })
+    request.end(options.body)
+  })
+}
+
+function open(url: URL, { body, headers, addresses }: PostOptions): ClientRequest {
+  const options: RequestOptions = {
+    method: 'POST',
+    // A connection of its own: one that is kept open could be closed by the other side just as it is used again.
+    agent: false,
+    lookup: addresses.lookup(url.protocol),
+    headers: {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': 'Callbook',
+      ...headers,
+    },
+  }
+  return url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options)
+}
+
+function sentenceOf(error: Error): string {
+  const code = 'code' in error ? String(error.code) : ''
+  const text = code === 'EREFUSEDADDRESS' || !code ? error.message : `${code}: ${error.message}`
+  return text.slice(0, errorCharsMax)
+}

@@ -1,0 +1,281 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
+import { preparedQueries } from '../db/store.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+import { liveChangesMs, retryAt, triesKeptMs, type WebhookEvent } from './events.ts'
+
+const rowsPerDeletionMax = 1_000
+
+/** An endpoint that events are sent to, and when its next event is due. */
+export interface Endpoint {
+  id: string
+  projectId: number
+  url: string
+  secret: string
+  previousSecret: string | null
+  previousSecretUntil: number | null
+  failures: number
+  failingSince: number | null
+  /** 0 for at once; null when none waits. */
+  dueAt: number | null
+}
+
+/** An event that is due. */
+export interface QueuedEvent {
+  id: number
+  kind: 'call' | 'item' | 'erasure'
+  record: number
+  ref: string | null
+  event: WebhookEvent
+  seq: number
+  at: number
+  attempts: number
+  isSent: boolean
+  /** The record's own id; null for one that is deleted. */
+  recordId: string | null
+  /** Of its document. */
+  chars: number
+}
+
+/** How a try ended. */
+export interface Try {
+  messageId: string
+  at: number
+  status: number | null
+  error: string | null
+  durationMs: number
+  bytes: number
+}
+
+/** What came of an event: how its try ended, that it waits until `dueAt`, or that it is not sent at all. */
+export interface Outcome {
+  endpoint: Endpoint
+  row: QueuedEvent
+  result: Try | { dueAt: number } | null
+}
+
+const queries = preparedQueries((db) => ({
+  endpoints: db
+    .select({
+      id: webhooks.id,
+      projectId: webhooks.projectId,
+      url: webhooks.url,
+      secret: webhooks.secret,
+      previousSecret: webhooks.previousSecret,
+      previousSecretUntil: webhooks.previousSecretUntil,
+      failures: webhooks.failures,
+      failingSince: webhooks.failingSince,
+      dueAt: sql<number | null>`(select min(due_at) from webhook_queue where webhook_id = webhooks.id)`,
+    })
+    .from(webhooks)
+    .where(
+      sql`${webhooks.disabledAt} is null
+        and ${webhooks.projectId} in (select id from ${projects} where deleted_at is null)`,
+    )
+    .prepare(),
+  due: db
+    .select({
+      id: sql<number>`queue.id`,
+      kind: sql<QueuedEvent['kind']>`kind`,
+      record: sql<number>`record`,
+      ref: sql<string | null>`ref`,
+      event: sql<WebhookEvent>`event`,
+      seq: sql<number>`queue.seq`,
+      at: sql<number>`at`,
+      attempts: sql<number>`attempts`,
+      isSent: sql<number>`is_sent`,
+      recordId: sql<string | null>`coalesce(calls.id, items.id)`,
+      chars: sql<number>`coalesce(document_chars, octet_length(text), 0)`,
+    })
+    .from(sql`webhook_queue as queue left join calls on kind = 'call' and calls.seq = record
+      left join knowledge_items as items on kind = 'item' and items.seq = record`)
+    .where(sql`webhook_id = ${sql.placeholder('webhookId')} and due_at <= ${sql.placeholder('now')}`)
+    .orderBy(sql`due_at, is_sent, queue.id`)
+    .limit(sql.placeholder('limit'))
+    .prepare(),
+  /** When the earlier events of a record with this hash are due that another row stood for. */
+  before: db
+    .select({ dueAt: sql<number | null>`max(coalesce(due_at, 0))` })
+    .from(webhookQueue)
+    .where(
+      sql`ref = ${sql.placeholder('ref')} and webhook_id = ${sql.placeholder('webhookId')}
+        and id < ${sql.placeholder('id')} and kind = ${sql.placeholder('kind')}`,
+    )
+    .prepare(),
+  hasPendingChunks: db
+    .select({ one: sql<number>`1` })
+    .from(sql`chunks`)
+    .where(sql`item_seq = ${sql.placeholder('item')} and embedding_space is null`)
+    .limit(1)
+    .prepare(),
+  refOf: db
+    .select({ ref: webhookQueue.ref })
+    .from(webhookQueue)
+    .where(sql`${webhookQueue.id} = ${sql.placeholder('id')}`)
+    .prepare(),
+}))
+
+interface QueueOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+}
+
+/**
+ * The events that have yet to be sent. Triggers write them with the change; a row names its record by its row number.
+ * Of one record at one endpoint only the earliest has a due time: deleting it gives the next one its turn. A live
+ * call's change stays as a sent row until the next one may be sent, and a change in between makes it due again.
+ */
+export class WebhookQueue {
+  readonly #read: ReadDatabase
+  readonly #write: WriteDatabase
+
+  constructor({ read, write }: QueueOptions) {
+    this.#read = read
+    this.#write = write
+  }
+
+  /** Those that are not switched off. */
+  async endpoints(): Promise<Endpoint[]> {
+    return await queries(this.#read).endpoints.all()
+  }
+
+  /** Events that are due at an endpoint. */
+  async due(webhookId: string, now: number, limit: number): Promise<QueuedEvent[]> {
+    const rows = await queries(this.#read).due.all({ webhookId, now, limit })
+    return rows.map((row) => ({ ...row, isSent: row.isSent === 1 }))
+  }
+
+  /** The hash of a record that is deleted; null when it is not known. */
+  async deletedRef(row: QueuedEvent): Promise<string | null> {
+    return (await queries(this.#read).refOf.get({ id: row.id }))?.ref ?? null
+  }
+
+  /** Whether an item has chunks that vector search does not find. */
+  async isPending(item: number): Promise<boolean> {
+    return (await queries(this.#read).hasPendingChunks.get({ item })) !== undefined
+  }
+
+  /**
+   * When the events of an earlier row under the same id are due, which has been deleted and created again; null when
+   * there are none.
+   */
+  async earlierDueAt(webhookId: string, row: QueuedEvent, ref: string): Promise<number | null> {
+    const { id, kind } = row
+    return (await queries(this.#read).before.get({ ref, webhookId, id, kind }))?.dueAt ?? null
+  }
+
+  /** Writes what came of events, all in one transaction. */
+  async record(outcomes: readonly Outcome[]): Promise<void> {
+    const tries = outcomes.flatMap(({ endpoint, row, result }) =>
+      result && 'messageId' in result
+        ? [{ webhookId: endpoint.id, event: row.event, seq: row.seq, attempt: row.attempts + 1, ...result }]
+        : [],
+    )
+    await this.#write.batch([
+      this.#write.run(sql`
+        insert into ${webhookTries} (webhook_id, message_id, event, seq, attempt, at, status, error, duration_ms, bytes)
+        select webhooks.id, value ->> 'messageId', value ->> 'event', value ->> 'seq', value ->> 'attempt', value ->> 'at',
+          value ->> 'status', value ->> 'error', value ->> 'durationMs', value ->> 'bytes'
+        from json_each(${JSON.stringify(tries)}) cross join webhooks on webhooks.id = value ->> 'webhookId'`),
+      ...moved(outcomes.flatMap(toMove)).map((statement) => this.#write.run(statement)),
+      this.#write.run(sql`
+        update ${webhooks} set
+          failures = case when value ->> 'lastSuccessAt' is null then failures else 0 end + value ->> 'failures',
+          failing_since = case when value ->> 'lastSuccessAt' is null
+            then coalesce(failing_since, value ->> 'failingSince') else value ->> 'failingSince' end,
+          last_success_at = coalesce(value ->> 'lastSuccessAt', last_success_at)
+        from json_each(${JSON.stringify(healthOf(outcomes))}) where webhooks.id = value ->> 'id'`),
+    ])
+  }
+
+  /** Deletes what waits for an endpoint, or the tries of one, in slices that other writes get in between. */
+  async clear(webhookId: string, table: 'webhook_queue' | 'webhook_tries'): Promise<void> {
+    const rows = sql.raw(table)
+    await this.#inSlices(
+      sql`delete from ${rows} where id in (
+        select id from ${rows} where webhook_id = ${webhookId} limit ${rowsPerDeletionMax}) returning id`,
+    )
+  }
+
+  /** Deletes tries that have been kept long enough. */
+  async prune(now: number): Promise<void> {
+    await this.#inSlices(
+      sql`delete from ${webhookTries} where id in (
+        select id from ${webhookTries} where at < ${now - triesKeptMs} limit ${rowsPerDeletionMax}) returning id`,
+    )
+  }
+
+  async #inSlices(deletion: SQL): Promise<void> {
+    while ((await this.#write.all(deletion)).length === rowsPerDeletionMax);
+  }
+}
+
+/** What becomes of a row. A row that a change was joined into meanwhile is not deleted: it has more to say. */
+interface Move {
+  id: number
+  seq: number
+  /** Null deletes it. */
+  dueAt: number | null
+  attempts: number
+  /** Whether it is only kept while its call is live. */
+  isSent: boolean
+}
+
+function toMove({ row, result }: Outcome): Move {
+  const { id, seq, attempts } = row
+  const gone: Move = { id, seq, dueAt: null, attempts: 0, isSent: false }
+  if (result === null) return gone
+  if ('dueAt' in result) return { ...gone, dueAt: result.dueAt, attempts }
+  if (!isSuccess(result)) {
+    const failed = attempts + 1
+    return { ...gone, dueAt: retryAt(failed, result.at + result.durationMs), attempts: failed }
+  }
+  if (row.event !== 'call.changed') return gone
+  return { ...gone, dueAt: result.at + liveChangesMs, isSent: true }
+}
+
+function moved(moves: readonly Move[]): SQL[] {
+  const kept = moves.filter(({ dueAt }) => dueAt !== null)
+  const deleted = moves.filter(({ dueAt, isSent }) => dueAt === null || isSent)
+  return [
+    sql`delete from ${webhookQueue} where id in (
+      select queue.id from json_each(${JSON.stringify(deleted)})
+        cross join webhook_queue as queue on queue.id = value ->> 'id' and queue.seq = value ->> 'seq'
+      where not (value ->> 'isSent' and exists (select 1 from calls where calls.seq = record and status = 'live')))`,
+    sql`update ${webhookQueue} set due_at = value ->> 'dueAt',
+        attempts = case when seq = value ->> 'seq' then value ->> 'attempts' else 0 end,
+        is_sent = case when seq = value ->> 'seq' then value ->> 'isSent' else 0 end
+      from json_each(${JSON.stringify(kept)}) where webhook_queue.id = value ->> 'id'`,
+  ]
+}
+
+interface Health {
+  id: string
+  /** Since the last success among these tries. */
+  failures: number
+  /** The first of them. */
+  failingSince: number | null
+  lastSuccessAt: number | null
+}
+
+/** What these tries say of each endpoint. */
+function healthOf(outcomes: readonly Outcome[]): Health[] {
+  const all = new Map<string, Health>()
+  for (const { endpoint, result } of outcomes) {
+    if (!result || 'dueAt' in result) continue
+    const none = { id: endpoint.id, failures: 0, failingSince: null, lastSuccessAt: null }
+    const before = all.get(endpoint.id) ?? none
+    const { failures, failingSince } = before
+    const after = isSuccess(result)
+      ? { ...none, lastSuccessAt: result.at }
+      : { ...before, failures: failures + 1, failingSince: failingSince ?? result.at }
+    all.set(endpoint.id, after)
+  }
+  return [...all.values()]
+}
+
+/** 2xx. A redirect is a failure. */
+export function isSuccess({ status }: Pick<Try, 'status'>): boolean {
+  return status !== null && status >= 200 && status < 300
+}

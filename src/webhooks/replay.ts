@@ -1,0 +1,68 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import { projects, webhookQueue, webhooks } from '../db/schema.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+
+const changesPerPageMax = 1_000
+
+interface Replay {
+  read: ReadDatabase
+  write: WriteDatabase
+  projectId: number
+  webhookId: string
+  /** Changes with higher numbers are sent again. */
+  after: number
+}
+
+/**
+ * Queues every record that has changed, once, as the event that says most of those that the endpoint takes.
+ * @returns how many were queued
+ */
+export async function queueChanges({ read, write, projectId, webhookId, after }: Replay): Promise<number> {
+  const [project] = await read.all<{ newest: number }>(
+    sql`select change_seq as newest from ${projects} where id = ${projectId}`,
+  )
+  // Later changes are queued by themselves.
+  const newest = project?.newest ?? 0
+  let queued = 0
+  for (let from = after; from < newest; ) {
+    const [page] = await read.all<{ last: number | null }>(sql`
+      select max(seq) as last from (
+        select seq from (${changes(projectId, from, newest)}) order by seq limit ${changesPerPageMax})`)
+    const last = page?.last ?? null
+    if (last === null) break
+    const added = await write.all(sql`
+      insert into ${webhookQueue} (webhook_id, kind, record, ref, event, seq, at, due_at)
+      select webhooks.id, changes.kind, changes.record, changes.ref, ${chosenEvent}, changes.seq, changes.at,
+        case when exists (select 1 from webhook_queue as earlier where earlier.record = changes.record
+          and earlier.kind = changes.kind and earlier.webhook_id = webhooks.id and not earlier.is_sent) then null else 0 end
+      from (${changes(projectId, from, last)}) as changes cross join ${webhooks} on webhooks.id = ${webhookId}
+      where disabled_at is null and ${chosenEvent} is not null order by changes.seq returning id`)
+    queued += added.length
+    from = last
+  }
+  return queued
+}
+
+/** A project's changes of a range of numbers: `knowledge.changed` for an item, a call's status for a call. */
+function changes(projectId: number, after: number, last: number): SQL {
+  const isWithin = sql`project_id = ${projectId} and change_seq > ${after} and change_seq <= ${last}`
+  return sql`
+    select 'call' as kind, seq as record, null as ref, status as state, change_seq as seq, updated_at as at
+      from calls where ${isWithin}
+    union all select 'item', seq, null, 'changed', change_seq, created_at from knowledge_items where ${isWithin}
+    union all select kind, record, id_hash, 'deleted', change_seq, requested_at from erasures where ${isWithin}`
+}
+
+const takes = (event: string) => sql.raw(`instr(events, '"${event}"') > 0`)
+
+const chosenEvent = sql`case
+  when state = 'deleted' then case
+    when changes.kind = 'call' and ${takes('call.deleted')} then 'call.deleted'
+    when changes.kind = 'item' and ${takes('knowledge.deleted')} then 'knowledge.deleted' end
+  when changes.kind = 'item' then case
+    when ${takes('knowledge.changed')} then 'knowledge.changed'
+    when ${takes('knowledge.ready')} then 'knowledge.ready' end
+  when state = 'completed' and ${takes('call.completed')} then 'call.completed'
+  when ${takes('call.changed')} then 'call.changed'
+  when ${takes('call.started')} then 'call.started' end`

@@ -1,0 +1,225 @@
+import { setImmediate } from 'node:timers/promises'
+import type { OpenDatabase } from '../db/open.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
+import type { Addresses } from './addresses.ts'
+import { failingMsMax } from './events.ts'
+import type { Message, Messages } from './message.ts'
+import { post } from './post.ts'
+import { type Endpoint, isSuccess, type Outcome, type QueuedEvent, type WebhookQueue } from './queue.ts'
+import { signedHeaders } from './signing.ts'
+
+/** How often the number that SQLite changes at each commit is read. It costs a microsecond. */
+const pollMsOfFile = 50
+const retryMs = 1_000
+const lookEveryMs = 1_000
+const pruneEveryMs = 3_600_000
+/** Requests at once to one endpoint. */
+const requestsMax = 8
+/** Characters of documents that are under way to one endpoint; a longer document goes alone. */
+const charsMax = 1_048_576
+/** An endpoint that has failed this often in a row gets one request at a time, with a pause after each. */
+const failuresInRowMax = 3
+const pauseMs = 250
+const timeoutMsDefault = 15_000
+
+interface SenderOptions {
+  database: Pick<OpenDatabase, 'dataVersion' | 'readsAt' | 'isLocal'>
+  config: { readonly databaseSyncIntervalMs: number }
+  queue: WebhookQueue
+  messages: Messages
+  addresses: Addresses
+  webhooks: { switchOff(endpoint: Endpoint, reason: string): Promise<void> }
+  /** Of several nodes on one database, one sends. */
+  lease: { take(): Promise<boolean> } | null
+  now: () => number
+  log: Pick<Log, 'info' | 'warn' | 'error'>
+  timeoutMs?: number
+}
+
+/** What is under way to an endpoint. */
+class Lane {
+  /** The refs of the records, by row. */
+  readonly refs = new Map<number, string>()
+  chars = 0
+  failuresInRow = 0
+  notBefore = 0
+
+  get free(): number {
+    return (this.failuresInRow < failuresInRowMax ? requestsMax : 1) - this.refs.size
+  }
+
+  hasRoomFor(chars: number): boolean {
+    return this.refs.size === 0 || this.chars + chars <= charsMax
+  }
+}
+
+/**
+ * Sends what the queue holds, for the process that owns the folder. Each endpoint has requests of its own, so that a
+ * slow one delays no other.
+ */
+export class WebhookSender {
+  readonly #options: SenderOptions
+  readonly #lanes = new Map<string, Lane>()
+  readonly #sending = new Set<Promise<void>>()
+  readonly #aborting = new AbortController()
+  readonly #loop: Background
+  #outcomes: Outcome[] = []
+  /** The database as it was when the queue was last read. */
+  #dataVersion = -1
+  /** When to read the queue again, even if the database has not changed. */
+  #readAt = 0
+  #prunedAt = 0
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+    const { database, config, log } = options
+    const pollMs = database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : pollMsOfFile
+    this.#loop = new Background({
+      work: async (signal) => {
+        await this.#recordOutcomes()
+        await this.#sendDue(signal)
+        return pollMs
+      },
+      delayMs: 0,
+      retryMs,
+      onFailure: (error) => log.error({ error }, 'Sending webhooks failed and will be tried again'),
+    })
+  }
+
+  /** Sends what waits, and from then on whatever is added. */
+  start(): void {
+    this.#loop.soon()
+  }
+
+  /** Aborts what is under way. It is sent again after the next start, under the same id. */
+  async close(): Promise<void> {
+    this.#aborting.abort()
+    await this.#loop.close()
+    await Promise.all(this.#sending)
+    // What cannot be recorded now is sent again.
+    await this.#recordOutcomes().catch(() => undefined)
+  }
+
+  async #recordOutcomes(): Promise<void> {
+    const outcomes = this.#outcomes
+    if (outcomes.length === 0) return
+    const { queue, webhooks, now } = this.#options
+    await queue.record(outcomes)
+    this.#outcomes = this.#outcomes.slice(outcomes.length)
+    this.#readAt = 0
+    for (const { endpoint, row } of outcomes) this.#release(endpoint, row)
+    for (const { endpoint, result } of outcomes) {
+      if (!result || 'dueAt' in result || isSuccess(result)) continue
+      const { failingSince } = endpoint
+      if (failingSince === null || now() - failingSince < failingMsMax) continue
+      await webhooks.switchOff(endpoint, 'Every try has failed for five days.')
+    }
+  }
+
+  async #sendDue(signal: AbortSignal): Promise<void> {
+    const { database, queue, lease, now } = this.#options
+    const time = now()
+    const dataVersion = database.dataVersion()
+    if (dataVersion === this.#dataVersion && time < this.#readAt) return
+    if (lease && !(await lease.take())) return
+    if (Math.abs(time - this.#prunedAt) >= pruneEveryMs) {
+      await queue.prune(time)
+      this.#prunedAt = time
+    }
+    const endpoints = await queue.endpoints()
+    let readAt = Number.POSITIVE_INFINITY
+    for (const endpoint of endpoints) {
+      signal.throwIfAborted()
+      readAt = Math.min(readAt, await this.#sendTo(endpoint, time))
+    }
+    this.#forgetAllBut(endpoints)
+    this.#dataVersion = dataVersion
+    this.#readAt = readAt
+  }
+
+  /** @returns when to look again, unless the database changes before */
+  async #sendTo(endpoint: Endpoint, time: number): Promise<number> {
+    if (endpoint.dueAt === null) return Number.POSITIVE_INFINITY
+    if (endpoint.dueAt > time) return endpoint.dueAt
+    const lane = this.#laneOf(endpoint)
+    if (lane.notBefore > time) return lane.notBefore
+    if (lane.free <= 0) return time + lookEveryMs
+    const rows = await this.#options.queue.due(endpoint.id, time, lane.refs.size + lane.free)
+    for (const row of rows) {
+      if (lane.refs.has(row.id)) continue
+      if (lane.free <= 0 || !lane.hasRoomFor(row.chars)) break
+      await this.#send(endpoint, lane, row)
+    }
+    await setImmediate()
+    // While some are under way, `dueAt` is theirs, and a later one may come due.
+    return time + lookEveryMs
+  }
+
+  async #send(endpoint: Endpoint, lane: Lane, row: QueuedEvent): Promise<void> {
+    const { queue, messages } = this.#options
+    // A row that was sent has only kept the next change of its call waiting.
+    const message = row.isSent ? null : await messages.of(endpoint.projectId, row)
+    if (!message) {
+      lane.refs.set(row.id, '')
+      return this.#ended({ endpoint, row, result: null })
+    }
+    // Only an item can have rows under several numbers: one that was deleted and created again under its own id.
+    if ([...lane.refs.values()].includes(message.ref)) return
+    const earlierDueAt = row.kind === 'item' ? await queue.earlierDueAt(endpoint.id, row, message.ref) : null
+    lane.refs.set(row.id, message.ref)
+    lane.chars += row.chars
+    if (earlierDueAt !== null && row.ref === null)
+      return this.#ended({ endpoint, row, result: { dueAt: earlierDueAt + 1 } })
+    const sending = this.#deliver(endpoint, lane, row, message)
+    this.#sending.add(sending)
+    void sending.finally(() => this.#sending.delete(sending))
+  }
+
+  async #deliver(endpoint: Endpoint, lane: Lane, row: QueuedEvent, message: Message): Promise<void> {
+    const { addresses, now, log, timeoutMs = timeoutMsDefault } = this.#options
+    const { id: messageId, body } = message
+    const at = now()
+    const { secret, previousSecret, previousSecretUntil } = endpoint
+    const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > at
+    const secrets = isRotating ? [secret, previousSecret] : [secret]
+    const result = await post(new URL(endpoint.url), {
+      ...{ body, addresses, timeoutMs, signal: this.#aborting.signal },
+      headers: signedHeaders({ secrets, messageId, body, at }),
+    })
+    if (this.#aborting.signal.aborted) return
+    const isFailure = !isSuccess(result)
+    lane.failuresInRow = isFailure ? lane.failuresInRow + 1 : 0
+    lane.notBefore = lane.failuresInRow < failuresInRowMax ? 0 : now() + pauseMs
+    const { status, error } = result
+    if (isFailure && endpoint.failures === 0)
+      log.warn({ webhook: endpoint.id, status, error }, 'A webhook was not accepted and will be sent again')
+    this.#ended({ endpoint, row, result: { messageId, at, bytes: Buffer.byteLength(body), ...result } })
+  }
+
+  #ended(outcome: Outcome): void {
+    this.#outcomes.push(outcome)
+    this.#loop.soon()
+  }
+
+  #release(endpoint: Endpoint, row: QueuedEvent): void {
+    const lane = this.#laneOf(endpoint)
+    if (lane.refs.get(row.id)) lane.chars -= row.chars
+    lane.refs.delete(row.id)
+  }
+
+  #laneOf({ id }: Endpoint): Lane {
+    let lane = this.#lanes.get(id)
+    if (!lane) {
+      lane = new Lane()
+      this.#lanes.set(id, lane)
+    }
+    return lane
+  }
+
+  /** An endpoint that is gone may still have requests under way. */
+  #forgetAllBut(endpoints: readonly Endpoint[]): void {
+    const ids = new Set(endpoints.map(({ id }) => id))
+    for (const [id, lane] of this.#lanes) if (!ids.has(id) && lane.refs.size === 0) this.#lanes.delete(id)
+  }
+}

@@ -1,0 +1,304 @@
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import { ownsProject, requiring } from '../db/requirements.ts'
+import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import type { By } from '../identity.ts'
+import { newId } from '../ids.ts'
+import type { Log } from '../observability/log.ts'
+import type { Addresses } from './addresses.ts'
+import { failingMsMax, rotationMs, type WebhookEvent, webhookEvents } from './events.ts'
+import type { Endpoint, WebhookQueue } from './queue.ts'
+import { queueChanges } from './replay.ts'
+import { newSecret } from './signing.ts'
+
+const webhooksMax = 50
+const triesShownMax = 200
+
+export interface NewWebhook {
+  url: string
+  /** All by default. */
+  events?: readonly string[] | undefined
+  createdBy?: string | null
+}
+
+/** A webhook as people see it, without its secret. Times are ISO 8601, UTC. */
+export interface WebhookRecord {
+  id: string
+  url: string
+  events: WebhookEvent[]
+  /** False when it was switched off. */
+  enabled: boolean
+  /** Events that wait to be sent. */
+  pending: number
+  /** Failed tries since the last success. */
+  failures: number
+  lastSuccessAt: string | null
+  failingSince: string | null
+  disabledAt: string | null
+  disabledReason: string | null
+  /** Until when the secret before a rotation signs, too. */
+  previousSecretUntil: string | null
+  createdAt: string
+  createdBy: string | null
+}
+
+/** The only value that holds the secret. */
+export interface CreatedWebhook {
+  id: string
+  url: string
+  events: WebhookEvent[]
+  secret: string
+}
+
+/** One try to send an event. */
+export interface WebhookTry {
+  /** The `webhook-id` that was sent. */
+  messageId: string
+  event: string
+  seq: number
+  attempt: number
+  at: string
+  status: number | null
+  error: string | null
+  durationMs: number
+  bytes: number
+}
+
+interface WebhooksOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  audit: AuditTrail
+  queue: WebhookQueue
+  addresses: Addresses
+  now: () => number
+  log: Pick<Log, 'warn'>
+}
+
+/** The endpoints of projects: make, list, rotate, enable, replay, remove. */
+export class Webhooks {
+  readonly #options: WebhooksOptions
+
+  constructor(options: WebhooksOptions) {
+    this.#options = options
+  }
+
+  /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */
+  async create(projectId: number, input: NewWebhook, by?: By): Promise<CreatedWebhook> {
+    const { url, events = webhookEvents, createdBy = null } = input
+    const { read, write, audit, addresses, now } = this.#options
+    const problem = await addresses.problemOf(url)
+    const problems: FieldError[] = problem === null ? [] : [{ field: 'url', message: problem }]
+    problems.push(...eventProblems(events))
+    const [{ n = 0 } = {}] = await read
+      .select({ n: sql<number>`count(*)` })
+      .from(webhooks)
+      .where(eq(webhooks.projectId, projectId))
+    if (n >= webhooksMax)
+      problems.push({
+        field: 'url',
+        message: `cannot be added: a project has at most ${webhooksMax} webhooks`,
+      })
+    if (problems.length > 0) throw invalidRequest(problems)
+    const taken = webhookEvents.filter((event) => events.includes(event))
+    const row = { id: newId('wh'), projectId, url, events: taken, secret: newSecret() }
+    const target = labelOf(row)
+    await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        write.insert(webhooks).values({ ...row, createdAt: now(), createdBy }),
+        write.run(audit.entry({ by, projectId, action: 'webhook_created', target })),
+      ]),
+    )
+    return { id: row.id, url, events: taken, secret: row.secret }
+  }
+
+  async list(projectId: number): Promise<WebhookRecord[]> {
+    const pending = sql<number>`(select count(*) from ${webhookQueue} where webhook_id = webhooks.id and not is_sent)`
+    const rows = await this.#options.read
+      .select({ row: webhooks, pending })
+      .from(webhooks)
+      .where(eq(webhooks.projectId, projectId))
+      .orderBy(asc(webhooks.createdAt), asc(webhooks.id))
+    return rows.map(({ row, pending }) => toRecord(row, pending, this.#options.now()))
+  }
+
+  /** The newest tries, newest first. @throws not_found */
+  async tries(projectId: number, id: string): Promise<WebhookTry[]> {
+    await this.#find(projectId, id)
+    const rows = await this.#options.read
+      .select()
+      .from(webhookTries)
+      .where(eq(webhookTries.webhookId, id))
+      .orderBy(sql`id desc`)
+      .limit(triesShownMax)
+    return rows.map(({ id: _, webhookId: __, at, ...row }) => ({ ...row, at: new Date(at).toISOString() }))
+  }
+
+  /** A new secret, shown this once. The one before signs, too, for a day. @throws not_found, forbidden */
+  async rotate(projectId: number, id: string, by?: By): Promise<{ id: string; secret: string }> {
+    const secret = newSecret()
+    const previousSecretUntil = this.#options.now() + rotationMs
+    const changes = sql`previous_secret = secret, previous_secret_until = ${previousSecretUntil}, secret = ${secret}`
+    await this.#change(projectId, id, { changes, action: 'webhook_secret_rotated', by })
+    return { id, secret }
+  }
+
+  /**
+   * Switches a webhook on that was switched off, and sends what it has missed.
+   * @throws not_found, forbidden
+   */
+  async enable(projectId: number, id: string, by?: By): Promise<{ id: string; queued: number }> {
+    const { missedAfter } = await this.#find(projectId, id)
+    const changes = sql`disabled_at = null, disabled_reason = null, missed_after = null, failures = 0, failing_since = null`
+    await this.#change(projectId, id, { changes, action: 'webhook_enabled', by })
+    return { id, queued: missedAfter === null ? 0 : await this.#queueAgain(projectId, id, missedAfter) }
+  }
+
+  /**
+   * Sends every record that has changed after `after` once more, as it is now, with new ids.
+   * @throws not_found; invalid_request for one that is switched off; forbidden
+   */
+  async replay(
+    projectId: number,
+    id: string,
+    after: number,
+    by?: By,
+  ): Promise<{ id: string; queued: number }> {
+    const { disabledAt } = await this.#find(projectId, id)
+    if (disabledAt !== null)
+      throw invalidRequest([
+        { field: 'id', message: 'is switched off: enabling it sends what it has missed' },
+      ])
+    if (!Number.isSafeInteger(after) || after < 0)
+      throw invalidRequest([{ field: 'after', message: 'must be a whole number, the seq of a change' }])
+    await this.#change(projectId, id, { changes: sql`id = id`, action: 'webhook_replayed', by })
+    return { id, queued: await this.#queueAgain(projectId, id, after) }
+  }
+
+  /** @throws not_found, forbidden */
+  async remove(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
+    const { write, queue, now } = this.#options
+    const changes = sql`disabled_at = ${now()}, disabled_reason = 'It is being removed.'`
+    await this.#change(projectId, id, { changes, action: 'webhook_removed', by })
+    await queue.clear(id, 'webhook_queue')
+    await queue.clear(id, 'webhook_tries')
+    await write.delete(webhooks).where(eq(webhooks.id, id))
+    return { id, removed: true }
+  }
+
+  /** Switches off an endpoint whose tries have all failed for too long. What it misses is known by its number. */
+  async switchOff({ id, projectId, url }: Endpoint, reason: string): Promise<void> {
+    const { write, audit, queue, now, log } = this.#options
+    const [off] = await write.batch([
+      write.all(sql`
+        update ${webhooks} set disabled_at = ${now()}, disabled_reason = ${reason}, missed_after = coalesce(
+          (select min(seq) - 1 from ${webhookQueue} where webhook_id = ${id} and not is_sent),
+          (select change_seq from ${projects} where id = ${projectId}))
+        where id = ${id} and disabled_at is null and failing_since <= ${now() - failingMsMax} returning id`),
+      write.run(audit.entry({ projectId, action: 'webhook_switched_off', target: labelOf({ id, url }) })),
+    ])
+    if (off.length === 0) return
+    log.warn({ webhook: id, reason }, 'A webhook was switched off')
+    await queue.clear(id, 'webhook_queue')
+  }
+
+  /**
+   * The statement that queues `erasure.done` for the endpoints that take it: part of the batch that marks an erasure
+   * as done.
+   */
+  erasureDone(projectId: number, { id, calls }: { id: string; calls: number }): SQL {
+    return sql`
+      insert into ${webhookQueue} (webhook_id, kind, record, ref, event, seq, at, due_at)
+      select webhooks.id, 'erasure', ${calls}, ${id}, 'erasure.done', change_seq, ${this.#options.now()}, 0
+      from ${webhooks} cross join ${projects} on projects.id = project_id
+      where project_id = ${projectId} and disabled_at is null and instr(events, '"erasure.done"') > 0`
+  }
+
+  /** The project that a webhook belongs to. @throws not_found */
+  async projectOf(id: string): Promise<number> {
+    const [row] = await this.#options.read
+      .select({ projectId: webhooks.projectId })
+      .from(webhooks)
+      .where(eq(webhooks.id, id))
+    if (!row) throw notFound()
+    return row.projectId
+  }
+
+  async #queueAgain(projectId: number, id: string, after: number): Promise<number> {
+    const { read, write } = this.#options
+    return await queueChanges({ read, write, projectId, webhookId: id, after })
+  }
+
+  async #find(projectId: number, id: string) {
+    const [row] = await this.#options.read
+      .select()
+      .from(webhooks)
+      .where(and(eq(webhooks.id, id), eq(webhooks.projectId, projectId)))
+    if (!row) throw notFound()
+    return row
+  }
+
+  async #change(projectId: number, id: string, { changes, action, by }: WebhookChange): Promise<void> {
+    const { write, audit } = this.#options
+    const target = labelOf(await this.#find(projectId, id))
+    await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        write.run(sql`update ${webhooks} set ${changes} where id = ${id} and project_id = ${projectId}`),
+        write.run(audit.entry({ by, projectId, action, target })),
+      ]),
+    )
+  }
+}
+
+interface WebhookChange {
+  changes: SQL
+  action: 'webhook_secret_rotated' | 'webhook_enabled' | 'webhook_replayed' | 'webhook_removed'
+  by: By | undefined
+}
+
+function eventProblems(events: readonly string[]): FieldError[] {
+  const known: readonly string[] = webhookEvents
+  const unknown = events.flatMap((event, at) =>
+    known.includes(event)
+      ? []
+      : [
+          {
+            field: `events.${at}`,
+            message: `is ${JSON.stringify(event.slice(0, 60))}; known are ${known.join(', ')}`,
+          },
+        ],
+  )
+  return events.length === 0 ? [{ field: 'events', message: 'must name at least one event' }] : unknown
+}
+
+/** A webhook as the audit trail names it: the rest of its URL may hold a secret. */
+function labelOf({ id, url }: { id: string; url: string }): string {
+  return `${new URL(url).host} (${id})`
+}
+
+function toRecord(row: typeof webhooks.$inferSelect, pending: number, now: number): WebhookRecord {
+  const { id, url, failures, disabledReason, createdBy, previousSecretUntil } = row
+  const isRotating = previousSecretUntil !== null && previousSecretUntil > now
+  return {
+    ...{ id, url, events: row.events as WebhookEvent[], enabled: row.disabledAt === null, pending, failures },
+    lastSuccessAt: toIso(row.lastSuccessAt),
+    failingSince: toIso(row.failingSince),
+    disabledAt: toIso(row.disabledAt),
+    disabledReason,
+    previousSecretUntil: toIso(isRotating ? previousSecretUntil : null),
+    createdAt: new Date(row.createdAt).toISOString(),
+    createdBy,
+  }
+}
+
+function toIso(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
+}
+
+function notFound(): AppError {
+  return new AppError('not_found', 'Not found', { detail: 'There is no such webhook.' })
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { livekitSession, pipecatSession, requestOf } from './spans.ts'
+
+const minute = 60_000
+let now = Date.parse('2026-01-01T00:00:00Z')
+let service: TestService
+let project: TestProject
+beforeAll(async () => {
+  service = await startService({ now: () => now })
+  project = await service.mintProject()
+})
+afterAll(() => service.stop())
+
+/** The first turns of a session that was killed, and its id. */
+async function begin(of = project): Promise<string> {
+  const traceId = randomBytes(16).toString('hex')
+  await send(requestOf(livekitSession.slice(0, 4), traceId), of)
+  return traceId
+}
+
+async function send(request: object, of = project): Promise<void> {
+  expect((await of.send('POST', '/ingest/otlp/v1/traces', request)).status).toBe(200)
+}
+
+async function callOf(id: string, of = project) {
+  return await (await of.fetch(`/v1/calls/${id}`)).json()
+}
+
+async function sessionsOf({ projectId }: TestProject): Promise<number> {
+  const [row] = await service.services.database.read.all<{ n: number }>(
+    sql`select count(*) as n from call_sessions where project_id = ${projectId}`,
+  )
+  return row?.n ?? -1
+}
+
+test('a session that says nothing for 30 minutes is completed, with what it has said', async () => {
+  const id = await begin()
+  now += 30 * minute - 1
+  await service.services.callSessions.finish()
+  expect((await callOf(id)).status).toBe('live')
+  now += 1
+  await service.services.callSessions.finish()
+  expect(await callOf(id)).toMatchObject({
+    ...{ status: 'completed', duration: 4.5, endedReason: null, isEngaged: true },
+    createdAt: '2023-11-14T22:13:20.000Z',
+    transcript: [{ role: 'assistant' }, { role: 'user' }],
+  })
+})
+
+test('what comes within these minutes starts them anew', async () => {
+  const id = await begin()
+  now += 20 * minute
+  await send(requestOf(livekitSession.slice(4, 11), id))
+  now += 20 * minute
+  await service.services.callSessions.finish()
+  expect((await callOf(id)).status).toBe('live')
+})
+
+test('what comes later still adds its turns and its end', async () => {
+  const id = await begin()
+  now += 31 * minute
+  await service.services.callSessions.finish()
+  await send(requestOf(livekitSession.slice(4, 13), id))
+  expect(await callOf(id)).toMatchObject({ status: 'completed', duration: 9, transcript: { length: 6 } })
+  await send(requestOf(livekitSession.slice(13), id))
+  expect(await callOf(id)).toMatchObject({ duration: 62.5, endedReason: 'participant_disconnected' })
+})
+
+test('a session that has said its end is left as it is', async () => {
+  const id = await begin()
+  await send(requestOf(livekitSession.slice(4), id))
+  const before = await callOf(id)
+  now += 31 * minute
+  await service.services.callSessions.finish()
+  expect(await callOf(id)).toEqual(before)
+  const due = await service.services.database.read.all(
+    sql`select 1 from call_sessions where trace_id = ${id} and due_at is not null`,
+  )
+  expect(due).toEqual([])
+})
+
+test('what never became a call is not kept', async () => {
+  const of = await service.mintProject()
+  await send(requestOf(pipecatSession.slice(0, 1), randomBytes(16).toString('hex')), of)
+  expect(await sessionsOf(of)).toBe(1)
+  now += 31 * minute
+  await service.services.callSessions.finish()
+  expect(await sessionsOf(of)).toBe(0)
+  expect((await (await of.fetch('/v1/calls')).json()).data).toEqual([])
+})
+
+test('a restart forgets no session', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+  let time = now
+  const first = await startService({ dataDir, now: () => time })
+  const of = await first.mintProject()
+  const id = await begin(of)
+  await first.stop()
+  time += 31 * minute
+  const second = await startService({ dataDir, now: () => time })
+  await second.services.callSessions.finish()
+  const answer = await fetch(`${second.url}/v1/calls/${id}`, {
+    headers: { authorization: `Bearer ${of.key}` },
+  })
+  expect(await answer.json()).toMatchObject({ status: 'completed', duration: 4.5 })
+  await second.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
