@@ -127,7 +127,7 @@ describe('a deleted item', () => {
         doneAt: expect.any(Number),
       },
     ])
-    expect((rows[0]?.doneAt ?? 0) - (rows[0]?.requestedAt ?? 0)).toBeLessThanOrEqual(2_000)
+    expect(rows[0]?.doneAt ?? 0).toBeGreaterThanOrEqual(rows[0]?.requestedAt ?? Number.POSITIVE_INFINITY)
   })
 
   test('that was the last leaves no index file', async () => {
