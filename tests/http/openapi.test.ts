@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
       expect(tags).toContain(operation.tags?.[0] ?? 'none')
       const scheme = operation.path.startsWith('/v1')
         ? [{ apiKey: [] }]
-        : operation.path.startsWith('/ingest/calls')
+        : operation.path.startsWith('/ingest') && operation.path !== '/ingest/from/{id}'
           ? [{ ingestKey: [] }]
           : operation.path.startsWith('/integrations/vapi')
             ? [{ apiKey: [] }, { vapiSecret: [] }]
@@ -186,7 +186,7 @@ describe('the OpenAPI document', () => {
     for (const [path, item] of Object.entries(document.paths ?? {}))
       expect([path, JSON.stringify(item).includes('"properties"')]).toEqual([
         path,
-        /^\/(integrations|ingest\/otlp|health|ready)/.test(path),
+        /^\/(integrations|ingest\/(otlp|from)|health|ready)/.test(path),
       ])
     expect(JSON.stringify(schemas)).not.toMatch(/"(nullable|x-message|x-documented)"/)
   })
