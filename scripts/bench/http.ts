@@ -1,5 +1,6 @@
 import { benchAppend } from './append.ts'
 import { benchById } from './by-id.ts'
+import { benchChanging } from './changing.ts'
 import { benchConsole } from './console.ts'
 import { benchDeleting } from './deleting.ts'
 import { benchFind } from './find.ts'
@@ -26,6 +27,7 @@ await runSuite({
     { name: 'search', run: benchSearch },
     { name: 'indexing', run: benchIndexing },
     { name: 'deleting', run: benchDeleting },
+    { name: 'changing', run: benchChanging },
     { name: 'console', run: benchConsole },
     { name: 'writing', run: benchWriting },
     { name: 'append', run: benchAppend },

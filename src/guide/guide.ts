@@ -10,6 +10,7 @@ export const guidePages = [
   'opentelemetry',
   'files',
   'finding',
+  'knowledge',
   'changes',
   'clients',
   'webhooks',

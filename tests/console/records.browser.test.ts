@@ -103,11 +103,37 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await page.locator('a[href*="/calls/own-10"]').first().waitFor()
     await page.locator('a[href*="/calls/own-11"]').first().waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Clear Duration' }).click()
-    await page.getByRole('button', { name: 'Agent' }).click()
-    await page.getByLabel('Id of the agent').fill('nobody')
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/agentId=nobody/)
-    await page.locator('a[href*="/calls/own-10"]').first().waitFor({ state: 'detached' })
+  })
+
+  test('an item is edited: what changes is previewed, and the draft outlives the page', async () => {
+    const filler = 'We answer the telephone every day and write down what the caller wants. '.repeat(5)
+    const textOf = (hours: string) => `## Hours\n\n${hours} ${filler}\n\n## Returns\n\nAlways. ${filler}`
+    await project.send('PUT', '/v1/knowledge/desk', { name: 'Desk', text: textOf('Nine to five.') })
+    const page = await openTab('knowledge/desk?tab=edit')
+    const text = page.getByRole('textbox', { name: /^Text/ })
+    expect(await page.getByRole('button', { name: 'Save' }).isEnabled()).toBe(false)
+    await text.fill(textOf('Ten to six.'))
+    await page.getByText('1 changed · 0 added · 1 kept · 0 removed').waitFor()
+    await page.reload()
+    expect(await text.inputValue()).toBe(textOf('Ten to six.'))
+
+    await project.send('PATCH', '/v1/knowledge/desk', { description: 'Changed elsewhere' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The item has changed since you began.').waitFor()
+    expect(await text.inputValue()).toBe(textOf('Ten to six.'))
+    await page.getByRole('button', { name: 'replace it with yours' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved “Desk”').waitFor()
+    expect((await (await project.fetch('/v1/knowledge/desk')).json()).text).toBe(textOf('Ten to six.'))
+
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    await text.fill('Nothing.')
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+    expect(await text.inputValue()).toBe(textOf('Ten to six.'))
+    await page.reload()
+    expect(await text.inputValue()).toBe(textOf('Ten to six.'))
+    expect(await page.getByRole('button', { name: 'Save' }).isEnabled()).toBe(false)
+    await project.fetch('/v1/knowledge/desk', { method: 'DELETE' })
   })
 
   test('a Markdown file is dropped, previewed, saved, and found in the playground', async () => {

@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
-import { callSessions, erasures, projects } from '../../db/schema.ts'
+import { callSessions, calls, erasures, projects } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { Background } from '../../threads/background.ts'
@@ -32,6 +33,7 @@ interface Input {
 
 interface SessionsOptions {
   read: ReadDatabase
+  write: WriteDatabase
   store: StoreOf
   recordHash: RecordHash
   /** Writes what is known of calls, in one transaction. A call that cannot be written gets an error as its result. */
@@ -124,17 +126,19 @@ export class CallSessions {
         on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
   }
 
-  /** First the facts, so that after a crash in between the next request or the end of the session makes the call. */
+  /** At once, so that both are written by one commit. If one of them fails, the request is to be repeated. */
   async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
-    const { callBytesMax } = this.#options.config
-    const isTooLarge = ({ facts }: Session) => Buffer.byteLength(JSON.stringify(facts)) > callBytesMax
+    const { config, ingest } = this.#options
+    const isTooLarge = ({ facts }: Session) => Buffer.byteLength(JSON.stringify(facts)) > config.callBytesMax
     const rejected = new Set(sessions.filter(isTooLarge))
     const kept = sessions.filter((session) => !rejected.has(session))
     for (const session of kept) session.update = updateOf(session)
-    await this.#keep(projectId, kept)
     const told = kept.filter(({ update }) => update !== null)
-    const results = await this.#options.ingest.putAll(projectId, told.flatMap(toInput))
-    let errorMessage = `A session has at most ${callBytesMax} bytes (CALL_MAX_BYTES).`
+    const [results] = await Promise.all([
+      ingest.putAll(projectId, told.flatMap(toInput)),
+      this.#keep(projectId, kept),
+    ])
+    let errorMessage = `A session has at most ${config.callBytesMax} bytes (CALL_MAX_BYTES).`
     for (const [position, session] of told.entries()) {
       const result = results[position]
       if (!(result instanceof AppError) || result.code === 'call_was_deleted') continue
@@ -142,10 +146,6 @@ export class CallSessions {
       rejected.add(session)
       errorMessage = result.detail
     }
-    await this.#settle(
-      projectId,
-      told.filter(({ update }) => update?.change.status === 'completed'),
-    )
     const rejectedSpans = [...rejected].reduce((total, { spans }) => total + spans, 0)
     return { rejectedSpans, errorMessage: rejectedSpans > 0 ? errorMessage : '' }
   }
@@ -176,22 +176,19 @@ export class CallSessions {
     ])
   }
 
-  /** These sessions are not waited for any more. */
-  async #settle(projectId: number, sessions: Session[]): Promise<void> {
-    if (sessions.length === 0) return
-    const traceIds = JSON.stringify(sessions.map(({ traceId }) => traceId))
-    await this.#options.store(projectId).write.run(sql`
-      update ${callSessions} set due_at = null
-      where project_id = ${projectId} and trace_id in (select value from json_each(${traceIds}))`)
-  }
-
   async #completeSilent(signal: AbortSignal): Promise<void> {
-    const { read, now } = this.#options
+    const { read, write, now } = this.#options
+    const isDue = sql`due_at <= ${now()}`
+    // Most have said themselves that they are over.
+    await write.run(sql`
+      update ${callSessions} set due_at = null where ${isDue} and exists (select 1 from ${calls}
+        where ${calls.projectId} = ${callSessions.projectId} and ${calls.id} = ${callSessions.callId}
+        and ${calls.status} = 'completed')`)
     for (;;) {
       signal.throwIfAborted()
       const due = await read.all<{ projectId: number; traceId: string }>(sql`
         select project_id as projectId, trace_id as traceId from ${callSessions}
-        where due_at <= ${now()} and project_id in (select id from ${projects} where deleted_at is null)
+        where ${isDue} and project_id in (select id from ${projects} where deleted_at is null)
         order by due_at limit ${sessionsPerSliceMax}`)
       for (const { projectId, traceId } of due) await this.#complete(projectId, traceId)
       if (due.length < sessionsPerSliceMax) return
@@ -199,26 +196,24 @@ export class CallSessions {
   }
 
   async #complete(projectId: number, traceId: string): Promise<void> {
+    const { now, ingest, store } = this.#options
     await this.#mutex.run(namesOf(projectId, [traceId]), async () => {
       const [row] = await this.#read(projectId, [traceId])
       // It has said something meanwhile.
-      if (!row || row.dueAt === null || row.dueAt > this.#options.now()) return
-      const { framework } = row
-      const nothing = { added: {}, spans: 0, facts: {}, isOver: true, update: null }
-      const session: Session = { traceId, framework, ...nothing }
-      continueFrom(session, row, this.#options.now())
+      if (!row || row.dueAt === null || row.dueAt > now()) return
+      const session = newSession(traceId, row.framework)
+      continueFrom(session, row, now())
       session.update = updateOf(session)
-      for (const result of await this.#options.ingest.putAll(projectId, toInput(session)))
+      for (const result of await ingest.putAll(projectId, toInput(session)))
         if (result instanceof AppError && result.status >= 500) throw result
-      await this.#forgetOrSettle(projectId, session)
+      const isThis = sql`project_id = ${projectId} and trace_id = ${traceId}`
+      // What belongs to no call could never be deleted with one.
+      await store(projectId).write.run(
+        session.update
+          ? sql`update ${callSessions} set due_at = null where ${isThis}`
+          : sql`delete from ${callSessions} where ${isThis}`,
+      )
     })
-  }
-
-  /** What belongs to no call could never be deleted with one. */
-  async #forgetOrSettle(projectId: number, session: Session): Promise<void> {
-    if (session.update) return await this.#settle(projectId, [session])
-    await this.#options.store(projectId).write.run(sql`
-      delete from ${callSessions} where project_id = ${projectId} and trace_id = ${session.traceId}`)
   }
 }
 
@@ -231,15 +226,17 @@ function sessionsIn(spans: readonly Span[]): Map<string, Session> {
     const [framework, { factsOf }] = found
     const facts = factsOf(span)
     if (Object.keys(facts).length === 0) continue
-    const session = sessions.get(span.traceId) ?? {
-      ...{ traceId: span.traceId, framework, added: {}, spans: 0, facts: {}, isOver: false, update: null },
-    }
+    const session = sessions.get(span.traceId) ?? newSession(span.traceId, framework)
     session.added = earliest(session.added, facts)
     session.facts = session.added
     session.spans++
     sessions.set(span.traceId, session)
   }
   return sessions
+}
+
+function newSession(traceId: string, framework: string): Session {
+  return { traceId, framework, added: {}, spans: 0, facts: {}, isOver: false, update: null }
 }
 
 function continueFrom(session: Session, { facts, dueAt }: Row, now: number): void {

@@ -72,6 +72,19 @@ test('what comes later still adds its turns and its end', async () => {
   expect(await callOf(id)).toMatchObject({ duration: 62.5, endedReason: 'participant_disconnected' })
 })
 
+test('a session that has said its end is left as it is', async () => {
+  const id = await begin()
+  await send(requestOf(livekitSession.slice(4), id))
+  const before = await callOf(id)
+  now += 31 * minute
+  await service.services.callSessions.finish()
+  expect(await callOf(id)).toEqual(before)
+  const due = await service.services.database.read.all(
+    sql`select 1 from call_sessions where trace_id = ${id} and due_at is not null`,
+  )
+  expect(due).toEqual([])
+})
+
 test('what never became a call is not kept', async () => {
   const of = await service.mintProject()
   await send(requestOf(pipecatSession.slice(0, 1), randomBytes(16).toString('hex')), of)
