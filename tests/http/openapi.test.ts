@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
       expect(tags).toContain(operation.tags?.[0] ?? 'none')
       const scheme = operation.path.startsWith('/v1')
         ? [{ apiKey: [] }]
-        : operation.path.startsWith('/ingest') && operation.path !== '/ingest/from/{id}'
+        : /^\/ingest\/(calls|otlp)/.test(operation.path)
           ? [{ ingestKey: [] }]
           : operation.path.startsWith('/integrations/vapi')
             ? [{ apiKey: [] }, { vapiSecret: [] }]
