@@ -63,7 +63,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await shot('failed')
     expect(await findings(page)).toEqual([])
     await page.getByRole('button', { name: 'Read again' }).click()
-    await page.getByText('1 can still not be').waitFor()
+    await page.getByText('None of them could be read').waitFor()
 
     await page.getByRole('link', { name: 'Calls from Dograh' }).click()
     await page.getByRole('button', { name: /Source.*Dograh/ }).waitFor()
@@ -110,6 +110,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
 
   async function shot(name: string): Promise<void> {
     const folder = process.env.SHOTS
-    if (folder) await tab.page.screenshot({ path: `${folder}/${name}.png` })
+    if (folder) await tab.page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
   }
 })

@@ -21,10 +21,7 @@ export function SourceFailures({ source, project }: { source: SourceRecord; proj
     mutationFn: () => unwrap(api.projects({ project }).sources({ id })['read-again'].post({})),
     onSuccess: async ({ read, failed }) => {
       notifications.show({
-        message:
-          failed === 0
-            ? `All ${read} events have been read.`
-            : `${read} events have been read; ${failed} can still not be. Update Callbook, then try again.`,
+        message: sentenceOf(read, failed),
       })
       await queryClient.invalidateQueries({ queryKey: sourceQuery(project, id).queryKey })
     },
@@ -61,6 +58,12 @@ export function SourceFailures({ source, project }: { source: SourceRecord; proj
       </div>
     </Panel>
   )
+}
+
+function sentenceOf(read: number, failed: number): string {
+  if (failed === 0) return read === 1 ? 'The event has been read.' : `All ${read} events have been read.`
+  const some = read === 0 ? 'None of them' : `${read} of ${read + failed} events`
+  return `${some} could be read. Update Callbook, then try again.`
 }
 
 const columns: Column<FailureRecord>[] = [
