@@ -68,6 +68,8 @@ const levels: Record<string, Level> = {
   'POST /projects/:project/knowledge/read': 'members',
   'POST /projects/:project/knowledge/search': 'members',
   'GET /projects/:project/knowledge/:id': 'members',
+  'PUT /projects/:project/knowledge/:id': 'members',
+  'POST /projects/:project/knowledge/:id/preview': 'members',
   'GET /projects/:project/knowledge/:id/chunks': 'members',
   'DELETE /projects/:project/knowledge/:id': 'members',
 }
