@@ -5,7 +5,10 @@ import { isHmac } from './signature.ts'
 
 // https://docs.bland.ai/tutorials/post-call-webhooks, https://docs.bland.ai/tutorials/webhook-signing
 
-const roles: Record<string, 'user' | 'assistant'> = { user: 'user', assistant: 'assistant' }
+const roles = new Map<string | undefined, 'user' | 'assistant'>([
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+])
 const unanswered = new Set(['voicemail', 'no-answer'])
 
 export const bland: Platform = {
@@ -13,7 +16,8 @@ export const bland: Platform = {
   isGenuine({ headers, body }, secret) {
     const signature = headers.get('x-webhook-signature')
     // Bland's own sample signs the body as parsed and written again.
-    return [body, rewritten(body)].some((part) => isHmac({ key: secret, parts: [part], signature }))
+    const isOf = (signed: Uint8Array | string) => isHmac({ key: secret, parts: [signed], signature })
+    return isOf(body) || isOf(rewritten(body))
   },
 
   read(event) {
@@ -98,7 +102,7 @@ function readConversation(event: Fields, startedAt: number | undefined): Convers
     .map((entry) => ({ entry, at: entry.time('created_at') ?? 0, id: entry.number('id') ?? 0 }))
     .sort((a, b) => a.at - b.at || a.id - b.id)
   for (const { entry, at } of entries) {
-    const role = roles[entry.text('user') ?? '']
+    const role = roles.get(entry.text('user'))
     const atSeconds = startedAt === undefined || at === 0 ? undefined : (at - startedAt) / 1_000
     if (role) conversation.say(role, entry.text('text'), atSeconds)
   }

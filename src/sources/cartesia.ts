@@ -12,11 +12,11 @@ const statuses: Record<string, 'live' | 'completed'> = {
   call_failed: 'completed',
   post_call_analysis: 'completed',
 }
-const roles: Record<string, 'user' | 'assistant'> = {
-  user: 'user',
-  assistant: 'assistant',
-  agent: 'assistant',
-}
+const roles = new Map<string | undefined, 'user' | 'assistant'>([
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+  ['agent', 'assistant'],
+])
 
 /** Single turns come without their place, so only the whole transcript of the end is taken. */
 export const cartesia: Platform = {
@@ -53,7 +53,7 @@ export const cartesia: Platform = {
 function readConversation(turns: Fields[]): Conversation {
   const conversation = new Conversation()
   for (const turn of turns) {
-    const role = roles[turn.text('role') ?? '']
+    const role = roles.get(turn.text('role'))
     if (role) conversation.say(role, turn.text('text'))
   }
   return conversation

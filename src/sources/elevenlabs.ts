@@ -9,7 +9,10 @@ import { isHmac, isRecent, readDigits } from './signature.ts'
 const window = { pastMs: 3_600_000, futureMs: 300_000 }
 const signatureForm = /^t=(\d+),v0=([0-9a-f]+)$/i
 const machines = new Set(['voicemail', 'busy', 'no_answer', 'failed'])
-const roles: Record<string, 'user' | 'assistant'> = { user: 'user', agent: 'assistant' }
+const roles = new Map<string | undefined, 'user' | 'assistant'>([
+  ['user', 'user'],
+  ['agent', 'assistant'],
+])
 
 export const elevenlabs: Platform = {
   isGenuine({ headers, body, now }, secret) {
@@ -94,7 +97,7 @@ function readNumbers(data: Fields, phone: Fields) {
 function readConversation(turns: Fields[]): Conversation {
   const conversation = new Conversation()
   for (const turn of turns) {
-    const role = roles[turn.text('role') ?? '']
+    const role = roles.get(turn.text('role'))
     const atSeconds = turn.number('time_in_call_secs')
     const isBackchannel = turn.own('ignored_as_backchannel') === true
     if (role && !isBackchannel) conversation.say(role, textOf(turn), atSeconds)

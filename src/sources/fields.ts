@@ -3,6 +3,8 @@ export const instantMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 /** Numbers below are seconds since 1970: as milliseconds they would be before 1973. */
 const secondsMax = 1e11
 const urlCharsMax = 4_096
+/** Entries of one list and members of one object that are read: far more than a call has. */
+const entriesMax = 20_000
 const noNumbers = new Set(['anonymous', 'unknown', 'restricted', 'unavailable'])
 
 /** A field of an event that is not as expected. */
@@ -47,21 +49,21 @@ export class Fields {
 
   /** @param reading records what is read; null where nobody asks */
   static of(body: unknown, reading: Reading | null = null): Fields {
-    return Fields.#from(body, 'body', reading, reading?.kept ?? {})
+    return Fields.#from(body, 'body', reading, reading?.kept ?? noMembers())
   }
 
   static #from(value: unknown, path: string, reading: Reading | null, kept: Record<string, unknown>): Fields {
     if (isEmpty(value)) return new Fields({}, path, reading, kept)
     if (!isObject(value)) {
-      fail(reading, new FieldFault(path, 'must be an object'))
+      fail(reading, path, 'must be an object')
       return new Fields({}, path, reading, kept)
     }
     return new Fields(value, path === 'body' ? '' : path, reading, kept)
   }
 
-  /** The names of its members. */
+  /** The names of its members, up to a limit. */
   get names(): string[] {
-    return Object.keys(this.#value)
+    return Object.keys(this.#value).slice(0, entriesMax)
   }
 
   has(name: string): boolean {
@@ -77,7 +79,7 @@ export class Fields {
     return Fields.#from(value, this.#fieldOf(name), this.#reading, kept)
   }
 
-  /** Empty where there is none. */
+  /** Empty where there is none; cut at a limit. */
   list(name: string): Fields[] {
     const value = this.#take(name)
     if (isEmpty(value)) return []
@@ -85,11 +87,13 @@ export class Fields {
       this.#fail(name, 'must be an array')
       return []
     }
-    const entries: unknown[] = value.map(shapeOf)
+    const read: unknown[] = value.slice(0, entriesMax)
+    const entries = read.map(shapeOf)
     if (this.#reading) this.#kept[name] = entries
-    return value.map((entry, at) => {
+    return read.map((entry, at) => {
       const kept = entries[at]
-      return Fields.#from(entry, `${this.#fieldOf(name)}.${at}`, this.#reading, isObject(kept) ? kept : {})
+      const path = `${this.#fieldOf(name)}.${at}`
+      return Fields.#from(entry, path, this.#reading, isObject(kept) ? kept : noMembers())
     })
   }
 
@@ -171,14 +175,14 @@ export class Fields {
   /** Where the members that are read of an object are kept: in one place, however often it is read. */
   #keepPart(name: string, value: unknown): Record<string, unknown> {
     const known = this.#kept[name]
-    if (!this.#reading || (isObject(value) && isObject(known))) return isObject(known) ? known : {}
-    const part = isObject(value) ? {} : shapeOf(value)
+    if (!this.#reading || (isObject(value) && isObject(known))) return isObject(known) ? known : noMembers()
+    const part = shapeOf(value)
     if (!isEmpty(value)) this.#kept[name] = part
-    return isObject(part) ? part : {}
+    return isObject(part) ? part : noMembers()
   }
 
   #fail(name: string, message: string): undefined {
-    fail(this.#reading, new FieldFault(this.#fieldOf(name), message))
+    fail(this.#reading, this.#fieldOf(name), message)
   }
 
   #fieldOf(name: string): string {
@@ -187,14 +191,19 @@ export class Fields {
 }
 
 /** @throws the fault, unless the reading is recorded */
-function fail(reading: Reading | null, fault: FieldFault): void {
-  if (!reading) throw fault
-  reading.fault ??= fault
+function fail(reading: Reading | null, field: string, message: string): void {
+  if (!reading) throw new FieldFault(field, message)
+  reading.fault ??= new FieldFault(field, message)
+}
+
+/** Without a prototype: an event may name a member `__proto__`. */
+function noMembers(): Record<string, unknown> {
+  return Object.create(null)
 }
 
 /** A value without the members of an object or a list, which may hold anything: enough to be the same fault again. */
 function shapeOf(value: unknown): unknown {
-  return Array.isArray(value) ? [] : isObject(value) ? {} : value
+  return Array.isArray(value) ? [] : isObject(value) ? noMembers() : value
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

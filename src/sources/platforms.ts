@@ -64,7 +64,7 @@ export function keptOf(
   body: unknown,
   options: SourceOptions = {},
 ): { callId: string | null; event: Readonly<Record<string, unknown>> } {
-  const reading: Reading = { kept: {}, fault: null }
+  const reading: Reading = { kept: Object.create(null), fault: null }
   const update = platform.read(Fields.of(body, reading), options)
   return { callId: update?.id || null, event: reading.kept }
 }

@@ -15,7 +15,10 @@ const liveEvents = [
   'transfer_cancelled',
 ]
 const machines = new Set(['voicemail_reached', 'ivr_reached', 'dial_busy', 'dial_no_answer', 'dial_failed'])
-const roles: Record<string, 'user' | 'assistant'> = { user: 'user', agent: 'assistant' }
+const roles = new Map<string | undefined, 'user' | 'assistant'>([
+  ['user', 'user'],
+  ['agent', 'assistant'],
+])
 
 export const retell: Platform = {
   isGenuine({ headers, body, now }, secret) {
@@ -122,7 +125,7 @@ function readConversation(event: Fields): { conversation: Conversation; endSecon
   const conversation = new Conversation()
   let endSeconds: number | undefined
   for (const entry of entriesOf(event)) {
-    const role = roles[entry.text('role') ?? '']
+    const role = roles.get(entry.text('role'))
     const words = entry.list('words')
     if (role) conversation.say(role, entry.text('content'), words[0]?.number('start'))
     endSeconds = words.at(-1)?.number('end') ?? endSeconds

@@ -62,11 +62,13 @@ function callIdOf(body: Uint8Array): string | null {
 
 /** By name, or by the agent's id and then by name: an object with a `value` is a variable. */
 function readVariables(variables: Fields): Record<string, unknown> {
-  const found: Record<string, unknown> = {}
-  for (const name of variables.names) {
+  return Object.fromEntries(variableEntries(variables))
+}
+
+function variableEntries(variables: Fields): [string, unknown][] {
+  return variables.names.flatMap((name) => {
     const variable = variables.object(name)
-    if (!variable.names.includes('value')) Object.assign(found, readVariables(variable))
-    else if (variable.own('collected') === true) found[name] = variable.own('value') ?? null
-  }
-  return found
+    if (!variable.names.includes('value')) return variableEntries(variable)
+    return variable.own('collected') === true ? [[name, variable.own('value') ?? null]] : []
+  })
 }

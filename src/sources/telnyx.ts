@@ -6,7 +6,10 @@ import { isEd25519, isRecent, readDigits } from './signature.ts'
 // https://developers.telnyx.com/development/api-fundamentals/webhooks/receiving-webhooks
 
 const window = { pastMs: 300_000, futureMs: 300_000 }
-const directions: Record<string, 'inbound' | 'outbound'> = { incoming: 'inbound', outgoing: 'outbound' }
+const directions = new Map<string | undefined, 'inbound' | 'outbound'>([
+  ['incoming', 'inbound'],
+  ['outgoing', 'outbound'],
+])
 
 /**
  * Events carry no transcript. Each leg becomes a call, also one without an assistant: whether one follows is known only
@@ -59,7 +62,7 @@ const timeless = { occurredAt: undefined }
 const events: Record<string, Read> = {
   'call.initiated': (payload) => ({
     change: { status: 'live' },
-    details: { direction: directions[payload.text('direction') ?? ''] },
+    details: { direction: directions.get(payload.text('direction')) },
   }),
   'call.answered': () => ({ change: { status: 'live' } }),
   'call.conversation.created': () => ({ change: { status: 'live' } }),
@@ -99,13 +102,13 @@ function currencyOf(payload: Fields): string | undefined {
 }
 
 function readInsights(results: Fields[], summaryInsight: string | undefined): Known<CallFacts> {
-  const callAnalysis: Record<string, unknown> = {}
+  const found: [string, unknown][] = []
   let summary: string | undefined
   for (const insight of results) {
     const [id, result] = [insight.text('insight_id'), insight.own('result')]
     if (id === summaryInsight && typeof result === 'string') summary = result
-    else if (isObject(result)) Object.assign(callAnalysis, result)
-    else if (id !== undefined && result !== undefined) callAnalysis[id] = result
+    else if (isObject(result)) found.push(...Object.entries(result))
+    else if (id !== undefined && result !== undefined) found.push([id, result])
   }
-  return { summary, callAnalysis }
+  return { summary, callAnalysis: Object.fromEntries(found) }
 }

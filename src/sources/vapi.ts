@@ -17,7 +17,11 @@ import { bearerOf, decode, isHmac, isRecent, isSecret, readDigits } from './sign
 
 const window = { pastMs: 300_000, futureMs: 300_000 }
 const machines = new Set(['voicemail', 'customer-did-not-answer', 'customer-busy'])
-const roles: Record<string, 'user' | 'assistant'> = { user: 'user', bot: 'assistant', assistant: 'assistant' }
+const roles = new Map<string | undefined, 'user' | 'assistant'>([
+  ['user', 'user'],
+  ['bot', 'assistant'],
+  ['assistant', 'assistant'],
+])
 const speakers = { ai: 'assistant', user: 'user' } as const
 
 export const vapi: Platform = {
@@ -176,8 +180,8 @@ function readArtifact(artifact: Fields): Conversation {
 function readMessages(messages: Fields[]): Conversation {
   const conversation = new Conversation()
   for (const message of messages) {
-    const [name, atSeconds] = [message.text('role') ?? '', message.number('secondsFromStart')]
-    const role = roles[name]
+    const [name, atSeconds] = [message.text('role'), message.number('secondsFromStart')]
+    const role = roles.get(name)
     if (role) conversation.say(role, message.text('message'), atSeconds)
     if (name === 'tool_calls') {
       for (const call of message.list('toolCalls'))
@@ -191,7 +195,7 @@ function readMessages(messages: Fields[]): Conversation {
 function readOpenAi(messages: Fields[]): Conversation {
   const conversation = new Conversation()
   for (const message of messages) {
-    const role = roles[message.text('role') ?? '']
+    const role = roles.get(message.text('role'))
     // A message of parts or of tool calls has no text of its own.
     if (role && typeof message.own('content') === 'string') conversation.say(role, message.text('content'))
   }

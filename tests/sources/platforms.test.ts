@@ -4,7 +4,7 @@ import type { StoredCall } from '../../src/calls/call-head.ts'
 import { changeErrors, mergeCall } from '../../src/calls/merge.ts'
 import { CallChange } from '../../src/calls/schemas.ts'
 import type { SourceUpdate } from '../../src/sources/event.ts'
-import { platforms, readEvent } from '../../src/sources/platforms.ts'
+import { keptOf, platforms, readEvent } from '../../src/sources/platforms.ts'
 import { compileCheck } from '../../src/validation.ts'
 import { sessions } from './events.ts'
 
@@ -236,5 +236,67 @@ describe('what is documented of single platforms', () => {
       message: 'must be a string',
     })
     expect(readEvent(platforms.vapi, [])).toEqual({ field: 'body', message: 'must be an object' })
+  })
+
+  test.each([
+    [
+      'vapi',
+      `{"message":{"type":"end-of-call-report","call":{"id":"c1"},"endedReason":7,
+        "artifact":{"structuredOutputs":{"__proto__":{"name":"leaked","result":1}}}}}`,
+    ],
+    [
+      'elevenlabs',
+      `{"type":"post_call_transcription","data":{"conversation_id":"c1","agent_id":7,
+        "analysis":{"data_collection_results":{"__proto__":{"value":"leaked"}}}}}`,
+    ],
+    [
+      'synthflow',
+      `{"call":{"call_id":"c1","end_call_reason":7},
+        "collected_variables":{"__proto__":{"leaked":{"value":1,"collected":true}}}}`,
+    ],
+  ] as const)('%s: a member that is named __proto__ is kept like any other', (name, text) => {
+    const before = Object.getOwnPropertyNames(Object.prototype)
+    try {
+      const { callId, event } = keptOf(platforms[name], JSON.parse(text))
+      expect(callId).toBe('c1')
+      expect(JSON.stringify(event)).toContain('"__proto__":{')
+      expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before)
+    } finally {
+      for (const added of Object.getOwnPropertyNames(Object.prototype))
+        if (!before.includes(added)) Reflect.deleteProperty(Object.prototype, added)
+    }
+  })
+
+  test('values of an analysis that are named __proto__ are part of it', () => {
+    const variables = JSON.parse('{"__proto__":{"value":{"a":1},"collected":true}}')
+    const { change } = update('synthflow', { call: { call_id: 'c1' }, collected_variables: variables })
+    expect(JSON.stringify(change.callAnalysis)).toBe('{"__proto__":{"a":1}}')
+    const results = [{ insight_id: 'i1', result: JSON.parse('{"__proto__":{"a":1}}') }]
+    const payload = { call_leg_id: 'c1', results }
+    const data = { event_type: 'call.conversation_insights.generated', payload }
+    expect(JSON.stringify(update('telnyx', { data }).change.callAnalysis)).toBe('{"__proto__":{"a":1}}')
+  })
+
+  test.each(['constructor', '__proto__', 'toString'])('a speaker %s is nobody who is known', (role) => {
+    const turn = { role, message: 'x', content: 'x', text: 'x', user: role }
+    for (const event of [
+      { message: { type: 'end-of-call-report', call: { id: 'c1' }, artifact: { messages: [turn] } } },
+      { event: 'call_ended', call: { call_id: 'c1', transcript_object: [turn] } },
+      { type: 'post_call_transcription', data: { conversation_id: 'c1', transcript: [turn] } },
+      { call_id: 'c1', transcripts: [turn] },
+      { type: 'call_completed', call_id: 'c1', call: { transcript: [turn] } },
+    ]) {
+      for (const name of ['vapi', 'retell', 'elevenlabs', 'bland', 'cartesia'] as const) {
+        const read = readEvent(platforms[name], event)
+        if (read && 'id' in read) expect(read.change.transcript).toBeUndefined()
+      }
+    }
+  })
+
+  test('of a list no more entries are read than a call can have', () => {
+    const messages = new Array(30_000).fill(0)
+    const message = { type: 'end-of-call-report', call: { id: 'c1' }, artifact: { messages } }
+    const { event } = keptOf(platforms.vapi, { message })
+    expect(event).toMatchObject({ message: { artifact: { messages: { length: 20_000 } } } })
   })
 })
