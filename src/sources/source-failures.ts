@@ -53,22 +53,27 @@ export class SourceFailures {
 
   /** Keeps nothing of a call that was deleted. @param body null when it is no JSON */
   async add(source: OpenSource, fault: Fault, body: unknown): Promise<void> {
-    const { write, now, recordHash } = this.#options
+    const { write, now, recordHash, sources: all, erasure } = this.#options
     const { id, projectId } = source
     const { callId, event } = keptFrom(source, body)
     const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
     const [field, message] = [cut(fault.field), cut(fault.message)]
-    await write.batch([
+    const tooOld = sql`
+      select seq from ${sourceFailures} where source_id = ${id}
+      order by seq desc limit 1 offset ${failuresPerSourceMax}`
+    const [, , deleted] = await write.batch([
       write.run(sql`
         insert into ${sourceFailures} (project_id, source_id, at, call_id, field, message, event)
         select ${projectId}, ${id}, ${now()}, ${callId}, ${field}, ${message}, ${event}
         where exists (select 1 from ${sources} where id = ${id}) and not exists (
           select 1 from ${erasures} where project_id = ${projectId} and kind = 'call' and id_hash = ${hash})`),
-      write.run(sql`
-        delete from ${sourceFailures} where source_id = ${id} and seq <= (
-          select seq from ${sourceFailures} where source_id = ${id}
-          order by seq desc limit 1 offset ${failuresPerSourceMax})`),
+      write.run(all.erasing(projectId, id, sql`exists (${tooOld})`)),
+      write
+        .delete(sourceFailures)
+        .where(sql`source_id = ${id} and seq <= (${tooOld})`)
+        .returning({ seq: sourceFailures.seq }),
     ])
+    if (deleted.length > 0) erasure.schedule(projectId)
   }
 
   /** Newest first. @throws not_found */

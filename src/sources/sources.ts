@@ -231,14 +231,18 @@ export class Sources {
     }
   }
 
-  /** The statement that has the bytes erased of what the same batch deletes of a source. */
-  erasing(projectId: number, id: string): SQL {
+  /**
+   * The statement that has the bytes erased of what the same batch deletes of a source. A run that is under way must not
+   * take the later deletion for its own, so each has another number.
+   */
+  erasing(projectId: number, id: string, condition = sql`true`): SQL {
     const { recordHash, now } = this.#options
     return sql`
       insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
       select ${projectId}, 'source', ${recordHash(projectId, 'source', id)}, 0, change_seq, ${now()}
-      from ${projects} where id = ${projectId}
-      on conflict (project_id, kind, id_hash) do update set requested_at = excluded.requested_at, done_at = null`
+      from ${projects} where id = ${projectId} and ${condition}
+      on conflict (project_id, kind, id_hash) do update set change_seq = change_seq + 1,
+        requested_at = excluded.requested_at, done_at = null`
   }
 
   async #get(projectId: number, id: string, db: Pick<ReadDatabase, 'select'>): Promise<SourceRecord> {

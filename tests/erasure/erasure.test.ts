@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import type { OpenDatabase } from '../../src/db/open.ts'
 import { erasures } from '../../src/db/schema.ts'
 import { Erasure } from '../../src/erasure/erasure.ts'
+import { Sources } from '../../src/sources/sources.ts'
 import { openFreshDatabase } from '../support/database.ts'
 import { logTo } from '../support/part-log.ts'
 import { projectsOf } from '../support/projects.ts'
@@ -29,6 +31,25 @@ describe('an erasure', () => {
     expect(await doneAt(projectId)).toEqual([null])
 
     await erasureOf(database.emptyLog, failures).finish()
+    expect(await doneAt(projectId)).toEqual([expect.any(Number)])
+  })
+
+  test('does not take what was deleted of the same source meanwhile for its own', async () => {
+    const { projectId } = await projectsOf(database).create('source')
+    const sources = new Sources({
+      ...{ ...database, audit: { entry: () => sql`select 1` }, recordHash: () => 'hash', now: () => 1 },
+      erasure: { schedule: () => undefined },
+    })
+    const deleteSome = () => database.write.run(sources.erasing(projectId, 'src_1'))
+    await deleteSome()
+    const erasure = erasureOf(async (waitMs) => {
+      await deleteSome()
+      return await database.emptyLog(waitMs)
+    }, [])
+    await erasure.finish()
+    await erasure.close()
+    expect(await doneAt(projectId)).toEqual([null])
+    await erasureOf(database.emptyLog, []).finish()
     expect(await doneAt(projectId)).toEqual([expect.any(Number)])
   })
 })

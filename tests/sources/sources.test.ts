@@ -327,6 +327,18 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
     expect(await findTraces(service.dataDir, tracesOfWord(word))).toEqual([])
   })
 
+  test('of failures beyond the newest 200 happens as soon as they are', async () => {
+    const project = await service.mintProject()
+    const source = await addSource(service, project, 'synthflow')
+    const word = newWord()
+    await source.send({ call: { call_id: 'c1', transcript: `human: ${word}`, end_call_reason: 7 } })
+    for (let count = 0; count < 200; count++)
+      await source.send({ call: { call_id: `d${count}`, end_call_reason: 7 } })
+    expect(await service.services.sourceFailures.list(project.projectId, source.id)).toHaveLength(200)
+    await erased()
+    expect(await findTraces(service.dataDir, tracesOfWord(word))).toEqual([])
+  })
+
   test('of failures happens after a week', async () => {
     let now = Date.now()
     const clock = await startService({ now: () => now, env: { ERASE_WITHIN_MS: '500' } })
