@@ -257,7 +257,12 @@ function whereBroken(text: string): string {
   const onError = (_error: number, _offset: number, _length: number, line: number, column: number) => {
     at ||= `: it goes wrong at line ${line + 1}, column ${column + 1}`
   }
-  visit(text, { onError }, { disallowComments: true, allowTrailingComma: false })
+  try {
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false })
+  } catch (error) {
+    // It reads each level inside the one around it, and a body may have more levels than the stack has room for.
+    if (!(error instanceof RangeError)) throw error
+  }
   return at
 }
 

@@ -1,3 +1,5 @@
+import { AppError } from '../errors.ts'
+import { parseJson } from '../http/json-body.ts'
 import type { Platform } from './event.ts'
 import { agentOf, isoTime, positive, updateOf } from './facts.ts'
 import { isObject } from './fields.ts'
@@ -34,10 +36,11 @@ function analysisOf(value: unknown): Record<string, unknown> | undefined {
   if (isObject(value)) return value
   if (typeof value !== 'string') return undefined
   try {
-    const parsed: unknown = JSON.parse(value)
+    const parsed = parseJson(Buffer.from(value))
     return isObject(parsed) ? parsed : undefined
-  } catch {
+  } catch (error) {
     // Whatever else the user fills in stays out.
-    return undefined
+    if (error instanceof AppError) return undefined
+    throw error
   }
 }

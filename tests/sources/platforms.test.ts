@@ -293,6 +293,16 @@ describe('what is documented of single platforms', () => {
     }
   })
 
+  test.each([
+    ['U+0000', '{"a":"\\u0000"}'],
+    ['a lone surrogate', '{"a":"\\ud800"}'],
+    ['a number beyond the range', '{"a":1e999}'],
+    ['too many levels', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`],
+  ])('Dograh: an analysis with %s, which no body may have, stays out', (_, analysis) => {
+    const { change } = update('dograh', { id: 'r1', analysis, disposition: 'done' })
+    expect(change).toEqual({ status: 'completed', endedReason: 'done' })
+  })
+
   test('of a list no more entries are read than a call can have', () => {
     const messages = new Array(30_000).fill(0)
     const message = { type: 'end-of-call-report', call: { id: 'c1' }, artifact: { messages } }
