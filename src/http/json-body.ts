@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { visit } from 'jsonc-parser'
-import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import { AppError, invalidRequest } from '../errors.ts'
+import { findProblem, unfaithful } from '../validation.ts'
 import type { Admission } from './admission.ts'
 import type { RequestContexts } from './request-context.ts'
 
@@ -8,9 +9,6 @@ import type { RequestContexts } from './request-context.ts'
 const arrivalMs = 30_000
 const strangersArrivalMs = 5_000
 const bytesPerSecondMin = 32_768
-/** Levels of nesting a field's value may have. */
-const depthMax = 100
-const fieldCharsMax = 200
 /** Of longer bodies it is not said where they are malformed: another reading would keep others waiting. */
 const locatedCharsMax = 1_048_576
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -269,50 +267,6 @@ function whereBroken(text: string): string {
 function notUtf8(value: unknown): string | null {
   const isBroken = typeof value === 'string' && decode(Buffer.from(value, 'latin1')) === null
   return isBroken ? 'must be valid UTF-8' : null
-}
-
-function unfaithful(value: unknown, depth: number): string | null {
-  if (typeof value === 'string') {
-    if (value.includes('\0')) return 'must not hold U+0000'
-    return value.isWellFormed() ? null : 'must not hold a lone surrogate'
-  }
-  if (typeof value === 'number') return Number.isFinite(value) ? null : 'must be within the range of a double'
-  const isTooDeep = depth > depthMax && typeof value === 'object' && value !== null
-  return isTooDeep ? `must not nest deeper than ${depthMax} levels` : null
-}
-
-/** What is wrong with a value or a key, as a sentence without its subject; null when nothing is. */
-type Judge = (value: unknown, depth: number) => string | null
-
-function findProblem(root: unknown, judge: Judge): FieldError | null {
-  const path: (string | number)[] = []
-  const message = judgeAll(root, judge, path)
-  return message === null ? null : { field: fieldOf(path), message }
-}
-
-/**
- * Judges every value and every key up to the first that is wrong, and leaves that one's path in `path`. It allocates
- * nothing per value: the largest body holds ten million of them. Values nested too deep are not visited.
- */
-function judgeAll(value: unknown, judge: Judge, path: (string | number)[]): string | null {
-  const problem = judge(value, path.length)
-  if (problem !== null || typeof value !== 'object' || value === null || path.length > depthMax)
-    return problem
-  const keys = Array.isArray(value) ? null : Object.keys(value)
-  const children: unknown[] = Array.isArray(value) ? value : Object.values(value)
-  for (let index = 0; index < children.length; index++) {
-    const key = keys?.[index] ?? index
-    path.push(key)
-    const found = judge(key, 0) ?? judgeAll(children[index], judge, path)
-    if (found !== null) return found
-    path.pop()
-  }
-  return null
-}
-
-function fieldOf(path: (string | number)[]): string {
-  const field = path.join('.').slice(0, fieldCharsMax).toWellFormed().replaceAll('\0', '\uFFFD')
-  return field || 'body'
 }
 
 export function unsupportedMediaType(detail: string, headers: Record<string, string> = {}): AppError {

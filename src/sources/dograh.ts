@@ -1,5 +1,4 @@
-import { AppError } from '../errors.ts'
-import { parseJson } from '../http/json-body.ts'
+import { findProblem, unfaithful } from '../validation.ts'
 import type { Platform } from './event.ts'
 import { agentOf, isoTime, positive, updateOf } from './facts.ts'
 import { isObject } from './fields.ts'
@@ -36,11 +35,11 @@ function analysisOf(value: unknown): Record<string, unknown> | undefined {
   if (isObject(value)) return value
   if (typeof value !== 'string') return undefined
   try {
-    const parsed = parseJson(Buffer.from(value))
-    return isObject(parsed) ? parsed : undefined
-  } catch (error) {
+    const parsed: unknown = JSON.parse(value)
+    // The same as for a body: what is in a text within it has not been judged yet.
+    return isObject(parsed) && findProblem(parsed, unfaithful) === null ? parsed : undefined
+  } catch {
     // Whatever else the user fills in stays out.
-    if (error instanceof AppError) return undefined
-    throw error
+    return undefined
   }
 }
