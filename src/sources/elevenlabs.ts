@@ -42,7 +42,7 @@ function readCall(event: Fields, data: Fields): SourceUpdate {
       status: 'completed',
       duration: positive(metadata.number('call_duration_secs')),
       summary: analysis.text('transcript_summary'),
-      evaluation: evaluationOf(analysis.own('call_successful')),
+      evaluation: evaluationOf(analysis.plain('call_successful')),
       endedReason: metadata.text('termination_reason') ?? metadata.object('error').text('reason'),
       ...readNumbers(data, phone),
       isEngaged: conversation.hasUserTurn && !machines.has(phone.text('call_result') ?? ''),
@@ -99,7 +99,7 @@ function readConversation(turns: Fields[]): Conversation {
   for (const turn of turns) {
     const role = roles.get(turn.text('role'))
     const atSeconds = turn.number('time_in_call_secs')
-    const isBackchannel = turn.own('ignored_as_backchannel') === true
+    const isBackchannel = turn.plain('ignored_as_backchannel') === true
     if (role && !isBackchannel) conversation.say(role, textOf(turn), atSeconds)
     for (const call of turn.list('tool_calls'))
       conversation.use('tool_call', call.text('tool_name'), atSeconds)

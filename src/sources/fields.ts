@@ -150,6 +150,12 @@ export class Fields {
     return text
   }
 
+  /** A value that is of use only when it is neither an object nor a list. */
+  plain(name: string): unknown {
+    const value = this.#take(name)
+    return isEmpty(value) ? undefined : value
+  }
+
   /** A value of the project's own, never interpreted. */
   own(name: string): unknown {
     const value = this.#value[name]

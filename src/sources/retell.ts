@@ -38,7 +38,7 @@ export const retell: Platform = {
 
   /** Asked before the call begins: nothing about it is changed. */
   answer(event) {
-    return event.own('event') === 'call_inbound' ? { call_inbound: {} } : null
+    return event.plain('event') === 'call_inbound' ? { call_inbound: {} } : null
   },
 }
 
@@ -76,7 +76,7 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
       status: 'completed',
       duration: milliseconds === undefined ? secondsBetween(startedAt, endedAt) : milliseconds / 1_000,
       summary: analysis.text('call_summary'),
-      evaluation: evaluationOf(analysis.own('call_successful')),
+      evaluation: evaluationOf(analysis.plain('call_successful')),
       endedReason,
       isEngaged: isWhole ? conversation.hasUserTurn && !isMachine : undefined,
       callAnalysis: isObject(own) ? own : undefined,

@@ -69,6 +69,6 @@ function variableEntries(variables: Fields): [string, unknown][] {
   return variables.names.flatMap((name) => {
     const variable = variables.object(name)
     if (!variable.names.includes('value')) return variableEntries(variable)
-    return variable.own('collected') === true ? [[name, variable.own('value') ?? null]] : []
+    return variable.plain('collected') === true ? [[name, variable.own('value') ?? null]] : []
   })
 }

@@ -45,7 +45,7 @@ export const telnyx: Platform = {
 
   /** Asked before the conversation begins: no variable is set. */
   answer(event) {
-    const isQuestion = event.object('data').own('event_type') === 'assistant.initialization'
+    const isQuestion = event.object('data').plain('event_type') === 'assistant.initialization'
     return isQuestion ? { dynamic_variables: {} } : null
   },
 }

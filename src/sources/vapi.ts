@@ -119,7 +119,7 @@ function readReport(message: Fields): SourceUpdate {
       status: 'completed',
       duration: positive(message.number('durationSeconds')) ?? secondsBetween(startedAt, endedAt),
       summary: analysis.text('summary'),
-      evaluation: evaluationOf(analysis.own('successEvaluation')),
+      evaluation: evaluationOf(analysis.plain('successEvaluation')),
       endedReason,
       isEngaged: conversation.hasUserTurn && !machines.has(endedReason ?? ''),
       callAnalysis: readAnalysis(analysis, artifact),
@@ -197,7 +197,7 @@ function readOpenAi(messages: Fields[]): Conversation {
   for (const message of messages) {
     const role = roles.get(message.text('role'))
     // A message of parts or of tool calls has no text of its own.
-    if (role && typeof message.own('content') === 'string') conversation.say(role, message.text('content'))
+    if (role && typeof message.plain('content') === 'string') conversation.say(role, message.text('content'))
   }
   return conversation
 }

@@ -303,6 +303,17 @@ describe('what is documented of single platforms', () => {
     expect(change).toEqual({ status: 'completed', endedReason: 'done' })
   })
 
+  test('a part that is read for its text alone is kept without what an object in its place holds', () => {
+    const hidden = [{ type: 'image_url', image_url: 'https://files.example.com/never-keep-this?key=1' }]
+    const artifact = { messagesOpenAIFormatted: [{ role: 'user', content: hidden }] }
+    const analysis = { successEvaluation: hidden }
+    const call = { id: 'c1' }
+    const message = { type: 'end-of-call-report', call, artifact, analysis, endedReason: 7 }
+    const { callId, event } = keptOf(platforms.vapi, { message })
+    expect(callId).toBe('c1')
+    expect(JSON.stringify(event)).not.toContain('never-keep-this')
+  })
+
   test('of a list no more entries are read than a call can have', () => {
     const messages = new Array(30_000).fill(0)
     const message = { type: 'end-of-call-report', call: { id: 'c1' }, artifact: { messages } }
