@@ -24,7 +24,7 @@ const requestsMax = 8
 const charsMax = 1_048_576
 /** An endpoint that has failed this often in a row gets one request at a time, with a pause after each. */
 const failuresInRowMax = 3
-const pauseMs = 250
+const pauseMs = 1_000
 const timeoutMsDefault = 15_000
 
 interface SenderOptions {
