@@ -8,7 +8,7 @@ const passesMax = 4
 const gainMin = 0.0003
 
 /** The values to try of each weight. */
-export const weightValues: Partial<Record<keyof RankWeights, readonly number[]>> = {
+const weightValues: Partial<Record<keyof RankWeights, readonly number[]>> = {
   emphasis: [1, 1.25, 1.5, 1.75],
   saturation: [1.2, 1.5, 2, 3],
   length: [0.6, 0.75, 0.9],

@@ -16,7 +16,7 @@ const wholeEffort = {
   /** The same for a ranked query of a single term. */
   rankedAloneRowsMax: 4_000,
   /** Passages found by rare terms. All terms of the query then decide their order. */
-  passagesMax: 40,
+  passagesMax: 60,
   /** Passages found by common terms. They come in no order, so more are read to have the right ones among them. */
   filledPassagesMax: 80,
   /** Whether common terms are looked up although rare ones have found something. */

@@ -105,33 +105,31 @@ export function weighEvidence(
   const texts = meanWords(readings.map(({ text }) => text))
   const titles = meanWords(readings.map(({ title }) => title))
   const wholes = meanWords([...items.values()])
-  const bm25 = (frequencies: readonly number[]) => {
-    let score = 0
-    for (let index = 0; index < frequencies.length; index++) {
-      const frequency = frequencies[index] ?? 0
-      score += ((worths[index] ?? 0) * frequency) / (frequency + weights.saturation)
+  const { saturation, length } = weights
+  const saturated = (frequency: number) => (frequency * (saturation + 1)) / (frequency + saturation)
+  // Plain loops: this runs for every passage of every search.
+  const scoreOf = ({ itemSeq, text, title }: Reading) => {
+    const item = items.get(itemSeq) ?? text
+    const textNorm = lengthNorm(text, texts, length)
+    const titleNorm = lengthNorm(title, titles, length)
+    const itemNorm = lengthNorm(item, wholes, length)
+    let score = weights.proximity * proximityOf(text, neighbours, worths)
+    score += weights.window * densestWindow(text, title, worths)
+    for (let index = 0; index < worths.length; index++) {
+      const worth = worths[index] ?? 0
+      const inText = (text.counts[index] ?? 0) / textNorm
+      const inTitle = (title.counts[index] ?? 0) / titleNorm
+      const inItem = (item.counts[index] ?? 0) / itemNorm
+      // The sum saturates, so in it a name shared by many passages would hide what their texts say.
+      score += worth * (saturated(inText + weights.title * inTitle) + weights.title * saturated(inTitle))
+      score += worth * weights.item * saturated(inItem)
+      if (inText === 0 && inTitle === 0) score += worth * weights.likeness * (text.likeness[index] ?? 0)
+      else if ((text.cased & (1 << index)) !== 0) score += worth * weights.cased
     }
-    return score * (weights.saturation + 1)
+    return score
   }
   return readings
-    .map(({ label, itemSeq, text, title }) => {
-      const inTitle = frequenciesIn(title, titles, weights.length)
-      const frequencies = frequenciesIn(text, texts, weights.length).map(
-        (frequency, index) => frequency + weights.title * (inTitle[index] ?? 0),
-      )
-      let score = bm25(frequencies)
-      // The sum saturates, so in it a name shared by many passages would hide what their texts say.
-      score += weights.title * bm25(inTitle)
-      score += weights.item * bm25(frequenciesIn(items.get(itemSeq) ?? text, wholes, weights.length))
-      score += weights.proximity * proximityOf(text, neighbours, worths)
-      score += weights.window * densestWindow(text, title, worths)
-      for (const [index, worth] of worths.entries()) {
-        const isThere = (text.counts[index] ?? 0) > 0 || (title.counts[index] ?? 0) > 0
-        if (!isThere) score += worth * weights.likeness * (text.likeness[index] ?? 0)
-        else if ((text.cased & (1 << index)) !== 0) score += worth * weights.cased
-      }
-      return { label, score }
-    })
+    .map((reading) => ({ label: reading.label, score: scoreOf(reading) }))
     .sort((a, b) => b.score - a.score)
 }
 
@@ -139,12 +137,11 @@ export function weighEvidence(
 type WordCounts = Pick<Mentions, 'words' | 'counts'>
 
 /**
- * How often each term would occur in a text of the mean length: the part of BM25F (Robertson and Zaragoza, 2009) that
- * puts fields of different lengths together.
+ * What counts are divided by, so that they are those of a text of the mean length: the part of BM25F (Robertson and
+ * Zaragoza, 2009) that puts fields of different lengths together.
  */
-function frequenciesIn({ words, counts }: WordCounts, wordsMean: number, length: number): number[] {
-  const norm = 1 - length + (length * words) / Math.max(1, wordsMean)
-  return counts.map((count) => count / norm)
+function lengthNorm({ words }: WordCounts, wordsMean: number, length: number): number {
+  return 1 - length + (length * words) / Math.max(1, wordsMean)
 }
 
 /** BM25's inverse document frequency, in the variant that is never negative, with the assumed chunks. */
