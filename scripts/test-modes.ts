@@ -21,6 +21,7 @@ const tests = [
   'tests/knowledge/protocols',
   'tests/knowledge/search',
   'tests/services.test.ts',
+  'tests/sources',
 ]
 let hasFailed = false
 for (const mode of modes) {

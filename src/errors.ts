@@ -4,6 +4,7 @@ export const errorStatus = {
   invalid_api_key_format: 401,
   invalid_api_key: 401,
   api_key_expired: 401,
+  invalid_signature: 401,
   not_signed_in: 401,
   wrong_credentials: 401,
   ip_address_not_allowed: 403,

@@ -29,6 +29,7 @@ import { surfaces } from './http/surface.ts'
 import { fileBytesMax, tooManyFiles } from './knowledge/files/file-reader.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
+import { toolProtocol, toolRoutes } from './knowledge/protocols/tool-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
@@ -37,6 +38,7 @@ import { tooManyTexts } from './knowledge/text-threads.ts'
 import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
 import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
+import { sourceRoutes } from './sources/routes.ts'
 
 /** The routes that take a file, and the most that a form around one may have. */
 const uploadRoutes = ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read']
@@ -76,6 +78,7 @@ export function createServer(
     )
     .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
     .use(otlpRoutes({ ...services, contexts, admission }))
+    .use(sourceRoutes({ ...services, contexts, admission }))
     .use(
       jsonBody({
         admission,
@@ -130,6 +133,13 @@ export function createServer(
         project: (projectId) => services.projects.get(projectId),
       }),
     )
+    .use(
+      toolRoutes({
+        search: services.search,
+        onFailure: (error, request) =>
+          log.error({ error, requestId: contexts.of(request).requestId }, 'A search for a tool failed'),
+      }),
+    )
     // With buffers of their own: clients that do not read keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(consoleApi({ ...services, buffers, publicUrl }))
@@ -150,7 +160,11 @@ function once<Value extends object>(make: () => Value): () => Value {
 function createJudgement(services: Services, peerAddress: PeerAddress) {
   const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
-    surfaces({ protocols: [vapiProtocol, difyProtocol, otlpProtocol], bodyBytesMax, docsHeaders }),
+    surfaces({
+      protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol],
+      bodyBytesMax,
+      docsHeaders,
+    }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.

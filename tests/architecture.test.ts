@@ -241,15 +241,15 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
-  test('the page imports nothing of the service but types and the list of filters, and nothing that browsers lack; nobody imports the page', () => {
-    const shared = 'src/calls/filters.ts'
-    expect(source.find(({ path }) => path === shared)?.runtimeImports).toEqual([])
+  test('the page imports nothing of the service but types and the lists of filters and platforms, and nothing that browsers lack; nobody imports the page', () => {
+    const shared = ['src/calls/filters.ts', 'src/sources/catalog.ts']
+    for (const path of shared) expect(source.find((file) => file.path === path)?.runtimeImports).toEqual([])
     expect(
       breaches(
         page,
         (target) =>
           /^(src|scripts|tests)\//.test(target)
-            ? !isOfPage(target) && target !== shared
+            ? !isOfPage(target) && !shared.includes(target)
             : isOfServers(target),
         'runtimeImports',
       ),

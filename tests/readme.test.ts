@@ -33,7 +33,7 @@ test("the README's tour and the guide's examples for agents run unchanged, and a
   expect(code, stderr).toBe(0)
   expect(stdout).toContain('"summary":"Moved the booking to Friday."')
   expect(stdout).toContain('"pagination":{"total":1,"totalIsCapped":false,"limit":10,"offset":0,"next":null}')
-  expect(stdout).toContain('Callbook-Index: ready'.toLowerCase())
+  expect(stdout).toContain('Callbook-Index: ready')
   expect(stdout).toContain('"heading":"Refunds"')
   expect(stdout).toContain('"heading":"Opening hours"')
   for (const answer of ['"structuredContent":', '"documents":[{', '"toolCallId":"abc123"', '"records":[{']) {

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import packageJson from '../package.json' with { type: 'json' }
 import { buildConsole } from '../scripts/build-console.ts'
+import { formOf, makeDocx, makePdf, paragraph } from './support/files.ts'
 import { expectProblem } from './support/problem.ts'
 import { repository } from './support/process.ts'
 import { head, rawRequest } from './support/raw-http.ts'
@@ -111,6 +112,32 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await send('GET', '/v1/calls')).status).toBe(200)
   })
+
+  test('reads files of every kind on a thread', async () => {
+    const files: [string, string | Uint8Array, string][] = [
+      ['a.pdf', makePdf([[{ y: 700, text: 'We open at nine.' }]]), 'We open at nine.'],
+      ['a.docx', makeDocx(paragraph('We open at nine.')), 'We open at nine.'],
+      ['a.html', '<main><h1>Hours</h1><p>We open at <b>nine</b>.</main>', '# Hours\n\nWe open at **nine**.'],
+      ['a.csv', 'Day,Hour\nMonday,9', '- Day: Monday; Hour: 9'],
+      ['a.md', repeated('We open at nine.\n', 9_000), repeated('We open at nine.\n', 9_000)],
+    ]
+    for (const [name, content, text] of files) {
+      const answer = await fetch(`${service.url}/v1/knowledge/files`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: formOf(name, content),
+      })
+      expect([name, answer.status, await answer.json()]).toMatchObject([name, 201, { text }])
+    }
+    const body = formOf('a.docx', makeDocx('<w:tbl><w:tr><w:tc>'.repeat(20_000)))
+    const headers = { authorization: `Bearer ${key}` }
+    const refused = await fetch(`${service.url}/v1/knowledge/files`, { method: 'POST', headers, body })
+    await expectProblem(refused, 'file_cannot_be_read', 'File cannot be read')
+  })
+
+  function repeated(text: string, chars: number): string {
+    return text.repeat(chars / text.length)
+  }
 
   test('does not start with an unknown option', async () => {
     const refused = await spawnService({}, [...command, '--worker', '2'])

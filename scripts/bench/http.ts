@@ -1,5 +1,6 @@
 import { benchAppend } from './append.ts'
 import { benchById } from './by-id.ts'
+import { benchChanging } from './changing.ts'
 import { benchConsole } from './console.ts'
 import { benchDeleting } from './deleting.ts'
 import { benchFind } from './find.ts'
@@ -9,6 +10,7 @@ import { benchPage } from './pages.ts'
 import { runSuite } from './runner.ts'
 import { benchHour, benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
+import { benchSources } from './sources.ts'
 import { benchStart } from './starting.ts'
 import { benchWriting } from './writing.ts'
 
@@ -25,9 +27,11 @@ await runSuite({
     { name: 'search', run: benchSearch },
     { name: 'indexing', run: benchIndexing },
     { name: 'deleting', run: benchDeleting },
+    { name: 'changing', run: benchChanging },
     { name: 'console', run: benchConsole },
     { name: 'writing', run: benchWriting },
     { name: 'append', run: benchAppend },
+    { name: 'sources', run: benchSources },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
     { name: 'scale', run: benchScale, isLarge: true },

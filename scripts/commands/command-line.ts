@@ -9,6 +9,7 @@ import { addKnowledgeCommands } from './knowledge.ts'
 import { addPersonCommands } from './person.ts'
 import { addProjectCommands } from './project.ts'
 import type { Shell } from './shell.ts'
+import { addSourceCommands } from './source.ts'
 import { addWebhookCommands } from './webhook.ts'
 
 /** Every command that there is. */
@@ -21,6 +22,7 @@ export function commandLine(shell: Shell): Command {
   addProjectCommands(program, shell)
   addPersonCommands(program, shell)
   addKeyCommands(program, shell)
+  addSourceCommands(program, shell)
   addCallsCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)

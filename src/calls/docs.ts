@@ -200,7 +200,7 @@ line, with the \`id\` null, says so, and no line after it was written. Sending e
 }
 
 function linesOf(example: string): OpenAPIV3.ResponseObject['content'] & object {
-  return { 'application/x-ndjson': { schema: { type: 'string', example } } }
+  return { 'application/x-ndjson': { schema: { type: 'string', format: 'ndjson', example } } }
 }
 
 /** Of one value: generated clients send several as a repeated parameter, of which the last counts. */

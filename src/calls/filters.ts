@@ -7,7 +7,7 @@ type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
   /** Any text, and `none` for null; the values in use are offered. */
   | { kind: 'value'; column: Column }
-  /** Any text. */
+  /** Any text; the values in use are offered. */
   | { kind: 'equal'; column: Column }
   /** Any of a call's labels. */
   | { kind: 'label' }
@@ -60,7 +60,7 @@ export const callFilters = [
 export type CallFilter = (typeof callFilters)[number]
 export type FilterName = CallFilter['name']
 /** A filter whose values are offered to choose from. */
-export type ValueFilter = Extract<CallFilter, { kind: 'value' }>
+export type ValueFilter = Extract<CallFilter, { kind: 'value' | 'equal' }>
 /** What a filter by value takes for null. */
 export const noValue = 'none'
 /** Before the name of a member of `callAnalysis`. */

@@ -5,14 +5,15 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
+import { compileCheck } from '../validation.ts'
 import { Batches } from './batches.ts'
 import type { StoredCall } from './call-head.ts'
 import { CallWords } from './call-words.ts'
 import { CallWriter, type PendingWrite } from './call-writer.ts'
 import type { OwnDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
-import { checkChange, mergeCall } from './merge.ts'
-import { type CallChange, callIdPattern } from './schemas.ts'
+import { changeErrors, checkChange, mergeCall } from './merge.ts'
+import { CallChange, callIdPattern } from './schemas.ts'
 import { readCallChars, readCharsOfCall, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
 import { TurnAppender } from './turn-appender.ts'
 
@@ -69,11 +70,17 @@ export class Ingest {
   }
 
   /** Creates the call or merges the change into it; committed when it returns. */
-  async put(projectId: number, id: string, change: CallChange, admit?: Admit): Promise<IngestedCall> {
+  async put(
+    projectId: number,
+    id: string,
+    change: CallChange,
+    admit?: Admit,
+    own?: OwnDetails,
+  ): Promise<IngestedCall> {
     const { read } = this.#options.store(projectId)
     const storedChars = await readCharsOfCall(read, projectId, id)
     const isLong = storedChars > readAtOnceCharsMax
-    const input = { id, change, admit, storedChars }
+    const input = { id, change, admit, storedChars, ...(own ? { own } : {}) }
     // Before the mutex, so that the number of waiting requests is bounded.
     if (isLong) admit?.(storedChars)
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
@@ -81,6 +88,14 @@ export class Ingest {
     )
     if (result instanceof AppError) throw result
     return result
+  }
+
+  /**
+   * The same for what an event of a platform says, which is checked like the body of a request.
+   * @param source the name of the platform
+   */
+  async putEvent(projectId: number, id: string, event: object, source: string): Promise<void> {
+    await this.put(projectId, id, checkEvent(event), undefined, { source })
   }
 
   /**
@@ -208,6 +223,7 @@ export class Ingest {
   }
 }
 
+const checkEvent = compileCheck(CallChange, changeErrors)
 const longCalls = new Set(['long calls'])
 
 function charsStored(call: StoredCall | null): number {

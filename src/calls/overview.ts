@@ -8,6 +8,7 @@ import { countsByDay } from './ranges.ts'
 const msPerDay = 86_400_000
 const periodDaysMax = 366
 const endReasonsMax = 10
+const originsMax = 10
 /** Seconds at which a bucket of durations ends and the next begins. */
 const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
 
@@ -52,6 +53,20 @@ export interface EndReason {
   /** Null for calls that name none. */
   value: string | null
   calls: number
+}
+
+/** A platform or an agent, and its calls. */
+export interface CallsOf {
+  value: string
+  /** Of an agent; null when it has none. */
+  name: string | null
+  calls: number
+}
+
+export interface CallOrigins {
+  /** The ten with the most calls. */
+  sources: CallsOf[]
+  agents: CallsOf[]
 }
 
 export interface EndReasons {
@@ -139,6 +154,35 @@ export class Overview {
       .limit(endReasonsMax)
     const shown = rows.reduce((sum, { calls }) => sum + calls, 0)
     return { data: rows.map(({ value, calls }) => ({ value, calls })), others: (rows[0]?.all ?? 0) - shown }
+  }
+
+  /** The platforms that sent calls, and the agents that took them. Calls that name none count for neither. */
+  async origins(projectId: number, texts: PeriodTexts): Promise<CallOrigins> {
+    const period = readPeriod(texts)
+    const countsOf = (column: SQL, index: SQL) =>
+      this.#read(projectId)
+        .select({
+          value: sql<string>`${column}`,
+          calls: sql<number>`count(*) as calls`,
+          newest: sql<number>`max(seq)`,
+        })
+        .from(sql`calls indexed by ${index}`)
+        .where(sql`${isIn(projectId, period)} and ${column} is not null`)
+        .groupBy(column)
+        .orderBy(sql`calls desc`, column)
+        .limit(originsMax)
+    const bySource = await countsOf(sql`source`, sql`calls_by_source`)
+    const byAgent = await countsOf(sql`agent_id`, sql`calls_by_agent_id`)
+    const named = await this.#read(projectId)
+      .select({ seq: sql<number>`seq`, name: sql<string | null>`details ->> '$.agent.name'` })
+      .from(sql`call_details`)
+      .where(sql`seq in ${byAgent.map(({ newest }) => newest).concat(-1)}`)
+    const names = new Map(named.map(({ seq, name }) => [seq, name]))
+    const sources = bySource.map(({ value, calls }) => ({ value, name: null, calls }))
+    const agents = byAgent.map(({ value, calls, newest }) => ({
+      ...{ value, name: names.get(newest) ?? null, calls },
+    }))
+    return { sources, agents }
   }
 
   async #figuresOf(projectId: number, period: Period) {

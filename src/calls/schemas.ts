@@ -57,10 +57,25 @@ export type Turn = Static<typeof Turn>
 const Turns = Type.Array(Turn, { maxItems: transcriptTurnsMax })
 const Duration = Type.Number({ minimum: 0, description: 'Seconds; fractions allowed.', example: 91.2 })
 const Text = (description: string, example: string) => nullable(Type.String({ description, example }))
+const anyText = '^[^\\u0000]*$'
+const ofAnyMembers = {
+  propertyNames: { pattern: anyText },
+  patternProperties: { '': { $ref: '#/components/schemas/JsonValue' } },
+}
+
+// For documents: the check of all bodies is a better sentence. Without a type, so that generated clients take any value.
+const JsonValue = {
+  title: 'JsonValue',
+  pattern: anyText,
+  items: { $ref: '#/components/schemas/JsonValue' },
+  ...ofAnyMembers,
+  description: 'Any JSON without U+0000.',
+}
 const Json = Type.Unsafe<Record<string, unknown>>({
   title: 'JsonObject',
   type: 'object',
   additionalProperties: true,
+  'x-documented': { ...ofAnyMembers, patternProperties: { '': JsonValue } },
   example: { intent: 'reschedule' },
 })
 

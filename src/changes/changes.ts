@@ -111,7 +111,7 @@ export function changesAfter(projectId: unknown, after: unknown, rows: unknown):
         from knowledge_items where ${isLater}
       union all
       select change_seq, iif(kind = 'call', 'call.deleted', 'knowledge.deleted'), null, id_hash, requested_at, 0
-        from erasures where ${isLater} and kind <> 'text'
+        from erasures where ${isLater} and kind in ('call', 'item')
       order by 1 limit ${rows}) as changes on true`
 }
 

@@ -34,7 +34,7 @@ export function listChanges(records: { Call: TSchema; Item: TSchema }) {
       {
         ...{ name: 'Last-Event-ID', in: 'header', required: false, example: '42' },
         description: 'Of a stream: where it goes on, instead of `after`.',
-        schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
+        schema: { type: 'string', pattern: '^[0-9]{0,15}$' },
       } satisfies OpenAPIV3.ParameterObject,
     ],
     responses: keyedAnswers({ 200: { ...page, content: { ...page.content, 'text/event-stream': events } } }, [

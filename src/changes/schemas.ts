@@ -16,7 +16,7 @@ const Change = Type.Object(
       example: '5d0c3f8e7a1b4c6d9e2f5a8b1c4d7e0f3a6b9c2d5e8f1a4b7c0d3e6f9a2b5c8d',
     }),
     at: Type.String({
-      description: "A call's updatedAt, an item's createdAt, or the time of the deletion.",
+      description: "A call's updatedAt, the time of an item's last change, or that of the deletion.",
       example: '2026-01-31T09:30:00.000Z',
     }),
   },

@@ -13,6 +13,7 @@ import type { Sessions } from './people/sessions.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
+import { consoleSourceRoutes, type SourceRoutesOptions } from './source-routes.ts'
 
 /** The parts that only the console uses. */
 export interface ConsoleParts {
@@ -24,7 +25,7 @@ export interface ConsoleParts {
   readonly people: People
 }
 
-interface ConsoleApiOptions extends CallRoutesOptions, KnowledgeRoutesOptions {
+interface ConsoleApiOptions extends CallRoutesOptions, KnowledgeRoutesOptions, SourceRoutesOptions {
   console: ConsoleParts
   projects: Projects
   keys: Keys
@@ -40,6 +41,7 @@ export function consoleApi({ console, projects, keys, publicUrl, ...parts }: Con
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(consoleCallRoutes(parts))
     .use(consoleKnowledgeRoutes(parts))
+    .use(consoleSourceRoutes(parts))
 }
 
 /** The type of the page's client. */

@@ -37,6 +37,7 @@ export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallR
     .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), period)
     .get('/overview/durations', ({ member, query }) => overview.durations(member.projectId, query), period)
     .get('/overview/end-reasons', ({ member, query }) => overview.endReasons(member.projectId, query), period)
+    .get('/overview/origins', ({ member, query }) => overview.origins(member.projectId, query), period)
     .get('/overview/knowledge', ({ member }) => knowledge.figures(member.projectId))
 }
 

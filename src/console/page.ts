@@ -21,6 +21,8 @@ export const pagePaths = [
     'playground',
     'settings',
     'settings/keys',
+    'settings/sources',
+    'settings/sources/:source',
     'settings/people',
     'settings/audit',
     'settings/general',

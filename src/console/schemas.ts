@@ -47,6 +47,16 @@ export const NewKey = Type.Object({
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })
 
+export const NewSource = Type.Object({
+  platform: Text(50),
+  name: Type.Optional(Text(200)),
+  secret: Type.Optional(Text(500)),
+  options: Type.Optional(Type.Record(Type.String(), Type.String())),
+})
+
+/** A new one is made where it is left out. */
+export const NewSecret = Type.Object({ secret: Type.Optional(Text(500)) })
+
 export const AddressToCheck = Type.Object({
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
   address: Type.Optional(Type.String({ maxLength: 100 })),

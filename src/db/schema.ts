@@ -344,8 +344,11 @@ export const erasures = sqliteTable(
   'erasures',
   {
     projectId: projectId(),
-    /** `text` is what an item said before it was changed. It is no deletion to readers of changes. */
-    kind: text({ enum: ['call', 'item', 'text'] }).notNull(),
+    /**
+     * `text` is what an item said before it was changed, `source` the secrets of a source and its failures: readers of
+     * changes see neither.
+     */
+    kind: text({ enum: ['call', 'item', 'text', 'source'] }).notNull(),
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */
@@ -463,6 +466,55 @@ export const webhookTries = sqliteTable(
   (table) => [
     index('webhook_tries_by_webhook').on(table.webhookId, table.id),
     index('webhook_tries_by_time').on(table.at),
+  ],
+)
+
+/** Platforms whose webhooks bring calls in, each under an address of its own. */
+export const sources = sqliteTable(
+  'sources',
+  {
+    /** `src_…`, a part of the address. */
+    id: text().primaryKey(),
+    projectId: projectId(),
+    platform: text().notNull(),
+    name: text().notNull(),
+    /** As it is: a signature cannot be checked with a hash. Null until the platform has told it. */
+    secret: text(),
+    /** The one before, which is accepted until `previousSecretUntil`. */
+    previousSecret: text('previous_secret'),
+    previousSecretUntil: integer('previous_secret_until'),
+    /** JSON object: what the user says because no event does. */
+    options: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+    /** Genuine events, also those that say nothing of a call. */
+    events: integer().notNull().default(0),
+    lastEventAt: integer('last_event_at'),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+  },
+  (table) => [index('sources_by_project').on(table.projectId, table.createdAt)],
+)
+
+/** Events that could not be read. A trigger deletes those of a call with the call. */
+export const sourceFailures = sqliteTable(
+  'source_failures',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: projectId(),
+    sourceId: text('source_id')
+      .notNull()
+      .references(() => sources.id, { onDelete: 'cascade' }),
+    at: integer().notNull(),
+    /** Null when the event does not name its call; then nothing of the event is kept. */
+    callId: text('call_id'),
+    field: text().notNull(),
+    message: text().notNull(),
+    /** JSON: the fields that the platform's adapter reads, and no others. Null when it is too long. */
+    event: text(),
+  },
+  (table) => [
+    index('source_failures_by_source').on(table.sourceId, table.seq),
+    index('source_failures_by_call').on(table.projectId, table.callId),
+    index('source_failures_by_time').on(table.at),
   ],
 )
 

@@ -33,7 +33,7 @@ interface ErasureOptions {
 
 interface OpenErasure {
   projectId: number
-  kind: 'call' | 'item' | 'text'
+  kind: 'call' | 'item' | 'text' | 'source'
   idHash: string
   /** Another one when more was deleted meanwhile. */
   changeSeq: number

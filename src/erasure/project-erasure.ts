@@ -173,6 +173,7 @@ function contentsOf(projectId: number): Contents[] {
     ofWebhooks('webhook_tries'),
     rows('erasures', 'rowid', '100'),
     rows('idempotent_creates', 'rowid', '200'),
+    rows('source_failures', 'seq', 'coalesce(octet_length(event), 0)'),
     rows('audit_events', 'seq', '200'),
   ]
 }

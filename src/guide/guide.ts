@@ -6,9 +6,11 @@ import { foldText, stemOf } from '../text/words.ts'
 /** The guide's pages, in the order in which they are read. */
 export const guidePages = [
   'agents',
+  'sources',
   'opentelemetry',
   'files',
   'finding',
+  'knowledge',
   'changes',
   'clients',
   'webhooks',

@@ -32,6 +32,8 @@ const explanations: Record<ErrorCode, string> = {
   invalid_api_key_format:
     'Invalid API key format. API keys start with <code>ck_live_</code>, ingest keys with <code>ck_ingest_</code>.',
   invalid_api_key: 'Invalid API key. It is unknown or has been revoked.',
+  invalid_signature:
+    'Invalid signature. The request is not signed with the secret of its source, or it is too old.',
   api_key_expired: 'API key has expired. Create a new one.',
   not_signed_in:
     'Sign in required. Only the console under <code>/console</code> answers so: the session has ended.',

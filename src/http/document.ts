@@ -6,10 +6,15 @@ type Json = Record<string, unknown>
 
 /** No string of a request or an answer holds U+0000. */
 const anyText = '^[^\\u0000]*$'
+/** What an object may hold beyond the properties that are named: JSON without U+0000, in names too. */
+const anyMembers = {
+  propertyNames: { pattern: anyText },
+  unevaluatedProperties: { $ref: '#/components/schemas/JsonValue' },
+}
 /** Members of a schema or a media type that hold plain values, not schemas. */
 const values = new Set(['example', 'examples', 'default', 'enum', 'required'])
 /** Others' protocols. Nobody writes a client for them, nor for what monitors ask, so no class is made of their bodies. */
-const protocols = 'Integrations'
+const protocols = ['Integrations', 'Ingest']
 const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
 
 /**
@@ -28,7 +33,9 @@ export function completeDocument(made: object): Json {
       operation.parameters = operation.parameters.filter(
         (parameter) => asObject(parameter)['x-documented'] !== false,
       )
-    const hasClasses = asArray(operation.security).length > 0 && !asArray(operation.tags).includes(protocols)
+    const hasClasses =
+      asArray(operation.security).length > 0 &&
+      !asArray(operation.tags).some((tag) => protocols.includes(String(tag)))
     for (const content of contentsOf([operation.requestBody])) addExample(content, false)
     for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
     addHeaders(operation, path.startsWith('/v1/') && scopeOf(method, path) !== 'full')
@@ -125,6 +132,7 @@ function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boo
     ...(type === undefined ? {} : { type: isNullable ? [type, 'null'] : type }),
     ...rest,
     ...(isAnyText ? { pattern: anyText } : {}),
+    ...(type === 'object' && rest.additionalProperties === undefined ? anyMembers : {}),
     // Elsewhere null stands among the values where it is allowed.
     ...(Array.isArray(rest.enum) ? { enum: [...rest.enum.filter((each) => each !== null), ...nulls] } : {}),
   }

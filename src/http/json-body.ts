@@ -111,6 +111,15 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
+ * A body of any media type, byte for byte as it arrived.
+ * @throws unsupported_media_type for a compressed one, payload_too_large, unavailable or invalid_request
+ */
+export async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  checkEncoding(request.headers)
+  return await limits.admission.whileArriving(request, () => readBytes(request, limits))
+}
+
+/**
  * The parts of a body of lines, as they arrive. The request gives up its place while it waits for them.
  * @throws unsupported_media_type, payload_too_large or unavailable at once, also later, or invalid_request
  */
@@ -142,6 +151,10 @@ function checkForm(headers: Headers, { type, advice }: BodyForm): void {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(sent)?.[1]
   if (sent.split(';', 1)[0]?.trim().toLowerCase() !== type || !/^utf-?8$/i.test(charset ?? 'utf-8'))
     throw unsupportedMediaType(advice)
+  checkEncoding(headers)
+}
+
+function checkEncoding(headers: Headers): void {
   // RFC 9110, 15.5.16: Accept-Encoding says that the encoding is at fault, and which one to use.
   if (!/^\s*(identity)?\s*$/i.test(headers.get('content-encoding') ?? ''))
     throw unsupportedMediaType('Send the body as it is, without Content-Encoding.', {

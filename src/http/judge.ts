@@ -51,13 +51,14 @@ export function judge({
     .onRequest(async (context) => {
       const { request } = context
       const known = contexts.of(request)
-      const { keyKind, scope, access } = known.surface
-      if (!keyKind && !access) return
+      const { keyKind, scope, access, isForSources } = known.surface
+      if (!keyKind && !access && !isForSources) return
       const preflight = preflightAnswer(request, contexts)
       if (preflight) return preflight
       const staleReason = staleBecause()
       if (staleReason !== null) throw stale(staleReason)
       admission.check()
+      if (isForSources) return
       if (keyKind) {
         const authorization = authorizationOf(request.headers, known)
         context.caller = await keys.verify(keyKind, authorization, () => clientAddress(request))

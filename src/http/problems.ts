@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../errors.ts'
+import { AppError, type ErrorCode } from '../errors.ts'
 import type { RequestContexts } from './request-context.ts'
 import type { RouteTable } from './route-table.ts'
 import type { Protocol } from './surface.ts'
@@ -16,8 +16,8 @@ export function problems({ contexts, routes, onUnexpected }: ProblemsOptions) {
   return new Elysia({ name: 'problems' }).onError({ as: 'global' }, ({ error, code, request }) => {
     const { requestId, path, surface } = contexts.of(request)
     const problem = code === 'NOT_FOUND' ? noSuchPath() : asAppError(error)
-    const known =
-      problem?.code === 'not_found' ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
+    const isOfRoute = problem !== null && errorsOfRoutes.has(problem.code)
+    const known = isOfRoute ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)
     const told = known ?? internal()
     return surface.protocol?.errorAnswer?.(told, request) ?? toAnswer(told, requestId, surface.protocol)
@@ -63,13 +63,17 @@ const hints: readonly (readonly [RegExp, string])[] = [
     'Write calls with an ingest key: one by PUT /ingest/calls/{id}, many by POST /ingest/calls; see /docs.',
   ],
   [/^\w+ \/ingest\/calls\/./, 'PUT merges: a field that is absent is left alone; see /docs.'],
-  [
-    /^(PUT|PATCH) \/v1\/knowledge\/./,
-    'Create the item anew with POST /v1/knowledge, and delete this one; see /docs.',
-  ],
 ]
 
-/** Also for a literal path that matches another method's `:id`, such as GET /v1/knowledge/search. */
+/** What a route answers that was found by another method's `:id`. */
+const errorsOfRoutes: ReadonlySet<ErrorCode> = new Set([
+  'not_found',
+  'invalid_request',
+  'payload_too_large',
+  'unsupported_media_type',
+])
+
+/** Also for a literal path that matches another method's `:id`, such as GET or PUT /v1/knowledge/search. */
 function wrongMethod(method: string, path: string, routes: RouteTable): AppError | null {
   const allowed = routes.methodsOf(path)
   if (allowed.length === 0 || allowed.includes(method)) return null

@@ -13,6 +13,8 @@ export interface Surface {
   readonly isForPages: boolean
   /** Who may use it, when it is the console's interface. */
   readonly access: ConsoleAccess | null
+  /** Whether platforms send their events there, which carry a signature instead of a key. */
+  readonly isForSources: boolean
   /** The protocol spoken there, when it is not our own. */
   readonly protocol: Protocol | null
   /** A larger body is 413. */
@@ -67,6 +69,7 @@ export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptio
     scope: null,
     isForPages: false,
     access: null,
+    isForSources: false,
     protocol: null,
     bodyBytesMax,
   }
@@ -84,6 +87,8 @@ export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptio
   const agents: Surface = { ...ofScope.search, isForPages: false }
   const ingest: Surface = { ...open, keyKind: 'ingest' }
   const keyed: readonly { prefix: string; surface: Surface }[] = [
+    // Platforms sign what they send: see src/sources.
+    { prefix: '/ingest/from', surface: { ...open, isForSources: true } },
     ...protocols.map((protocol) => ({
       prefix: protocol.prefix,
       surface: { ...(protocol.keyKind === 'ingest' ? ingest : agents), protocol },

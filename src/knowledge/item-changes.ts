@@ -11,8 +11,9 @@ import { type Chunk, embeddedText } from './chunking/chunks.ts'
 import type { EarlyEmbedder } from './embedding/early-embedder.ts'
 import type { Indexer } from './indexer.ts'
 import { itemQueries, type StoredItem, toItem } from './item-rows.ts'
-import { ItemSwap, type StoredChunk } from './item-swap.ts'
+import { ItemSwap, type StoredChunk, type Swap, type Swapped } from './item-swap.ts'
 import { type CreatedItem, itemNotFound, type Knowledge } from './knowledge.ts'
+import { leaseMsDefault } from './leases.ts'
 import type { ChangePreview, ItemChange, NewItem } from './schemas.ts'
 import type { TextThreads } from './text-threads.ts'
 
@@ -26,7 +27,7 @@ interface ItemChangesOptions {
   store: StoreOf
   recordHash: RecordHash
   knowledge: Knowledge
-  indexer: Pick<Indexer, 'addToIndex' | 'wake'>
+  indexer: Pick<Indexer, 'addToIndex' | 'settle' | 'wake'>
   earlyEmbedder: EarlyEmbedder
   textThreads: Pick<TextThreads, 'toChunkRows'>
   erasure: { schedule(projectId: number): void }
@@ -45,11 +46,16 @@ interface Request {
   /** The new item, for what is stored. */
   toInput: (stored: StoredItem | null) => NewItem
   isWanted: Precondition
+  /** For the item as it was read last. */
+  plan: Omit<Swap, 'vectors'> | null
   /** By embedded text. */
   vectors: Map<string, Float32Array>
   /** Whether to embed before the swap. */
   embeds: boolean
 }
+
+/** What a try has come to: it is committed, other texts are to be embedded first, or another process was faster. */
+type Tried = { finish: () => Promise<ChangedItem> } | { toEmbed: string[] } | null
 
 /** Replaces and changes items: search finds the old text until it finds the new one. */
 export class ItemChanges {
@@ -112,42 +118,43 @@ export class ItemChanges {
   ): Promise<ChangedItem> {
     const { config, earlyEmbedder } = this.#options
     const endsAt = performance.now() + config.indexWaitMs
-    const request: Request = { projectId, id, toInput, isWanted, vectors: new Map(), embeds: true }
+    const found = { plan: null, vectors: new Map<string, Float32Array>(), embeds: true }
+    const request: Request = { projectId, id, toInput, isWanted, ...found }
     const names = new Set([`${projectId} ${id}`])
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      const outcome = await this.#mutex.run(names, () => this.#try(request))
-      if (outcome === null) continue
-      if (!Array.isArray(outcome)) return outcome
-      // Outside the mutex: others may change the item while the provider works.
-      const vectors = await earlyEmbedder.embed(outcome, endsAt - performance.now())
+      const tried = await this.#mutex.run(names, () => this.#try(request))
+      // Outside the mutex: others may change the item meanwhile.
+      if (tried && 'finish' in tried) return await tried.finish()
+      if (!tried) continue
+      const vectors = await earlyEmbedder.embed(tried.toEmbed, endsAt - performance.now())
       for (const [text, vector] of vectors) request.vectors.set(text, vector)
-      request.embeds = vectors.size === outcome.length
+      request.embeds = vectors.size === tried.toEmbed.length
     }
     throw tooContended()
   }
 
-  /** @returns the changed item, the texts to embed first, or null when another process was faster */
-  async #try(request: Request): Promise<ChangedItem | string[] | null> {
+  async #try(request: Request): Promise<Tried> {
     const { projectId, id, toInput, isWanted } = request
     const { knowledge, store } = this.#options
     const stored = (await itemQueries(store(projectId).read).storedById.get({ projectId, id })) ?? null
     if (!isWanted(stored?.changeSeq ?? null)) throw itemHasChanged()
     const input = toInput(stored)
+    knowledge.checkSize(input.text)
     if (!stored) return await this.#create(projectId, id, input)
     const next = { ...stored, name: input.name, description: input.description ?? '', text: input.text }
-    const isSame =
-      next.name === stored.name && next.description === stored.description && next.text === stored.text
-    if (isSame) {
-      const isIndexed = await knowledge.isIndexed(projectId, id)
-      return { item: toItem(stored), changeSeq: stored.changeSeq, isIndexed, outcome: 'unchanged' }
+    const { name, description, text, changeSeq } = stored
+    if (next.name === name && next.description === description && next.text === text) {
+      const isIndexed = () => knowledge.isIndexed(projectId, id)
+      const item = toItem(stored)
+      return { finish: async () => ({ item, changeSeq, isIndexed: await isIndexed(), outcome: 'unchanged' }) }
     }
-    knowledge.checkSize(next.text)
-    return await this.#replace(request, stored, next)
+    if (request.plan?.stored.changeSeq !== changeSeq) request.plan = await this.#plan(projectId, stored, next)
+    return await this.#replace(request, request.plan)
   }
 
-  async #create(projectId: number, id: string, input: NewItem): Promise<ChangedItem | null> {
+  async #create(projectId: number, id: string, input: NewItem): Promise<Tried> {
     checkOwnId(id)
-    const { knowledge, recordHash } = this.#options
+    const { config, knowledge, indexer, recordHash } = this.#options
     const idHash = recordHash(projectId, 'item', id)
     // The id is in use again, so it is no deletion to readers of changes. Its receipt stays.
     const alongside = () => [
@@ -155,34 +162,41 @@ export class ItemChanges {
         where project_id = ${projectId} and kind = 'item' and id_hash = ${idHash}`,
     ]
     try {
-      return { ...(await knowledge.add(projectId, input, { id, alongside })), outcome: 'created' }
+      const options = { id, alongside, leaseMs: leaseMsDefault }
+      const { labels, ...stored } = await knowledge.store(projectId, input, options)
+      const isIndexed = () => indexer.settle(projectId, labels, config.indexWaitMs)
+      return { finish: async () => ({ ...stored, isIndexed: await isIndexed(), outcome: 'created' }) }
     } catch (error) {
       if (isTaken(error, 'knowledge_items.project_id')) return null
       throw error
     }
   }
 
-  async #replace(
-    { projectId, vectors, embeds }: Request,
-    stored: StoredItem,
-    next: StoredItem,
-  ): Promise<ChangedItem | string[] | null> {
-    const { indexer, knowledge, textThreads, erasure } = this.#options
-    const { rows, words } = await textThreads.toChunkRows(next.text)
+  async #plan(projectId: number, stored: StoredItem, next: StoredItem): Promise<Omit<Swap, 'vectors'>> {
+    const { rows, words } = await this.#options.textThreads.toChunkRows(next.text)
     const chunks: Chunk[] = JSON.parse(rows)
     const before = await this.#swap.readChunks(projectId, stored.seq)
     const changes = compareChunks({ name: stored.name, chunks: before }, { name: next.name, chunks })
+    return { stored, next, chunks, words, before, changes }
+  }
+
+  async #replace({ projectId, vectors, embeds }: Request, plan: Omit<Swap, 'vectors'>): Promise<Tried> {
+    const { next, chunks, changes } = plan
     const isEmbedded = ({ position }: Chunk) =>
       changes.kept.has(position) || changes.alike.get(position)?.isEmbedded === 1
     const toEmbed = chunks
       .filter((chunk) => !isEmbedded(chunk))
       .map((chunk) => embeddedText(next.name, chunk))
       .filter((text) => !vectors.has(text))
-    if (embeds && toEmbed.length > 0) return [...new Set(toEmbed)]
-
-    const swapped = await this.#swap.run(projectId, { stored, next, chunks, words, before, changes, vectors })
+    if (embeds && toEmbed.length > 0) return { toEmbed: [...new Set(toEmbed)] }
+    const swapped = await this.#swap.run(projectId, { ...plan, vectors })
     if (!swapped) return null
-    erasure.schedule(projectId)
+    this.#options.erasure.schedule(projectId)
+    return { finish: () => this.#index(projectId, plan, swapped) }
+  }
+
+  async #index(projectId: number, { next, changes }: Omit<Swap, 'vectors'>, swapped: Swapped) {
+    const { indexer, knowledge } = this.#options
     // Added first: in between, search finds both, and leaves out those without a row.
     if (swapped.embedded.length > 0) await indexer.addToIndex(projectId, swapped.embedded)
     if (changes.removed.length > 0)
@@ -190,7 +204,7 @@ export class ItemChanges {
     const isPending = ({ isEmbedded }: StoredChunk) => isEmbedded === 0
     const isIndexed = swapped.pending.length === 0 && ![...changes.kept.values()].some(isPending)
     if (!isIndexed) indexer.wake(projectId)
-    return { item: toItem(next), changeSeq: swapped.changeSeq, isIndexed, outcome: 'changed' }
+    return { item: toItem(next), changeSeq: swapped.changeSeq, isIndexed, outcome: 'changed' as const }
   }
 }
 

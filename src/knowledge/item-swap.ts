@@ -86,8 +86,8 @@ export class ItemSwap {
         delete from ${chunks} where label in (select value from json_each(${gone})) and ${isCurrent}`),
       write.run(movedChunks(swap, isCurrent)),
       write.run(sql`
-        insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
-        select ${projectId}, 'text', ${idHash}, ${changeSeq}, ${now} where ${isCurrent}
+        insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+        select ${projectId}, 'text', ${idHash}, ${stored.seq}, ${changeSeq}, ${now} where ${isCurrent}
         on conflict (project_id, kind, id_hash) do update set change_seq = excluded.change_seq,
           requested_at = excluded.requested_at, done_at = null`),
       write.all<{ changeSeq: number }>(sql`

@@ -16,7 +16,9 @@ import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
+import type { EventCounts } from '../sources/event-counts.ts'
 import type { CallSessions } from '../sources/otel/sessions.ts'
+import type { SourceExpiry } from '../sources/source-expiry.ts'
 import { Background } from '../threads/background.ts'
 import type { WebhookSender } from '../webhooks/sender.ts'
 
@@ -36,6 +38,8 @@ interface LifecycleOptions {
   textThreads: TextThreads
   files: FileReader
   wordBacklog: WordBacklog
+  eventCounts: EventCounts
+  sourceExpiry: SourceExpiry
   erasure: Erasure
   projectErasure: ProjectErasure
   sweeper: Sweeper
@@ -118,8 +122,9 @@ export class Lifecycle {
   async close(): Promise<void> {
     const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads, files } =
       this.#options
-    const { metrics, wordBacklog, projectErasure, erasure, sweeper, changeWatch, webhookSender } =
+    const { eventCounts, sourceExpiry, metrics, wordBacklog, projectErasure, erasure, sweeper } =
       this.#options
+    const { changeWatch, webhookSender } = this.#options
     owner.stopWaiting()
     await webhookSender.close()
     await changeWatch.close()
@@ -136,6 +141,8 @@ export class Lifecycle {
     await textThreads.close()
     await files.close()
     await wordBacklog.close()
+    await eventCounts.close()
+    await sourceExpiry.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()
     owner.release()
@@ -144,7 +151,7 @@ export class Lifecycle {
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
     const { database, projects, indexer, index, wordBacklog } = this.#options
-    const { erasure, projectErasure, sweeper, webhookSender, log } = this.#options
+    const { erasure, projectErasure, sweeper, webhookSender, sourceExpiry, log } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
@@ -153,6 +160,7 @@ export class Lifecycle {
       () => this.#options.callSessions.start(),
       () => webhookSender.start(),
       () => projectErasure.schedule(),
+      () => sourceExpiry.start(),
       async () => {
         await erasure.finish()
         this.#areErasuresOpen = false

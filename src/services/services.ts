@@ -27,12 +27,18 @@ import { IndexedItems } from '../knowledge/indexed-items.ts'
 import { countPending, Indexer } from '../knowledge/indexer.ts'
 import { ItemChanges } from '../knowledge/item-changes.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
+import { LookUps } from '../knowledge/protocols/look-ups.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { EventCounts } from '../sources/event-counts.ts'
 import { CallSessions } from '../sources/otel/sessions.ts'
+import { SourceEvents } from '../sources/source-events.ts'
+import { SourceExpiry } from '../sources/source-expiry.ts'
+import { SourceFailures } from '../sources/source-failures.ts'
+import { Sources } from '../sources/sources.ts'
 import { Addresses } from '../webhooks/addresses.ts'
 import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
@@ -120,10 +126,15 @@ export async function openServices({
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
   const lease = database.isLocal ? null : new Lease(write, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
+  // A source can be deleted on a full disk, too.
+  const sources = new Sources({ ...common, write: freeing, erasure })
+  const sourceFailures = new SourceFailures({ ...common, sources, erasure })
+  const eventCounts = new EventCounts(common)
+  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
-    callSessions,
+    ...{ callSessions, eventCounts, sourceExpiry },
   })
 
   return {
@@ -134,7 +145,11 @@ export async function openServices({
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
-    ...{ ingest, callSessions },
+    ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
+    sourceEvents: new SourceEvents({
+      ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
+      lookUps: new LookUps({ ...common, search }),
+    }),
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),

@@ -1,6 +1,6 @@
 import type { Platform, SourceUpdate } from './event.ts'
 import { agentOf, Conversation, isoTime, positive, updateOf } from './facts.ts'
-import { Fields, isObject } from './fields.ts'
+import { type Fields, isObject } from './fields.ts'
 import { isHmac } from './signature.ts'
 
 // https://docs.bland.ai/tutorials/post-call-webhooks, https://docs.bland.ai/tutorials/webhook-signing
@@ -16,8 +16,7 @@ export const bland: Platform = {
     return [body, rewritten(body)].some((part) => isHmac({ key: secret, parts: [part], signature }))
   },
 
-  read(body) {
-    const event = Fields.of(body)
+  read(event) {
     const isOfEnd = ['transcripts', 'call_length', 'completed', 'event_type'].some((name) => event.has(name))
     if (isOfEnd) return readEnd(event)
     return event.has('category') ? updateOf(idOf(event), { status: 'live' }, {}) : null

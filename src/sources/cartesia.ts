@@ -1,6 +1,6 @@
 import type { Platform } from './event.ts'
 import { agentOf, Conversation, isoTime, secondsBetween, updateOf } from './facts.ts'
-import { Fields } from './fields.ts'
+import type { Fields } from './fields.ts'
 import { isSecret } from './signature.ts'
 
 // https://docs.cartesia.ai/agents/webhooks, https://docs.cartesia.ai/api-reference/agents/calls/get-call
@@ -24,8 +24,7 @@ export const cartesia: Platform = {
     return isSecret(headers.get('x-webhook-secret'), secret)
   },
 
-  read(body) {
-    const event = Fields.of(body)
+  read(event) {
     const name = event.text('type') ?? event.text('event') ?? ''
     const status = Object.hasOwn(statuses, name) ? statuses[name] : undefined
     if (!status) return null

@@ -1,6 +1,6 @@
 import type { Platform } from './event.ts'
 import { agentOf, isoTime, positive, updateOf } from './facts.ts'
-import { Fields, isObject } from './fields.ts'
+import { isObject } from './fields.ts'
 import { bearerOf, isSecret } from './signature.ts'
 
 // https://docs.dograh.com/developer/webhooks: the body is a template of the user's, for which the guide has this one.
@@ -11,8 +11,7 @@ export const dograh: Platform = {
     return isSecret(bearerOf(headers), secret)
   },
 
-  read(body) {
-    const run = Fields.of(body)
+  read(run) {
     const name = run.text('agent')
     return updateOf(
       run.required('id'),

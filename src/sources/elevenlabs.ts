@@ -1,6 +1,6 @@
 import type { Platform, SourceUpdate } from './event.ts'
 import { agentOf, Conversation, evaluationOf, isoTime, numbersOf, positive, updateOf } from './facts.ts'
-import { Fields } from './fields.ts'
+import type { Fields } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 
 // https://elevenlabs.io/docs/eleven-agents/workflows/post-call-webhooks
@@ -18,8 +18,7 @@ export const elevenlabs: Platform = {
     return isOnTime && isHmac({ key: secret, parts: [`${time}.`, body], signature })
   },
 
-  read(body) {
-    const event = Fields.of(body)
+  read(event) {
     const type = event.text('type')
     if (type === 'post_call_audio') return null
     if (type === 'call_initiation_failure') return readFailure(event)

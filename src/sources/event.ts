@@ -1,3 +1,5 @@
+import type { Fields } from './fields.ts'
+
 /** What a platform says of a call: fields of `PUT /ingest/calls/:id`. What it does not know is left out, never null. */
 export interface CallFacts {
   status?: 'live' | 'completed'
@@ -68,15 +70,7 @@ export interface Platform {
   /** Whether the request is signed with the secret, and recently where the platform signs the time. */
   isGenuine(request: SignedRequest, secret: string): boolean
   /** Null for an event that says nothing of a call. @throws FieldFault */
-  read(body: unknown, options: SourceOptions): SourceUpdate | null
-}
-
-/** Thrown while an event is read; `readEvent` returns it as a Fault. */
-export class FieldFault extends Error {
-  readonly field: string
-
-  constructor(field: string, message: string) {
-    super(message)
-    this.field = field
-  }
+  read(event: Fields, options: SourceOptions): SourceUpdate | null
+  /** What to answer an event that is a question; null for any other event. */
+  answer?(event: Fields): object | null
 }

@@ -1,15 +1,10 @@
 import { bland } from './bland.ts'
 import { cartesia } from './cartesia.ts'
+import type { PlatformName } from './catalog.ts'
 import { dograh } from './dograh.ts'
 import { elevenlabs } from './elevenlabs.ts'
-import {
-  type Fault,
-  FieldFault,
-  type Platform,
-  type SignedRequest,
-  type SourceOptions,
-  type SourceUpdate,
-} from './event.ts'
+import type { Fault, Platform, SignedRequest, SourceOptions, SourceUpdate } from './event.ts'
+import { FieldFault, Fields, type Reading } from './fields.ts'
 import { retell } from './retell.ts'
 import { synthflow } from './synthflow.ts'
 import { telnyx } from './telnyx.ts'
@@ -27,7 +22,7 @@ export const platforms = {
   synthflow,
   cartesia,
   dograh,
-} as const satisfies Record<string, Platform>
+} as const satisfies Record<PlatformName, Platform>
 
 /** @param secrets the present one, and during a rotation the one before */
 export function isGenuine(platform: Platform, request: SignedRequest, secrets: readonly string[]): boolean {
@@ -41,9 +36,35 @@ export function readEvent(
   options: SourceOptions = {},
 ): SourceUpdate | Fault | null {
   try {
-    return platform.read(body, options)
+    return platform.read(Fields.of(body), options)
   } catch (error) {
     if (error instanceof FieldFault) return { field: error.field, message: error.message }
     throw error
   }
+}
+
+/** What to answer an event: most platforms want no more than that it was received. */
+export function answerTo(platform: Platform, body: unknown): object {
+  try {
+    return platform.answer?.(Fields.of(body)) ?? {}
+  } catch (error) {
+    // An event of another form is no question.
+    if (error instanceof FieldFault) return {}
+    throw error
+  }
+}
+
+/**
+ * What is kept of an event that is a fault, so that it can be read again: the fields that its adapter reads. An object
+ * or a list where something else was expected is kept without its members.
+ * @returns the id of the call too; null when the event does not name it
+ */
+export function keptOf(
+  platform: Platform,
+  body: unknown,
+  options: SourceOptions = {},
+): { callId: string | null; event: Readonly<Record<string, unknown>> } {
+  const reading: Reading = { kept: {}, fault: null }
+  const update = platform.read(Fields.of(body, reading), options)
+  return { callId: update?.id || null, event: reading.kept }
 }

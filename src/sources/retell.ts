@@ -1,6 +1,6 @@
 import type { Platform, SourceDetails, SourceUpdate } from './event.ts'
 import { agentOf, Conversation, evaluationOf, isoTime, positive, secondsBetween, updateOf } from './facts.ts'
-import { Fields, isObject } from './fields.ts'
+import { type Fields, isObject } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 
 // https://docs.retellai.com/features/webhook-overview, https://docs.retellai.com/features/secure-webhook
@@ -26,12 +26,16 @@ export const retell: Platform = {
     )
   },
 
-  read(body) {
-    const event = Fields.of(body)
+  read(event) {
     const name = event.text('event') ?? ''
     if (liveEvents.includes(name)) return readLive(name, event)
     if (name === 'call_ended' || name === 'call_analyzed') return readEnd(name, event)
     return null
+  },
+
+  /** Asked before the call begins: nothing about it is changed. */
+  answer(event) {
+    return event.own('event') === 'call_inbound' ? { call_inbound: {} } : null
   },
 }
 

@@ -1,6 +1,6 @@
 import type { Platform } from './event.ts'
 import { agentOf, isoTime, numbersOf, positive, readLabelled, updateOf } from './facts.ts'
-import { Fields, isObject } from './fields.ts'
+import { type Fields, isObject } from './fields.ts'
 import { isHmac } from './signature.ts'
 
 // https://docs.synthflow.ai/webhooks, https://docs.synthflow.ai/webhooks-security
@@ -16,8 +16,7 @@ export const synthflow: Platform = {
     return id !== null && isHmac({ key: secret, parts: [id], signature, encoding: 'base64' })
   },
 
-  read(body, options) {
-    const event = Fields.of(body)
+  read(event, options) {
     const call = event.object('call')
     const direction = options.direction === 'outbound' ? 'outbound' : 'inbound'
     const startedAt = call.time('start_time')

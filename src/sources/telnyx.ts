@@ -1,6 +1,6 @@
 import type { CallFacts, Platform, SourceDetails, SourceOptions } from './event.ts'
 import { agentOf, isoTime, type Known, positive, secondsBetween, updateOf } from './facts.ts'
-import { Fields, isObject } from './fields.ts'
+import { type Fields, isObject } from './fields.ts'
 import { isEd25519, isRecent, readDigits } from './signature.ts'
 
 // https://developers.telnyx.com/development/api-fundamentals/webhooks/receiving-webhooks
@@ -21,8 +21,8 @@ export const telnyx: Platform = {
     return isOnTime && isEd25519(secret, signed, headers.get('telnyx-signature-ed25519'))
   },
 
-  read(body, options) {
-    const data = Fields.of(body).object('data')
+  read(event, options) {
+    const data = event.object('data')
     const payload = data.object('payload')
     const read = Object.hasOwn(events, data.text('event_type') ?? '')
       ? events[data.text('event_type') ?? '']
@@ -38,6 +38,12 @@ export const telnyx: Platform = {
     }
     const agent = agentOf(payload.text('assistant_id'), undefined)
     return updateOf(payload.required('call_leg_id'), { ...common, ...change }, { agent, ...details })
+  },
+
+  /** Asked before the conversation begins: no variable is set. */
+  answer(event) {
+    const isQuestion = event.object('data').own('event_type') === 'assistant.initialization'
+    return isQuestion ? { dynamic_variables: {} } : null
   },
 }
 

@@ -1,6 +1,5 @@
 import type { Platform } from './event.ts'
 import { agentOf, isoTime, secondsBetween, updateOf } from './facts.ts'
-import { Fields } from './fields.ts'
 import { isHmac, isRecent } from './signature.ts'
 
 // https://docs.ultravox.ai/webhooks
@@ -26,8 +25,7 @@ export const ultravox: Platform = {
     )
   },
 
-  read(body) {
-    const event = Fields.of(body)
+  read(event) {
     const name = event.text('event') ?? ''
     const status = Object.hasOwn(statuses, name) ? statuses[name] : undefined
     if (!status) return null

@@ -10,7 +10,7 @@ import {
   secondsBetween,
   updateOf,
 } from './facts.ts'
-import { Fields, isObject } from './fields.ts'
+import { type Fields, isObject } from './fields.ts'
 import { bearerOf, decode, isHmac, isRecent, isSecret, readDigits } from './signature.ts'
 
 // https://docs.vapi.ai/server-url/events, https://docs.vapi.ai/server-url/server-authentication
@@ -30,8 +30,8 @@ export const vapi: Platform = {
     )
   },
 
-  read(body) {
-    const message = Fields.of(body).object('message')
+  read(event) {
+    const message = event.object('message')
     switch (message.text('type')) {
       case 'status-update':
         return readStatus(message)

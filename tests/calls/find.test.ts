@@ -664,12 +664,13 @@ describe('what was found', () => {
 })
 
 describe('the facets', () => {
-  test('are what calls were evaluated as and ended by, the most frequent first', async () => {
+  test('are what calls were evaluated as and ended by, from where and by whom, the most frequent first', async () => {
     const projectId = await projectWith([
       ...Array.from({ length: 3 }, (_, n) => ({ id: `a${n}`, evaluation: 'success', endedReason: 'x' })),
       ...Array.from({ length: 5 }, (_, n) => ({ id: `b${n}`, evaluation: 'fail', endedReason: null })),
-      { id: 'c', evaluation: 'none of ours', endedReason: 'y' },
+      { id: 'c', evaluation: 'none of ours', endedReason: 'y', details: { agent: { id: 'ada' } } },
     ])
+    await service.services.ingest.putEvent(projectId, 'd', {}, 'vapi')
     await projectWith([{ id: 'other', evaluation: 'other', endedReason: 'other' }])
     expect(await service.services.calls.facets(projectId)).toEqual({
       evaluation: [
@@ -681,6 +682,8 @@ describe('the facets', () => {
         { value: 'x', calls: 3 },
         { value: 'y', calls: 1 },
       ],
+      source: [{ value: 'vapi', calls: 1 }],
+      agentId: [{ value: 'ada', calls: 1 }],
     })
   })
 

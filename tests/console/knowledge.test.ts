@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { chunks } from '../../src/db/schema.ts'
 import type { ItemDetails, KnowledgeRows, StoredChunk } from '../../src/knowledge/indexed-items.ts'
+import type { ChangePreview } from '../../src/knowledge/schemas.ts'
 import type { ExplainedSearch } from '../../src/knowledge/search/explain.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fake-embeddings.ts'
@@ -386,4 +387,47 @@ test('every route of knowledge is for the project’s people: 401 for nobody, 40
     await expectProblem(await stranger.send(method, at, body), 'not_found', 'Not found')
   }
   expect((await list(project)).total).toBe(1)
+})
+
+describe('editing an item', () => {
+  test('says what would become of its chunks, and stores nothing', async () => {
+    const project = await console.mintProject()
+    const { id, changeSeq } = await create(project, 'Numbers', threeChunks)
+    const preview = async (name: string, text: string) => {
+      const answer = await owner.send('POST', `${pathOf(project)}/${id}/preview`, { name, text })
+      expect(answer.status).toBe(200)
+      const { data, removed }: ChangePreview = await answer.json()
+      return [data.map(({ change }) => change).join(' '), removed]
+    }
+    expect(await preview('Numbers', threeChunks)).toEqual(['kept kept kept', 0])
+    expect(await preview('Numbers', threeChunks.replace('Words of section Two', 'Else'))).toEqual([
+      'kept changed kept',
+      0,
+    ])
+    expect(await preview('Numbers', threeChunks.slice(threeChunks.indexOf('# Two')))).toEqual([
+      'kept kept',
+      1,
+    ])
+    expect(await preview('Numbers', `${threeChunks}# Four\n\n${'Words. '.repeat(50)}`)).toEqual([
+      'kept kept kept added',
+      0,
+    ])
+    expect(await preview('Other', threeChunks)).toEqual(['changed changed changed', 0])
+    const read: ItemDetails = await (await owner.fetch(`${pathOf(project)}/${id}`)).json()
+    expect(read.changeSeq).toBe(changeSeq)
+  })
+
+  test('replaces it unless it has changed since it was read', async () => {
+    const project = await console.mintProject()
+    const { id, changeSeq, createdAt } = await create(project, 'Prices')
+    const put = (body: object) => owner.send('PUT', `${pathOf(project)}/${id}`, body)
+    const changed = await put({ name: 'Prices', description: 'Ours', text: 'Five francs.', changeSeq })
+    expect(changed.status).toBe(200)
+    const item: ItemDetails = await changed.json()
+    expect(item).toMatchObject({ id, createdAt, description: 'Ours', text: 'Five francs.', chunks: 1 })
+    const again = await put({ name: 'Prices', text: 'Six francs.', changeSeq })
+    await expectProblem(again, 'item_has_changed', 'Item has changed')
+    expect((await put({ name: 'Prices', text: 'Six francs.', changeSeq: item.changeSeq })).status).toBe(200)
+    expect((await put({ name: ' ', text: 'Six francs.', changeSeq })).status).toBe(400)
+  })
 })

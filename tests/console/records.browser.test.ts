@@ -88,6 +88,54 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     expect((await project.fetch('/v1/calls/own-59')).status).toBe(404)
   })
 
+  test('calls are found by what is typed under a filter, and a wrong duration is refused', async () => {
+    const page = await openTab('calls?text=order')
+    await page.getByRole('button', { name: 'Duration' }).click()
+    const form = page.getByRole('dialog', { name: 'Duration' })
+    await form.getByLabel('At least, in seconds').fill('long')
+    await form.getByRole('button', { name: 'Apply' }).click()
+    await form.getByText('Type a number of seconds').waitFor()
+    await form.getByLabel('At least, in seconds').fill('50')
+    await form.getByLabel('At most, in seconds').fill('50.5')
+    await form.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('50 to 50.5 s').waitFor()
+    await page.waitForURL(/minDuration=.*50.*maxDuration=.*50\.5/)
+    await page.locator('a[href*="/calls/own-10"]').first().waitFor()
+    await page.locator('a[href*="/calls/own-11"]').first().waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Clear Duration' }).click()
+  })
+
+  test('an item is edited: what changes is previewed, and the draft outlives the page', async () => {
+    const filler = 'We answer the telephone every day and write down what the caller wants. '.repeat(5)
+    const textOf = (hours: string) => `## Hours\n\n${hours} ${filler}\n\n## Returns\n\nAlways. ${filler}`
+    await project.send('PUT', '/v1/knowledge/desk', { name: 'Desk', text: textOf('Nine to five.') })
+    const page = await openTab('knowledge/desk?tab=edit')
+    const text = page.getByRole('textbox', { name: /^Text/ })
+    expect(await page.getByRole('button', { name: 'Save' }).isEnabled()).toBe(false)
+    await text.fill(textOf('Ten to six.'))
+    await page.getByText('1 changed · 0 added · 1 kept · 0 removed').waitFor()
+    await page.reload()
+    expect(await text.inputValue()).toBe(textOf('Ten to six.'))
+
+    await project.send('PATCH', '/v1/knowledge/desk', { description: 'Changed elsewhere' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The item has changed since you began.').waitFor()
+    expect(await text.inputValue()).toBe(textOf('Ten to six.'))
+    await page.getByRole('button', { name: 'replace it with yours' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved “Desk”').waitFor()
+    expect((await (await project.fetch('/v1/knowledge/desk')).json()).text).toBe(textOf('Ten to six.'))
+
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    await text.fill('Nothing.')
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+    expect(await text.inputValue()).toBe(textOf('Ten to six.'))
+    await page.reload()
+    expect(await text.inputValue()).toBe(textOf('Ten to six.'))
+    expect(await page.getByRole('button', { name: 'Save' }).isEnabled()).toBe(false)
+    await project.fetch('/v1/knowledge/desk', { method: 'DELETE' })
+  })
+
   test('a Markdown file is dropped, previewed, saved, and found in the playground', async () => {
     const page = await openTab('knowledge/new')
     const text =

@@ -133,6 +133,7 @@ describe('a key is judged before anything else about a request', () => {
       'GET /v1/key',
       'GET /v1/knowledge',
       'GET /v1/knowledge/some-id',
+      'PATCH /v1/knowledge/some-id',
       'POST /ingest/calls',
       'POST /mcp',
       'POST /v1/knowledge',
@@ -140,6 +141,7 @@ describe('a key is judged before anything else about a request', () => {
       'POST /v1/knowledge/preview',
       'POST /v1/knowledge/search',
       'PUT /ingest/calls/some-id',
+      'PUT /v1/knowledge/some-id',
     ])
   })
 
@@ -160,7 +162,7 @@ describe('a key is judged before anything else about a request', () => {
       // Take lines and a form, not one JSON value.
       if (['/ingest/calls', '/v1/knowledge/files'].includes(path)) continue
       const answer = await request(path, `Bearer ${(await makeKey(kind)).key}`, { method })
-      const expected = method === 'POST' || method === 'PUT' ? 400 : path.includes('some-id') ? 404 : 200
+      const expected = ['POST', 'PUT', 'PATCH'].includes(method) ? 400 : path.includes('some-id') ? 404 : 200
       expect([method, path, answer.status]).toEqual([method, path, expected])
     }
   })

@@ -147,7 +147,6 @@ describe('sentences that help', () => {
       ['POST', '/v1/calls', 'PUT /ingest/calls/{id}'],
       ['PATCH', '/v1/calls/a', 'PUT /ingest/calls/{id}'],
       ['PATCH', '/ingest/calls/a', 'PUT merges'],
-      ['PATCH', '/v1/knowledge/kn_1', 'POST /v1/knowledge'],
       ['PUT', '/v1/erasures/a', 'See /docs.'],
     ] as const) {
       const answer = await send(method, path, {})

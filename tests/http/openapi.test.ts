@@ -16,6 +16,8 @@ let document: OpenAPIV3_1.Document
 let operations: Operation[]
 /** Of a project that is called `default`, as in the examples. */
 let defaultKey: string
+/** A source whose secret is the project's ingest key. */
+let sourceId: string
 
 beforeAll(async () => {
   service = await startService({ env: { METRICS_TOKEN: 'token', BODY_MAX_BYTES: '5000' } })
@@ -24,6 +26,9 @@ beforeAll(async () => {
   operations = operationsOf(document)
   const { projectId } = await service.services.projects.create('default')
   const settings = { name: 'default', kind: 'live' as const, allowedIps: [], expiresAt: null }
+  const secret = project.ingestKey
+  const ofVapi = { platform: 'vapi', secret }
+  sourceId = (await service.services.sources.create(project.projectId, ofVapi)).id
   defaultKey = (await service.services.keys.create(projectId, settings)).key
 })
 afterAll(() => service.stop())
@@ -61,8 +66,10 @@ const expectedStatuses: Record<string, string> = {
   'POST /integrations/vapi/knowledge': `200 413 415 ${keyed}`,
   'POST /integrations/vapi/tool': `200 413 415 ${keyed}`,
   'POST /integrations/dify/retrieval': `200 404 413 415 ${keyed}`,
+  'POST /integrations/tool': `200 413 415 ${keyed}`,
   'POST /ingest/calls': `200 413 415 ${keyed}`,
   'POST /ingest/otlp/v1/traces': `200 413 415 ${keyed}`,
+  'POST /ingest/from/{id}': '200 400 401 404 413 415 500 503',
   'PUT /ingest/calls/{id}': `200 201 409 410 413 415 507 ${keyed}`,
 }
 
@@ -96,7 +103,7 @@ describe('the OpenAPI document', () => {
       expect(tags).toContain(operation.tags?.[0] ?? 'none')
       const scheme = operation.path.startsWith('/v1')
         ? [{ apiKey: [] }]
-        : operation.path.startsWith('/ingest')
+        : /^\/ingest\/(calls|otlp)/.test(operation.path)
           ? [{ ingestKey: [] }]
           : operation.path.startsWith('/integrations/vapi')
             ? [{ apiKey: [] }, { vapiSecret: [] }]
@@ -179,7 +186,7 @@ describe('the OpenAPI document', () => {
     for (const [path, item] of Object.entries(document.paths ?? {}))
       expect([path, JSON.stringify(item).includes('"properties"')]).toEqual([
         path,
-        path.startsWith('/integrations') || path === '/health' || path === '/ready',
+        /^\/(integrations|ingest\/(otlp|from)|health|ready)/.test(path),
       ])
     expect(JSON.stringify(schemas)).not.toMatch(/"(nullable|x-message|x-documented)"/)
   })
@@ -317,6 +324,8 @@ describe('real answers', () => {
       await project.send('POST', '/integrations/vapi/tool', { message: { toolCallList: [] } }),
     )
     await check('retrieveForDify', await project.send('POST', '/integrations/dify/retrieval', retrieval))
+    await check('answerTool', await project.send('POST', '/integrations/tool', { query: 'words' }))
+    await check('receiveEvent', await project.send('POST', `/ingest/from/${sourceId}`, {}))
     await check('deleteKnowledge', await project.fetch(path, { method: 'DELETE' }))
     await check('listChanges', await project.fetch('/v1/changes?include=none'))
     await check('deleteCall', await project.fetch('/v1/calls/full', { method: 'DELETE' }))
@@ -361,6 +370,7 @@ describe('real answers', () => {
       ['answerVapiKnowledge', 'POST', '/integrations/vapi/knowledge'],
       ['answerVapiToolCalls', 'POST', '/integrations/vapi/tool'],
       ['retrieveForDify', 'POST', '/integrations/dify/retrieval'],
+      ['answerTool', 'POST', '/integrations/tool'],
     ] as const) {
       await check(operationId, await project.send(method, path, big))
       await check(operationId, await project.send(method, path, []))
@@ -368,6 +378,10 @@ describe('real answers', () => {
       await check(operationId, await project.fetch(path, { method, headers: { authorization: 'Bearer x' } }))
     }
     await check('ingestCall', await project.send('PUT', '/ingest/calls/gone', {}))
+    const from = `/ingest/from/${sourceId}`
+    await check('receiveEvent', await project.send('POST', from, big))
+    await check('receiveEvent', await project.send('POST', '/ingest/from/nobody', {}))
+    await check('receiveEvent', await fetch(service.url + from, { method: 'POST', body: '{}' }))
     const elsewhere = { knowledge_id: 'nowhere', query: 'q', retrieval_setting: {} }
     await check('retrieveForDify', await project.send('POST', '/integrations/dify/retrieval', elsewhere))
     const gap = { appendTranscript: { at: 5, turns: [] } }
@@ -389,14 +403,19 @@ describe('real answers', () => {
         continue
       }
       const sendBody: Send = (id, body) =>
-        project.fetch(operation.path.replace('{id}', id), {
-          method: operation.method,
-          body: type === 'application/json' ? JSON.stringify(body) : String(body),
-          headers: {
-            'content-type': type,
-            ...(operation.path.startsWith('/integrations') ? { authorization: `Bearer ${defaultKey}` } : {}),
+        project.fetch(
+          operation.path.replace('{id}', operation.path.startsWith('/ingest/from') ? sourceId : id),
+          {
+            method: operation.method,
+            body: type === 'application/json' ? JSON.stringify(body) : String(body),
+            headers: {
+              'content-type': type,
+              ...(operation.path.startsWith('/integrations')
+                ? { authorization: `Bearer ${defaultKey}` }
+                : {}),
+            },
           },
-        })
+        )
       await send(operation, sendBody, content)
     }
   }

@@ -95,7 +95,7 @@ const methodsByPath: Record<string, string> = {
   '/v1/knowledge': 'GET, HEAD, POST',
   '/v1/knowledge/preview': 'POST',
   '/v1/knowledge/search': 'POST',
-  '/v1/knowledge/some-id': 'DELETE, GET, HEAD',
+  '/v1/knowledge/some-id': 'DELETE, GET, HEAD, PATCH, PUT',
   '/ingest/calls/some-id': 'PUT',
 }
 

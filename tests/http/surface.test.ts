@@ -15,6 +15,7 @@ describe('the surface of a request', () => {
     ['/integrations/nowhere', 'live'],
     ['/integrations/other/x', 'live'],
     ['/ingest/calls/a', 'ingest'],
+    ['/ingest/from/a', null],
     ['/v10', null],
     ['/mcpx', null],
     ['/ingesting', null],
@@ -23,6 +24,13 @@ describe('the surface of a request', () => {
     ['/', null],
   ] as const)('%s asks for a key of the kind %p', (path, keyKind) => {
     expect(surfaceOf('GET', path).keyKind).toBe(keyKind)
+  })
+
+  test('only the addresses of sources take requests that are signed', () => {
+    const isForSources = (path: string) => surfaceOf('POST', path).isForSources
+    expect(
+      ['/ingest/from/a', '/ingest/from', '/ingest/fromage', '/ingest/calls/a', '/'].map(isForSources),
+    ).toEqual([...[true, true, false, false, false]])
   })
 
   test('a protocol has its own path and what is below, and nothing beside it', () => {

@@ -14,6 +14,8 @@ const consoleRoutes = served
   .map(({ method, path }) => ({ method, path: path.slice('/console/api'.length) }))
 const kinds: [RegExp, 'live' | 'ingest' | 'open'][] = [
   [/^\/(v1|mcp|integrations)(\/|$)/, 'live'],
+  // What platforms sign: see tests/sources.
+  [/^\/ingest\/from\//, 'open'],
   [/^\/ingest(\/|$)/, 'ingest'],
   [/^\/(health|ready|metrics|favicon.ico|openapi.json|llms.txt|docs.*)?$/, 'open'],
 ]

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { chunks, knowledgeItems } from '../../src/db/schema.ts'
 import { chunkWords } from '../../src/db/word-tables.ts'
+import { passageText } from '../../src/knowledge/chunking/passage-text.ts'
 import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -88,7 +89,7 @@ describe('POST /v1/knowledge', () => {
         .from(chunks)
         .where(eq(chunks.projectId, project.projectId))
         .orderBy(chunks.position)
-      expect(pieces.map((piece) => piece.text.slice(piece.overlapChars)).join('')).toBe(text)
+      expect(pieces.map((piece) => piece.text.slice(piece.overlapChars)).join('')).toBe(passageText(text))
     })
   }
 

@@ -25,18 +25,20 @@ export function operationsOf(document: OpenAPIV3_1.Document): Operation[] {
   )
 }
 
+/** What refers to itself stays without what it says of its parts. */
 export function resolved<Value>(value: Value, document: object): Value {
-  const resolve = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(resolve)
+  const resolve = (part: unknown, within: readonly string[] = []): unknown => {
+    if (Array.isArray(part)) return part.map((member) => resolve(member, within))
     if (typeof part !== 'object' || part === null) return part
     const { $ref, ...rest } = part as { $ref?: unknown }
     if (typeof $ref !== 'string')
-      return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, resolve(member)]))
+      return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, resolve(member, within)]))
+    if (within.includes($ref)) return {}
     const target = $ref
       .slice('#/'.length)
       .split('/')
       .reduce<unknown>((found, name) => (found as Record<string, unknown>)[name], document)
-    return { ...(resolve(target) as object), ...(resolve(rest) as object) }
+    return { ...(resolve(target, [...within, $ref]) as object), ...(resolve(rest, within) as object) }
   }
   return resolve(value) as Value
 }

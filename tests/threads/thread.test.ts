@@ -24,6 +24,23 @@ afterEach(async () => {
   await Promise.all(threads.splice(0).map((thread) => thread.close()))
 })
 
+describe('a terminated worker', () => {
+  test('rejects what waits, and the next request starts another at once', async () => {
+    const thread = echoThread()
+    await thread.ask('count')
+    const waiting = failureOf(thread.ask('later', 60_000))
+    thread.terminate(new Error('It takes too long'))
+    expect(await waiting).toMatchObject({ message: 'It takes too long' })
+    expect(await thread.ask('count')).toBe(1)
+  })
+
+  test('that does nothing is simply started again', async () => {
+    const thread = echoThread()
+    thread.terminate(new Error('Nothing waits for this'))
+    expect(await thread.ask('greet', 'Ada')).toBe('Hello Ada')
+  })
+})
+
 describe('a request', () => {
   test('resolves to what the method returns, directly or as a promise', async () => {
     const thread = echoThread()

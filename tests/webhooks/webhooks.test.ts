@@ -81,4 +81,21 @@ describe('events', () => {
     expect(received()[0]?.data).toMatchObject({ id, item: { id, name: 'Prices', text: 'Ten.' } })
     expect(received()[2]?.data.ref).toBe(received()[0]?.data.ref ?? '')
   })
+
+  test('a changed item is sent as changed and ready, and under its id after its deletion as new', async () => {
+    const { project, received } = await make()
+    const item = { name: 'Prices', text: 'Ten.' }
+    await project.send('PUT', '/v1/knowledge/prices', item)
+    await until(() => received().length === 2)
+    await project.send('PATCH', '/v1/knowledge/prices', { text: 'Eleven.' })
+    await until(() => received().length === 4)
+    await project.fetch('/v1/knowledge/prices', { method: 'DELETE' })
+    await until(() => received().length === 5)
+    await project.send('PUT', '/v1/knowledge/prices', item)
+    await until(() => received().length === 7)
+    const told = ['knowledge.changed', 'knowledge.ready']
+    expect(received().map(({ type }) => type)).toEqual([...told, ...told, 'knowledge.deleted', ...told])
+    expect(received()[2]?.data).toMatchObject({ id: 'prices', item: { text: 'Eleven.' } })
+    expect(new Set(received().map(({ data }) => data.ref)).size).toBe(1)
+  })
 })

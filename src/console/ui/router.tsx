@@ -169,6 +169,21 @@ const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
 })
 
+const sourcesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/sources',
+  /** `create` opens the dialog, for links to it. */
+  validateSearch: ({ create }: Record<string, unknown>): { create?: 'source' } =>
+    create === 'source' ? { create } : {},
+  component: lazyRouteComponent(() => import('./views/settings/sources-view.tsx'), 'SourcesView'),
+})
+
+const sourceRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/sources/$source',
+  component: lazyRouteComponent(() => import('./views/settings/source-view.tsx'), 'SourceView'),
+})
+
 const peopleRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/people',
@@ -210,6 +225,8 @@ const routeTree = rootRoute.addChildren([
     settingsRoute.addChildren([
       settingsStartRoute,
       keysRoute,
+      sourcesRoute,
+      sourceRoute,
       peopleRoute,
       auditRoute,
       generalRoute,

@@ -312,6 +312,39 @@ CREATE TABLE `sign_in_limits` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `sign_in_limits_key_unique` ON `sign_in_limits` (`key`);--> statement-breakpoint
+CREATE TABLE `source_failures` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`project_id` integer NOT NULL,
+	`source_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`call_id` text,
+	`field` text NOT NULL,
+	`message` text NOT NULL,
+	`event` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`source_id`) REFERENCES `sources`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `source_failures_by_source` ON `source_failures` (`source_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `source_failures_by_call` ON `source_failures` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE INDEX `source_failures_by_time` ON `source_failures` (`at`);--> statement-breakpoint
+CREATE TABLE `sources` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`platform` text NOT NULL,
+	`name` text NOT NULL,
+	`secret` text,
+	`previous_secret` text,
+	`previous_secret_until` integer,
+	`options` text NOT NULL,
+	`events` integer DEFAULT 0 NOT NULL,
+	`last_event_at` integer,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `sources_by_project` ON `sources` (`project_id`,`created_at`);--> statement-breakpoint
 CREATE TABLE `verifications` (
 	`id` text PRIMARY KEY NOT NULL,
 	`identifier` text NOT NULL,
@@ -553,6 +586,13 @@ WHEN old.`change_seq` <> new.`change_seq`
 			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, '"knowledge.changed"') > 0;
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.ready', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'item'
+			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
+		AND instr(`events`, '"knowledge.ready"') > 0
+		AND NOT EXISTS (SELECT 1 FROM `chunks` WHERE `item_seq` = new.`seq` AND `embedding_space` IS NULL);
 END;--> statement-breakpoint
 CREATE TRIGGER `chunks_update_events` AFTER UPDATE OF `embedding_space` ON `chunks`
 WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
@@ -569,7 +609,8 @@ WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
 END;--> statement-breakpoint
 -- From here on, what waits of the record is sent as deleted.
 CREATE TRIGGER `erasures_insert_events` AFTER INSERT ON `erasures`
-WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
+WHEN new.`kind` IN ('call', 'item')
+	AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
 	UPDATE `webhook_queue` SET `ref` = new.`id_hash` WHERE `record` = new.`record` AND `kind` = new.`kind`;
 	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `ref`, `event`, `seq`, `at`, `due_at`)
 	SELECT `id`, new.`kind`, new.`record`, new.`id_hash`,
@@ -584,4 +625,8 @@ CREATE TRIGGER `webhook_queue_delete` AFTER DELETE ON `webhook_queue` BEGIN
 	UPDATE `webhook_queue` SET `due_at` = 0
 	WHERE `due_at` IS NULL AND `id` = (SELECT min(`q`.`id`) FROM `webhook_queue` AS `q` WHERE `q`.`record` = old.`record`
 		AND `q`.`kind` = old.`kind` AND `q`.`webhook_id` = old.`webhook_id` AND NOT `q`.`is_sent`);
+END;--> statement-breakpoint
+-- Events of a call that could not be read are erased with the call.
+CREATE TRIGGER `calls_delete_failures` AFTER DELETE ON `calls` BEGIN
+	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 END;

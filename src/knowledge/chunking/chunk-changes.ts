@@ -27,17 +27,15 @@ export function compareChunks<Stored extends Pick<Chunk, 'heading' | 'text'>>(
     const same = free.get(keyOf(chunk))?.shift()
     if (same) kept.set(chunk.position, same)
   }
-  const alike = new Map<number, Stored>()
-  const others = after.chunks.filter(({ position }) => !kept.has(position))
-  if (others.length > 0) {
-    const byText = groupBy(before.chunks, (chunk) => embeddedText(before.name, chunk))
-    for (const chunk of others) {
-      const [same] = byText.get(embeddedText(after.name, chunk)) ?? []
-      if (same) alike.set(chunk.position, same)
-    }
-  }
   const staying = new Set(kept.values())
-  return { kept, alike, removed: before.chunks.filter((chunk) => !staying.has(chunk)) }
+  const removed = before.chunks.filter((chunk) => !staying.has(chunk))
+  const byText = new Map(removed.map((chunk) => [embeddedText(before.name, chunk), chunk]))
+  const alike = new Map<number, Stored>()
+  for (const chunk of after.chunks) {
+    const same = kept.has(chunk.position) ? undefined : byText.get(embeddedText(after.name, chunk))
+    if (same) alike.set(chunk.position, same)
+  }
+  return { kept, alike, removed }
 }
 
 /** `kept`: with its vector. `changed`: in place of a chunk under the same heading. */

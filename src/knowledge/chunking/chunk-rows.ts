@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { toIndexedWords } from '../../text/words.ts'
 import type { ChunkPreview } from '../schemas.ts'
 import { type Chunk, splitIntoChunks } from './chunks.ts'
+import { withLabels } from './passage-text.ts'
 
 /** A text's chunks as JSON for the inserts. */
 export interface ChunkRows {
@@ -19,10 +20,14 @@ export function toChunkRows(text: string): ChunkRows {
   }
 }
 
-/** The chunk as clients see it: with its lengths in code points. */
+/** The chunk as agents are given it, with its lengths in code points. */
 export function toChunkPreview({ position, heading, text, overlapChars }: Chunk): ChunkPreview {
-  const overlap = text.slice(0, overlapChars)
-  return { position, heading, text, characters: [...text].length, overlapCharacters: [...overlap].length }
+  const given = withLabels(text)
+  const characters = [...given].length
+  // A link may begin in the overlap and end after it.
+  const ownCharacters = [...withLabels(text.slice(overlapChars))].length
+  const overlapCharacters = overlapChars === 0 ? 0 : Math.max(0, characters - ownCharacters)
+  return { position, heading, text: given, characters, overlapCharacters }
 }
 
 export function sha256(text: string): string {

@@ -1,19 +1,21 @@
 import { frontMatterEnd } from './front-matter.ts'
 
-/** Marks to look at, the first that begins at a place. What is counted is bounded, so that the time is linear. */
-const marks = new RegExp(
-  [
-    '^[ \\t]*(?<fence>`{3,}|~{3,})[^\\n]*',
-    '(?<code>`[^`\\n]*`)',
-    '(?<comment><!--)',
-    '^[ \\t]*(?<template>\\{%[^\\n]*%\\})[ \\t]*$',
-    `^(?<statement>import[ \\t]+(?:[\\w*{][^'"\\n]{0,500}[ \\t}]from[ \\t]+)?['"][^'"\\n]+['"];?[ \\t]*$)`,
-    '^(?<block>(?:import[ \\t]+(?:\\w+,[ \\t]*)?\\{[ \\t]*$|export[ \\t]+(?:default[ \\t]+(?:function|class|\\{|\\()|(?:const|let|var|function|class)[ \\t]+\\w+|[{*])))',
-    `!?\\[(?<label>[^[\\]\\n]*)\\]\\([ \\t]*(?<target><[^<>\\n]{0,2000}>|[^\\s()]{0,2000})(?:[ \\t]+["'][^"'\\n]{0,500}["'])?[ \\t]*\\)`,
-  ].join('|'),
+const fence = '^[ \\t]*(?<fence>`{3,}|~{3,})[^\\n]*'
+const code = '(?<code>`[^`\\n]*`)'
+const statement = `^(?<statement>import[ \\t]+(?:[\\w*{][^'"\\n]{0,500}[ \\t}]from[ \\t]+)?['"][^'"\\n]+['"];?[ \\t]*$)`
+const block =
+  '^(?<block>(?:import[ \\t]+(?:\\w+,[ \\t]*)?\\{[ \\t]*$|export[ \\t]+(?:default[ \\t]+(?:function|class|\\{|\\()|(?:const|let|var|function|class)[ \\t]+\\w+|[{*])))'
+const link = `!?\\[(?<label>[^[\\]\\n]*)\\]\\([ \\t]*(?<target><[^<>\\n]{0,2000}>|[^\\s()]{0,2000})(?:[ \\t]+["'][^"'\\n]{0,500}["'])?[ \\t]*\\)`
+
+/** What is left out, and code, in which nothing is. Of marks that begin at one place the first counts. */
+const hidden = new RegExp(
+  [fence, code, '(?<comment><!--)', '^[ \\t]*(?<template>\\{%[^\\n]*%\\})[ \\t]*$', statement, block].join(
+    '|',
+  ),
   'gm',
 )
-const mayHoldMarks = /<!--|\{%|\]\(|^(?:im|ex)port[ \t]/m
+const links = new RegExp([fence, code, link].join('|'), 'gm')
+const mayHoldHidden = /<!--|\{%|^(?:im|ex)port[ \t]/m
 /** A link that also means something outside of its page. */
 const absoluteLink = /^<?(?:[a-z][a-z0-9+.-]*:|\/\/)/i
 /** Blank lines after front matter. */
@@ -21,19 +23,27 @@ const leadingLines = /^(?:[ \t]*\r?\n)+/
 const templateTag = /\{%[^\n]*?%\}/g
 
 /**
- * What agents are given of an item's text: without front matter, HTML comments, lines of templates (`{% … %}`), and MDX
- * imports and exports; of relative links only the labels. Code stays as it is.
+ * What is searched of an item's text: without front matter, HTML comments, lines of templates (`{% … %}`), and MDX imports
+ * and exports. Code stays as it is. The time is linear.
  */
 export function passageText(text: string): string {
   const start = frontMatterEnd(text)
   // A byte order mark alone ends at 1.
   const body = start > 1 ? text.slice(start).replace(leadingLines, '') : text.slice(start)
-  const read = mayHoldMarks.test(body) ? withoutMarks(body) : body
+  const read = mayHoldHidden.test(body) ? withoutMarks(body, hidden) : body
   // A text that is nothing else is read as it is.
   return read.trim() === '' ? text : read
 }
 
-function withoutMarks(body: string): string {
+/**
+ * A passage for agents: of links and images within the documentation only the labels. Until then it keeps them, since
+ * search ranks a line that is only a link lower.
+ */
+export function withLabels(passage: string): string {
+  return passage.includes('](') ? withoutMarks(passage, links) : passage
+}
+
+function withoutMarks(body: string, marks: RegExp): string {
   const lastCommentEnd = body.lastIndexOf('-->')
   const pattern = new RegExp(marks)
   let read = ''

@@ -1,8 +1,11 @@
+import { Buffer } from 'node:buffer'
 import { DOMParser, parseHTML } from 'linkedom'
 import mammoth from 'mammoth'
 import type { Converted } from './file-text.ts'
 import { toMarkdown } from './markdown.ts'
 import { checkArchive } from './zip.ts'
+
+// mammoth 1.13 sets `__proto__`, which Deno does not allow, so it stays at 1.12.
 
 /** A Word document. Images, comments and macros are left out; nothing that it refers to is fetched. */
 export async function readDocx(bytes: Uint8Array): Promise<Converted> {

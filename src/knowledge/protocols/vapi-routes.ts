@@ -1,21 +1,20 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
-import { AppError, type ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
 import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { bodyOf } from '../../validation.ts'
 import type { Search } from '../search/search.ts'
 import { errorSentence } from './error-sentence.ts'
-import { parametersOf, queryOf, type ToolCall, toDocument, toFailure, toolCallsOf, toResult } from './vapi.ts'
+import { answerCalls, findDocuments, type LookUpOptions } from './vapi-answers.ts'
 import {
   VapiError,
   VapiKnowledgeAnswer,
   VapiKnowledgeRequest,
   VapiToolAnswer,
   VapiToolRequest,
-  type VapiToolResult,
 } from './vapi-schemas.ts'
 
 interface VapiRoutesOptions {
@@ -57,7 +56,7 @@ export function vapiRoutes(options: VapiRoutesOptions) {
     .use(callerContext())
     .post(
       '/knowledge',
-      ({ caller, body, request }) => findDocuments(options, caller.projectId, body, request),
+      ({ caller, body, request }) => findDocuments(forRequest(options, request), caller.projectId, body),
       {
         parse: 'json',
         body: bodyOf(VapiKnowledgeRequest),
@@ -74,10 +73,7 @@ export function vapiRoutes(options: VapiRoutesOptions) {
     .post(
       '/tool',
       async ({ caller, body, request }) => ({
-        // In parallel: there are few, and a caller on the phone waits for all of them.
-        results: await Promise.all(
-          toolCallsOf(body).map((call) => answerCall(options, caller.projectId, call, request)),
-        ),
+        results: await answerCalls(forRequest(options, request), caller.projectId, body),
       }),
       {
         parse: 'json',
@@ -94,36 +90,6 @@ export function vapiRoutes(options: VapiRoutesOptions) {
     )
 }
 
-async function findDocuments(
-  { search, onFailure }: VapiRoutesOptions,
-  projectId: number,
-  body: VapiKnowledgeRequest,
-  request: Request,
-): Promise<VapiKnowledgeAnswer> {
-  const query = queryOf(body)
-  if (query === null) return { documents: [] }
-  try {
-    const { answer } = await search.search(projectId, { query })
-    return { documents: answer.data.map(toDocument) }
-  } catch (error) {
-    // The phone call goes on: the model answers from what it knows.
-    onFailure(error, request)
-    return { documents: [] }
-  }
-}
-
-async function answerCall(
-  { search, onFailure }: VapiRoutesOptions,
-  projectId: number,
-  call: ToolCall,
-  request: Request,
-): Promise<VapiToolResult> {
-  try {
-    const { answer } = await search.search(projectId, parametersOf(call))
-    return toResult(call, answer.data)
-  } catch (error) {
-    // The answer stays 200, since Vapi reads no results from another, and the other calls have theirs.
-    if (!(error instanceof AppError && error.code === 'invalid_request')) onFailure(error, request)
-    return toFailure(call, error)
-  }
+function forRequest({ search, onFailure }: VapiRoutesOptions, request: Request): LookUpOptions {
+  return { search, onFailure: (error) => onFailure(error, request) }
 }

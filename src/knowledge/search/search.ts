@@ -4,6 +4,7 @@ import type { StoreOf } from '../../db/store.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
+import { withLabels } from '../chunking/passage-text.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorIndex } from '../index/vector-index.ts'
 import type { SearchHit, SearchRequest } from '../schemas.ts'
@@ -215,5 +216,5 @@ function toHit(
 ): SearchHit {
   const isIn = (list: readonly number[] | null) => list?.some((label) => labels.includes(label)) ?? false
   const matched = { keyword: isIn(keywordLabels), vector: isIn(vectorLabels) }
-  return { itemId, name, heading, text, position, score, matched }
+  return { itemId, name, heading, text: withLabels(text), position, score, matched }
 }

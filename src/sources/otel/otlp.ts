@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
-import { FieldFault } from '../event.ts'
-import { Fields, instantMax, isObject } from '../fields.ts'
+import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
 import type { Span } from './fact.ts'
 
 // https://opentelemetry.io/docs/specs/otlp and github.com/open-telemetry/opentelemetry-proto

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { toChunkPreview } from '../../../src/knowledge/chunking/chunk-rows.ts'
 import { embeddedText, splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
-import { passageText } from '../../../src/knowledge/chunking/passage-text.ts'
+import { passageText, withLabels } from '../../../src/knowledge/chunking/passage-text.ts'
 
 describe('what agents are given', () => {
   test.each([
@@ -12,15 +13,12 @@ describe('what agents are given', () => {
     ['imports', "import A, { b } from './a.js'\nimport './c.css'\n\n# One", '\n\n\n# One'],
     ['a long import', "import {\n  a,\n  b,\n} from './a.js'\n\nOne", '\nOne'],
     ['exports', "export const meta = {\n  title: 'x',\n}\n\nOne", '\nOne'],
-    ['a relative link', 'See [our *prices*](../prices.md#now "Prices").', 'See our *prices*.'],
-    ['a relative image', '![A plan](img/plan.png)', 'A plan'],
-    ['a link to a place on the page', 'See [below](#below).', 'See below.'],
   ])('is without %s', (_, text, read) => {
     expect(passageText(text)).toBe(read)
   })
 
   test.each([
-    'See [them](https://example.org/a) or [mail](mailto:a@example.org) or [x](//cdn.example.org).',
+    '- [Prices](prices.md)',
     '```md\n{% include x %}\n<!-- a -->\n[a](b.md)\n```',
     '~~~\nimport a from "b"\n```\n<!-- x -->\n~~~',
     'Write `<!-- a -->` and `[a](b)`.',
@@ -39,11 +37,37 @@ describe('what agents are given', () => {
 
   test('is what is cut into chunks, embedded and indexed', () => {
     const [chunk] = splitIntoChunks(
-      '---\ntitle: T\n---\n# Plans\n\n{% include x %}\n[Ours](plans.md) are <!-- not --> good.',
+      '---\ntitle: T\n---\n\n# Plans\n\n{% include x %}\nOurs are <!-- not --> good.',
     )
     expect(chunk?.text).toBe('# Plans\n\n\nOurs are  good.')
     expect(embeddedText('T', chunk ?? { heading: null, text: '' })).toBe(
       'T › Plans\n# Plans\n\n\nOurs are  good.',
     )
+  })
+})
+
+describe('relative links', () => {
+  test.each([
+    ['See [our *prices*](../prices.md#now "Prices").', 'See our *prices*.'],
+    ['![A plan](img/plan.png)', 'A plan'],
+    ['See [below](#below).', 'See below.'],
+    ['- [Prices](<our prices.md>)\n', '- Prices\n'],
+  ])('are given as their labels: %p', (text, given) => {
+    expect(withLabels(text)).toBe(given)
+  })
+
+  test.each([
+    'See [them](https://example.org/a) or [mail](mailto:a@example.org) or [x](//cdn.example.org).',
+    '```md\n[a](b.md)\n```',
+    'Write `[a](b)`, f[0](x y) or [a](b',
+  ])('are all that is changed: %p', (text) => {
+    expect(withLabels(text)).toBe(text)
+  })
+
+  test('count for nothing in the lengths of a chunk', () => {
+    const text = 'a [b](c.md) d'
+    expect(toChunkPreview({ position: 0, heading: null, text, overlapChars: 12 })).toMatchObject({
+      ...{ text: 'a b d', characters: 5, overlapCharacters: 4 },
+    })
   })
 })

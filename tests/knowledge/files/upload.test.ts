@@ -23,7 +23,8 @@ async function itemOf(answer: Response) {
 
 describe('a file becomes an item', () => {
   test('of Markdown byte for byte, named and described by its front matter', async () => {
-    const text = '\ufeff---\ntitle: Rates\ndescription: What it costs\n---\n\n# Europe\r\n\nFive francs.\n'
+    const text =
+      '\ufeff---\ntitle: Rates\ndescription: What it costs\n---\n\n# Europe\r\n\nFive [francs](money.md).\n'
     const answer = await upload('docs/rates.md', text)
     const item = await itemOf(answer)
     expect(item).toMatchObject({ name: 'Rates', description: 'What it costs', text })

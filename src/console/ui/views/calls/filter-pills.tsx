@@ -35,12 +35,12 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
       )
     }
     case 'value':
+    case 'equal':
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
       return filter.name === 'from' ? <DatePill {...chosen} /> : null
     case 'least':
     case 'digits':
-    case 'equal':
     case 'label':
       return <TypedPill name={filter.name} {...chosen} />
     default:
@@ -48,13 +48,15 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
   }
 }
 
-/** Offers the values in use, and having none. */
-function ValuePill({ filter: { name }, filters, onChange }: { filter: ValueFilter } & ChosenProps) {
+/** Offers the values in use, and having none where that can be asked for. Nothing while there is nothing to offer. */
+function ValuePill({ filter: { name, kind }, filters, onChange }: { filter: ValueFilter } & ChosenProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
   const value = filters[name]
   // A value that reads `none` cannot be asked for.
   const inUse = (facets?.[name] ?? []).filter(({ value }) => value !== noValue)
+  if (kind === 'equal' && inUse.length === 0 && !value) return null
+  const none = kind === 'value' ? [{ value: noValue, label: valueLabel(name, noValue) }] : []
   return (
     <ChoicePill
       label={filterLabels[name]}
@@ -62,7 +64,7 @@ function ValuePill({ filter: { name }, filters, onChange }: { filter: ValueFilte
       chosen={value && valueLabel(name, value)}
       options={[
         ...inUse.map(({ value, calls }) => ({ value, label: valueLabel(name, value), count: calls })),
-        { value: noValue, label: valueLabel(name, noValue) },
+        ...none,
       ]}
       onChoose={(choice) => onChange({ [name]: choice })}
       onClear={() => onChange({ [name]: undefined })}

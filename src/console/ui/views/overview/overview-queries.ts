@@ -39,6 +39,15 @@ export function endReasonsQuery(project: string, { from, to }: Period) {
   })
 }
 
+export function originsQuery(project: string, { from, to }: Period) {
+  return queryOptions({
+    queryKey: ['overview', project, 'origins', from, to],
+    queryFn: ({ signal }) =>
+      unwrap(overview(project).origins.get({ query: { from, to }, fetch: { signal } })),
+    placeholderData: keepPreviousData,
+  })
+}
+
 export function knowledgeQuery(project: string) {
   return queryOptions({
     queryKey: ['overview', project, 'knowledge'],

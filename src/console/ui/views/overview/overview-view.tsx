@@ -7,6 +7,7 @@ import { EndReasons } from './end-reasons.tsx'
 import { Figures } from './figures.tsx'
 import { KnowledgeCard } from './knowledge-card.tsx'
 import { LiveCalls } from './live-calls.tsx'
+import { Origins } from './origins.tsx'
 import { periodLabel, periodOf } from './overview-search.ts'
 import { PeriodPicker } from './period-picker.tsx'
 
@@ -28,6 +29,7 @@ export function OverviewView() {
         </div>
         <Durations period={period} />
         <EndReasons period={period} />
+        <Origins period={period} />
         <LiveCalls />
         <KnowledgeCard />
       </div>

@@ -1,0 +1,211 @@
+import { type Command, Option } from 'commander'
+import type { Config } from '../../src/config.ts'
+import { AppError, invalidRequest } from '../../src/errors.ts'
+import { platformNames, setUpOf } from '../../src/sources/catalog.ts'
+import type { MadeSource } from '../../src/sources/sources.ts'
+import { columns, shown } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+interface CreateOptions {
+  project: string
+  platform: string
+  name?: string
+  secret?: string
+  option: string[]
+  json?: true
+}
+
+export function addSourceCommands(program: Command, shell: Shell): void {
+  const source = program
+    .command('source')
+    .description('Sources: platforms whose webhooks bring calls in, each at an address of its own.')
+  addCreate(source, shell)
+  addList(source, shell)
+  addRotate(source, shell)
+  addRemove(source, shell)
+  addFailures(source, shell)
+  addReadAgain(source, shell)
+}
+
+function addCreate(source: Command, shell: Shell): void {
+  source
+    .command('create')
+    .description('Create a source, and print the address to give to the platform.')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .addOption(
+      new Option('--platform <platform>', 'the platform that sends')
+        .choices(platformNames)
+        .makeOptionMandatory(),
+    )
+    .option('--name <name>', "what people call it (default: the platform's name)")
+    .option(
+      '--secret <secret>',
+      'what the platform signs with (default: a new one where you may choose it, which is shown only now)',
+    )
+    .option(
+      '--option <key=value>',
+      'what no event says: direction=outbound (synthflow), summaryInsight=ID (telnyx); may be repeated',
+      collect,
+      [],
+    )
+    .option('--json', 'print {"id","url","platform"}, and "secret" when it was made')
+    .action(async ({ project, platform, name, secret, option, json }: CreateOptions) => {
+      const options = readOptions(option)
+      const made = await shell.withServices(async ({ projects, sources }) => {
+        const { projectId } = await projects.find(project)
+        return await sources
+          .create(projectId, { platform, name, secret, options })
+          .catch((error) => Promise.reject(namingOptions(error)))
+      })
+      const { id, secret: shownOnce } = made
+      const url = addressOf(shell.loadConfig(), id)
+      const lines = [`Created the source ${shown(made.name)} (${id}).`, '', `URL     ${url}`]
+      await shell.answer(json, { id, url, platform, ...(shownOnce ? { secret: shownOnce } : {}) }, [
+        ...lines,
+        ...secretLines(made),
+      ])
+    })
+}
+
+/** What to do about the secret. */
+function secretLines({ id, platform, secret, hasSecret }: MadeSource): string[] {
+  const { secretName, label } = setUpOf(platform)
+  if (secret)
+    return [`Secret  ${secret}`, '', `Give both to ${label}. The secret is shown only now. (${secretName})`]
+  if (hasSecret) return ['', `Give the URL to ${label}.`]
+  return [
+    '',
+    `Give the URL to ${label}, and tell the source the secret that ${label} signs with (${secretName}):`,
+    `bun callbook source rotate ${id} --secret SECRET`,
+  ]
+}
+
+function addList(source: Command, shell: Shell): void {
+  source
+    .command('list')
+    .description(
+      'List the sources, newest first, with how many events came. Counts are at most a second old.',
+    )
+    .option('--project <project>', 'id or name of a project (default: all)')
+    .option('--json', 'print an array')
+    .action(async ({ project, json }: { project?: string; json?: true }) => {
+      const all = await shell.withServices(async ({ projects, sources }) =>
+        sources.list(project === undefined ? undefined : (await projects.find(project)).projectId),
+      )
+      const rows = all.map(({ id, platform, name, events, failures, lastEventAt, hasSecret }) => [
+        ...[id, platform, name, String(events), String(failures)],
+        lastEventAt ?? (hasSecret ? 'waiting' : 'no secret yet'),
+      ])
+      await shell.answer(
+        json,
+        all.map(({ id, platform, name, projectId, events, failures, lastEventAt }) => ({
+          ...{ id, platform, name, projectId, events, failures, lastEventAt },
+        })),
+        rows.length > 0
+          ? columns([['ID', 'PLATFORM', 'NAME', 'EVENTS', 'FAILURES', 'LAST EVENT'], ...rows])
+          : 'There are no sources yet.',
+      )
+    })
+}
+
+function addRotate(source: Command, shell: Shell): void {
+  source
+    .command('rotate')
+    .description('Replace the secret of a source. The one before is accepted for 24 hours.')
+    .argument('<id>', 'id of the source (src_…)')
+    .option('--secret <secret>', 'the new secret (default: a new one where you may choose it)')
+    .option('--json', 'print {"id"}, and "secret" when it was made')
+    .action(async (id: string, { secret, json }: { secret?: string; json?: true }) => {
+      const made = await shell.withServices(async ({ sources }) =>
+        sources
+          .rotate(await sources.projectOf(id), id, secret)
+          .catch((error) => Promise.reject(namingOptions(error))),
+      )
+      await shell.answer(json, { id, ...(made.secret ? { secret: made.secret } : {}) }, [
+        ...(made.secret ? [made.secret, ''] : []),
+        `Rotated the secret of ${shown(made.name)} (${id}). The one before is accepted for 24 hours.`,
+      ])
+    })
+}
+
+function addRemove(source: Command, shell: Shell): void {
+  source
+    .command('remove')
+    .alias('delete')
+    .description('Delete a source, its secret and its failures. Its calls stay.')
+    .argument('<id>', 'id of the source (src_…)')
+    .option('--json', 'print {"id","deleted"}')
+    .action(async (id: string, { json }: { json?: true }) => {
+      const deleted = await shell.withServices(async ({ sources }) =>
+        sources.delete(await sources.projectOf(id), id),
+      )
+      await shell.answer(json, deleted, `Deleted the source ${shown(id)}.`)
+    })
+}
+
+function addFailures(source: Command, shell: Shell): void {
+  source
+    .command('failures')
+    .description(
+      'List the events of the last week that could not be read, newest first, each with its field.',
+    )
+    .argument('<id>', 'id of the source (src_…)')
+    .option('--json', 'print an array')
+    .action(async (id: string, { json }: { json?: true }) => {
+      const all = await shell.withServices(async ({ sources, sourceFailures }) =>
+        sourceFailures.list(await sources.projectOf(id), id),
+      )
+      const rows = all.map(({ at, callId, field, message }) => [at, callId ?? '-', `${field} ${message}`])
+      await shell.answer(
+        json,
+        all,
+        rows.length > 0 ? columns([['TIME', 'CALL', 'WHY'], ...rows]) : 'Every event could be read.',
+      )
+    })
+}
+
+function addReadAgain(source: Command, shell: Shell): void {
+  source
+    .command('read-again')
+    .description('Read the failures of a source again, after an update of Callbook.')
+    .argument('<id>', 'id of the source (src_…)')
+    .option('--json', 'print {"read","failed"}')
+    .action(async (id: string, { json }: { json?: true }) => {
+      const counted = await shell.withServices(async ({ sources, sourceEvents }) =>
+        sourceEvents.readAgain(await sources.projectOf(id), id),
+      )
+      const { read, failed } = counted
+      await shell.answer(json, counted, `Read ${read} events; ${failed} can still not be read.`)
+    })
+}
+
+function addressOf({ publicUrl, host, port }: Config, id: string): string {
+  const base = publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `${base.replace(/\/$/, '')}/ingest/from/${id}`
+}
+
+function collect(entry: string, entries: string[]): string[] {
+  return [...entries, entry]
+}
+
+/** @throws invalid_request */
+function readOptions(entries: string[]): Record<string, string> {
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const at = entry.indexOf('=')
+      if (at > 0) return [entry.slice(0, at), entry.slice(at + 1)]
+      throw invalidRequest([{ field: `--option ${entry}`, message: 'must be KEY=VALUE' }])
+    }),
+  )
+}
+
+/** The same error with the command's options as field names. */
+function namingOptions(error: unknown): unknown {
+  if (!(error instanceof AppError) || !error.errors) return error
+  return invalidRequest(
+    error.errors.map(({ field, message }) => ({
+      field: `--${field.replace('options.', 'option ')}`,
+      message,
+    })),
+  )
+}

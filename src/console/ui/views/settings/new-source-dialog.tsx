@@ -1,0 +1,180 @@
+import { Button, Group, Modal, Radio, Select, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type PlatformName, platformNames, setUpOf } from '../../../../sources/catalog.ts'
+import type { MadeSource } from '../../../../sources/sources.ts'
+import { api, unwrap } from '../../api.ts'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Problem } from '../../components/problem.tsx'
+import { useProject } from '../../session.ts'
+import { MadeSecret } from './made-secret.tsx'
+import { sourcesQuery } from './source-queries.ts'
+
+interface NewSourceDialogProps {
+  opened: boolean
+  onClose: () => void
+  /** Called with the id of the source, once its secret is stored if it has one of ours. */
+  onMade: (id: string) => void
+}
+
+/** Makes a source. A secret that we make is shown once, and only this dialog holds it. */
+export function NewSourceDialog({ opened, onClose, onMade }: NewSourceDialogProps) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const [made, setMade] = useState<MadeSource | null>(null)
+  const finish = ({ id }: MadeSource) => {
+    setMade(null)
+    onMade(id)
+  }
+  if (made?.secret) {
+    return (
+      <Modal
+        opened
+        onClose={() => finish(made)}
+        title={`Connect ${setUpOf(made.platform).label}`}
+        size={560}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        withCloseButton={false}
+      >
+        <MadeSecret
+          id={made.id}
+          platform={made.platform}
+          secret={made.secret}
+          onStored={() => finish(made)}
+        />
+      </Modal>
+    )
+  }
+  return (
+    <Modal opened={opened} onClose={onClose} title="Add source" size={560}>
+      {opened && (
+        <NewSourceForm
+          onCancel={onClose}
+          onMade={(source) => {
+            void queryClient.invalidateQueries(sourcesQuery(project))
+            if (source.secret) setMade(source)
+            else finish(source)
+          }}
+        />
+      )}
+    </Modal>
+  )
+}
+
+function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (source: MadeSource) => void }) {
+  const { id: project } = useProject()
+  const [platform, setPlatform] = useState<PlatformName>('vapi')
+  const [name, setName] = useState('')
+  const [option, setOption] = useState('')
+  const [isPending, setPending] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const { label, options } = setUpOf(platform)
+  // No platform has more than one.
+  const [known] = Object.entries(options)
+
+  // Not a mutation: its cache would keep the secret.
+  const create = async () => {
+    setPending(true)
+    setError(null)
+    try {
+      const given = known && option.trim() ? { options: { [known[0]]: option.trim() } } : {}
+      const body = { platform, ...(name.trim() ? { name: name.trim() } : {}), ...given }
+      onMade(await unwrap(api.projects({ project }).sources.post(body)))
+    } catch (failure) {
+      setError(failure)
+      setPending(false)
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isPending) void create()
+  }
+  const choose = (value: string) => {
+    const chosen = platformNames.find((each) => each === value)
+    if (chosen) setPlatform(chosen)
+    setOption('')
+  }
+  const errors = fieldErrors(error)
+  return (
+    <form onSubmit={submit} className="cb-stack" noValidate>
+      <Radio.Group label="Platform" value={platform} onChange={choose}>
+        <div className="cb-choices cb-platforms">
+          {platformNames.map((value) => (
+            <Radio.Card key={value} value={value} className="cb-choice">
+              <Radio.Indicator size="xs" />
+              <span>
+                <strong>{setUpOf(value).label}</strong>
+                <span className="cb-dimmed">
+                  {setUpOf(value).isLive ? 'Live and after' : 'After the call'}
+                </span>
+              </span>
+            </Radio.Card>
+          ))}
+        </div>
+      </Radio.Group>
+      <TextInput
+        label="Name"
+        description="To tell several sources of one platform apart."
+        placeholder={label}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={200}
+        autoComplete="off"
+        error={errors.name}
+      />
+      {known && <OptionField name={known[0]} choices={known[1]} value={option} onChange={setOption} />}
+      {error !== null && !isAboutFields(error, ['name']) && <Problem error={error} />}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={isPending}>
+          Add {label}
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+/** What no event of the platform says. */
+const optionLabels: Record<string, { label: string; description: string }> = {
+  direction: { label: 'Direction', description: "No event says who called. By default the agent's callers." },
+  summaryInsight: {
+    label: 'Summary insight',
+    description: 'The id of the insight that is the summary of a call, if there is one.',
+  },
+}
+
+function OptionField({
+  name,
+  choices,
+  value,
+  onChange,
+}: {
+  name: string
+  choices: readonly string[] | null
+  value: string
+  onChange: (value: string) => void
+}) {
+  const texts = optionLabels[name] ?? { label: name, description: '' }
+  if (choices) {
+    return (
+      <Select
+        {...texts}
+        data={[...choices]}
+        value={value || null}
+        onChange={(next) => onChange(next ?? '')}
+        clearable
+      />
+    )
+  }
+  return (
+    <TextInput
+      {...texts}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      maxLength={200}
+    />
+  )
+}

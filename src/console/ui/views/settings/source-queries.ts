@@ -1,0 +1,37 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, unwrap } from '../../api.ts'
+
+/** How often to look for the first event, and for further ones. */
+const waitingMs = 2_000
+const watchingMs = 10_000
+
+/** The sources of a project, newest first, without their secrets. */
+export function sourcesQuery(project: string) {
+  return queryOptions({
+    queryKey: ['project', project, 'sources'],
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).sources.get({ fetch: { signal } })),
+    refetchInterval: watchingMs,
+  })
+}
+
+export function sourceQuery(project: string, id: string) {
+  return queryOptions({
+    queryKey: ['project', project, 'source', id],
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).sources({ id }).get({ fetch: { signal } })),
+    refetchInterval: ({ state }) => (state.data?.lastEventAt ? watchingMs : waitingMs),
+  })
+}
+
+export function failuresQuery(project: string, id: string) {
+  return queryOptions({
+    queryKey: ['project', project, 'source', id, 'failures'],
+    queryFn: ({ signal }) =>
+      unwrap(api.projects({ project }).sources({ id }).failures.get({ fetch: { signal } })),
+    refetchInterval: watchingMs,
+  })
+}
+
+/** The address that the platform sends to. */
+export function addressOf(id: string): string {
+  return `${location.origin}/ingest/from/${id}`
+}

@@ -1,0 +1,139 @@
+import { Button, Group, Modal, PasswordInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconRefresh } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { setUpOf } from '../../../../sources/catalog.ts'
+import type { SourceRecord } from '../../../../sources/sources.ts'
+import { api, unwrap } from '../../api.ts'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Problem } from '../../components/problem.tsx'
+import { MadeSecret } from './made-secret.tsx'
+import { sourceQuery } from './source-queries.ts'
+
+interface SourceSecretProps {
+  source: SourceRecord
+  project: string
+}
+
+/** The secret of a source: to be pasted where the platform makes it, else to be replaced by a new one. */
+export function SourceSecret({ source, project }: SourceSecretProps) {
+  const { platform, hasSecret } = source
+  const { secretFrom, secretName } = setUpOf(platform)
+  const [isOpen, setOpen] = useState(false)
+  if (secretFrom === 'us') return <NewSecret source={source} project={project} />
+  if (!hasSecret || isOpen) {
+    return <PasteSecret source={source} project={project} onDone={() => setOpen(false)} />
+  }
+  return (
+    <div>
+      <p className="cb-label">Secret</p>
+      <Group justify="space-between">
+        <span className="cb-dimmed">{secretName}: stored.</span>
+        <Button variant="default" size="xs" onClick={() => setOpen(true)}>
+          Replace
+        </Button>
+      </Group>
+    </div>
+  )
+}
+
+function PasteSecret({ source, project, onDone }: SourceSecretProps & { onDone: () => void }) {
+  const { id, platform, hasSecret } = source
+  const { secretName } = setUpOf(platform)
+  const queryClient = useQueryClient()
+  const [secret, setSecret] = useState('')
+  const [isPending, setPending] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  // Not a mutation: its cache would keep the secret.
+  const save = async () => {
+    setPending(true)
+    setError(null)
+    try {
+      await unwrap(api.projects({ project }).sources({ id }).rotate.post({ secret: secret.trim() }))
+      await queryClient.invalidateQueries(sourceQuery(project, id))
+      notifications.show({ message: 'The secret is stored.' })
+      onDone()
+    } catch (failure) {
+      setError(failure)
+      setPending(false)
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (secret.trim() !== '' && !isPending) void save()
+  }
+  return (
+    <form onSubmit={submit} className="cb-stack" noValidate>
+      <PasswordInput
+        label="Secret"
+        description={`${secretName}.${hasSecret ? ' The one before is accepted for another 24 hours.' : ''}`}
+        value={secret}
+        onChange={(event) => setSecret(event.currentTarget.value)}
+        autoComplete="off"
+        maxLength={500}
+        error={fieldErrors(error).secret}
+      />
+      {error !== null && !isAboutFields(error, ['secret']) && <Problem error={error} />}
+      <Group justify="flex-end" gap="xs">
+        {hasSecret && (
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+        )}
+        <Button type="submit" disabled={secret.trim() === ''} loading={isPending}>
+          Save secret
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+function NewSecret({ source: { id, platform }, project }: SourceSecretProps) {
+  const [made, setMade] = useState<string | null>(null)
+  const [isPending, setPending] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const rotate = async () => {
+    setPending(true)
+    setError(null)
+    try {
+      const { secret } = await unwrap(api.projects({ project }).sources({ id }).rotate.post({}))
+      setMade(secret ?? null)
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setPending(false)
+    }
+  }
+  return (
+    <div>
+      <p className="cb-label">Secret</p>
+      <Group justify="space-between">
+        <span className="cb-dimmed">Was shown once, when it was made.</span>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconRefresh size={14} />}
+          loading={isPending}
+          onClick={() => void rotate()}
+        >
+          Make a new one
+        </Button>
+      </Group>
+      {error !== null && <Problem error={error} />}
+      <Modal
+        opened={made !== null}
+        onClose={() => setMade(null)}
+        title="Save the new secret"
+        size={560}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        withCloseButton={false}
+      >
+        {made !== null && (
+          <MadeSecret id={id} platform={platform} secret={made} onStored={() => setMade(null)} />
+        )}
+      </Modal>
+    </div>
+  )
+}

@@ -1,0 +1,188 @@
+import { Anchor, Button, Group, Skeleton } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconTrash } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type PlatformName, setUpOf } from '../../../../sources/catalog.ts'
+import type { SourceRecord } from '../../../../sources/sources.ts'
+import { api, unwrap } from '../../api.ts'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { asCount } from '../../components/figures.ts'
+import { PageLink } from '../../components/links.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { OwnersOnly } from './owners-only.tsx'
+import { SourceFailures } from './source-failures.tsx'
+import { addressOf, sourceQuery, sourcesQuery } from './source-queries.ts'
+import { SourceSecret } from './source-secret.tsx'
+import { SourceState } from './source-state.tsx'
+import { answersLookUps, sourceSteps, sourceTemplates } from './source-steps.ts'
+
+const route = getRouteApi('/p/$project/settings/sources/$source')
+
+/** One source: how to set up its platform, what has come from it, and what could not be read. */
+export function SourceView() {
+  return (
+    <OwnersOnly title="Source">
+      <Source />
+    </OwnersOnly>
+  )
+}
+
+function Source() {
+  const { project, source: id } = route.useParams()
+  const { data, error, refetch } = useQuery(sourceQuery(project, id))
+  const [isDeleting, setDeleting] = useState(false)
+  if (error && !data)
+    return <Problem error={error} title="The source could not be loaded" onRetry={() => void refetch()} />
+  return (
+    <>
+      <PageHeader
+        title={data?.name ?? 'Source'}
+        description={
+          <PageLink to="/p/$project/settings/sources" params={{ project }}>
+            All sources
+          </PageLink>
+        }
+        action={
+          <Button
+            variant="default"
+            leftSection={<IconTrash size={16} />}
+            onClick={() => setDeleting(true)}
+            disabled={!data}
+          >
+            Delete
+          </Button>
+        }
+      />
+      {data ? <Connected source={data} project={project} /> : <Skeleton height={240} />}
+      {data && (
+        <DeleteDialog
+          source={data}
+          project={project}
+          opened={isDeleting}
+          onClose={() => setDeleting(false)}
+        />
+      )}
+    </>
+  )
+}
+
+function Connected({ source, project }: { source: SourceRecord; project: string }) {
+  const { id, platform } = source
+  const template = sourceTemplates[platform]
+  return (
+    <div className="cb-forms">
+      <Panel title="Events" aside={<SourceState source={source} />}>
+        <Arrived source={source} project={project} />
+      </Panel>
+      <SourceFailures source={source} project={project} />
+      <Panel title={`Set up ${setUpOf(platform).label}`}>
+        <div className="cb-stack">
+          <div>
+            <p className="cb-label">Address</p>
+            <CodeBlock code={addressOf(id)} label="Copy address" wrap />
+          </div>
+          <SourceSecret source={source} project={project} />
+          <ol className="cb-source-steps">
+            {sourceSteps[platform].map((step) => (
+              <li key={step}>{step}</li>
+            ))}
+          </ol>
+          {template !== undefined && <CodeBlock code={template} label="Copy template" />}
+          <Anchor href={`/docs/guide/sources#${platform}`}>{setUpOf(platform).label} in the guide</Anchor>
+        </div>
+      </Panel>
+      <LookUps platform={platform} project={project} />
+    </div>
+  )
+}
+
+/** How the agents of the platform search the knowledge during a call. */
+function LookUps({ platform, project }: { platform: PlatformName; project: string }) {
+  const { label } = setUpOf(platform)
+  if (answersLookUps.includes(platform)) {
+    return (
+      <Panel title="Knowledge during a call">
+        <p className="cb-dimmed">
+          {label} may ask at the same address: a tool with the parameter query is answered with passages of
+          this project's knowledge.
+        </p>
+      </Panel>
+    )
+  }
+  return (
+    <Panel title="Knowledge during a call">
+      <div className="cb-stack">
+        <p className="cb-dimmed">
+          Give {label} a tool that sends {'{"query": "…"}'} to this address, with a key of the scope Search in
+          its Authorization header. It is answered with passages of this project's knowledge.
+        </p>
+        <CodeBlock code={`${location.origin}/integrations/tool`} label="Copy address" wrap />
+        <PageLink to="/p/$project/settings/keys" params={{ project }} search={{ create: 'key' }}>
+          Create a search key
+        </PageLink>
+      </div>
+    </Panel>
+  )
+}
+
+function Arrived({ source, project }: { source: SourceRecord; project: string }) {
+  const { platform, events, lastEventAt, hasSecret } = source
+  const { label } = setUpOf(platform)
+  if (!lastEventAt) {
+    return (
+      <p className="cb-dimmed" role="status">
+        {hasSecret
+          ? `Nothing has come from ${label} yet. Make a test call: this page shows its first event by itself.`
+          : `Tell the source the secret of ${label} first: until then it refuses everything.`}
+      </p>
+    )
+  }
+  return (
+    <Group justify="space-between" role="status">
+      <span>
+        {asCount(events)} {events === 1 ? 'event' : 'events'}
+      </span>
+      <PageLink to="/p/$project/calls" params={{ project }} search={{ source: platform }}>
+        Calls from {label}
+      </PageLink>
+    </Group>
+  )
+}
+
+interface DeleteDialogProps {
+  source: SourceRecord
+  project: string
+  opened: boolean
+  onClose: () => void
+}
+
+function DeleteDialog({ source: { id, name, platform }, project, opened, onClose }: DeleteDialogProps) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const remove = async () => {
+    await unwrap(api.projects({ project }).sources({ id }).delete())
+    notifications.show({ message: `${name} has been deleted.` })
+    await navigate({ to: '/p/$project/settings/sources', params: { project } })
+    queryClient.removeQueries({ queryKey: sourceQuery(project, id).queryKey })
+    await queryClient.invalidateQueries(sourcesQuery(project))
+  }
+  return (
+    <ConfirmDialog
+      opened={opened}
+      onClose={onClose}
+      title={`Delete ${name}?`}
+      confirmLabel="Delete source"
+      onConfirm={remove}
+    >
+      <p>
+        Events that {setUpOf(platform).label} sends to this address are refused from now on. The source, its
+        secret and its unread events are deleted for good. Calls that came from it stay.
+      </p>
+    </ConfirmDialog>
+  )
+}

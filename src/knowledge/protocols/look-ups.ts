@@ -1,0 +1,65 @@
+import { AppError, type FieldError } from '../../errors.ts'
+import type { Log } from '../../observability/log.ts'
+import { compileCheck } from '../../validation.ts'
+import type { Search } from '../search/search.ts'
+import { faultsSentence } from './error-sentence.ts'
+import { answerTool } from './tool.ts'
+import { answerCalls, findDocuments, type LookUpOptions } from './vapi-answers.ts'
+import { VapiKnowledgeRequest, VapiToolRequest } from './vapi-schemas.ts'
+
+const checkKnowledge = compileCheck(VapiKnowledgeRequest)
+const checkTool = compileCheck(VapiToolRequest)
+
+interface LookUpsOptions {
+  search: Pick<Search, 'search'>
+  log: Pick<Log, 'error'>
+}
+
+/** What platforms' agents ask during a call at the address of a source, signed like its events. */
+export class LookUps {
+  readonly #options: LookUpOptions
+
+  constructor({ search, log }: LookUpsOptions) {
+    const onFailure = (error: unknown) => log.error({ error }, 'A search during a call failed')
+    this.#options = { search, onFailure }
+  }
+
+  /** @returns null for a body that asks nothing. A search that fails is answered, too, so that no call fails with it. */
+  async answer(platform: string, projectId: number, body: unknown): Promise<object | null> {
+    try {
+      if (platform === 'vapi') return await this.#answerVapi(projectId, body)
+      if (platform === 'retell') return await this.#answerRetell(projectId, body)
+      return null
+    } catch (error) {
+      // The model reads what is wrong with its request.
+      if (error instanceof AppError && error.errors) return { error: sentenceOf(error.errors) }
+      throw error
+    }
+  }
+
+  /** https://docs.vapi.ai/server-url/events */
+  async #answerVapi(projectId: number, body: unknown): Promise<object | null> {
+    const message = memberOf(body, 'message')
+    const type = memberOf(message, 'type')
+    if (type === 'tool-calls')
+      return { results: await answerCalls(this.#options, projectId, checkTool(body)) }
+    if (type === 'knowledge-base-request')
+      return await findDocuments(this.#options, projectId, checkKnowledge(body))
+    return null
+  }
+
+  /** A custom function: `{name, call, args}`. https://docs.retellai.com/build/conversation-flow/custom-function */
+  async #answerRetell(projectId: number, body: unknown): Promise<object | null> {
+    if (memberOf(body, 'event') !== undefined || typeof memberOf(body, 'name') !== 'string') return null
+    return await answerTool(this.#options, projectId, memberOf(body, 'args'))
+  }
+}
+
+function sentenceOf(faults: FieldError[]): string {
+  return faultsSentence(faults).replace(/\s+/g, ' ')
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+}

@@ -1,0 +1,39 @@
+import { AppError } from '../../errors.ts'
+import { embeddedText } from '../chunking/chunks.ts'
+import type { SearchHit } from '../schemas.ts'
+import { faultsSentence } from './error-sentence.ts'
+import { parametersOf } from './vapi.ts'
+import type { LookUpOptions } from './vapi-answers.ts'
+
+const resultCharsMax = 8_000
+
+/**
+ * What a model is told of a search, as text to read aloud: the passages, best first. A search that fails is told in a
+ * sentence, so that no call fails with it.
+ * @param parameters as the model wrote them, or as JSON text
+ */
+export async function answerTool(
+  { search, onFailure }: LookUpOptions,
+  projectId: number,
+  parameters: unknown,
+): Promise<{ result: string }> {
+  try {
+    const { answer } = await search.search(
+      projectId,
+      parametersOf({ id: undefined, name: undefined, parameters }),
+    )
+    return { result: toText(answer.data) }
+  } catch (error) {
+    // The model can correct what it wrote itself.
+    const faults = error instanceof AppError ? error.errors : undefined
+    if (faults) return { result: faultsSentence(faults) }
+    onFailure(error)
+    return { result: 'The search failed.' }
+  }
+}
+
+function toText(hits: SearchHit[]): string {
+  const passages = hits.map((hit) => embeddedText(hit.name, hit))
+  const text = passages.join('\n\n').trim()
+  return text === '' ? 'Nothing was found.' : text.slice(0, resultCharsMax).toWellFormed()
+}

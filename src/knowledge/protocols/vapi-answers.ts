@@ -1,0 +1,58 @@
+import { AppError } from '../../errors.ts'
+import type { Search } from '../search/search.ts'
+import { parametersOf, queryOf, type ToolCall, toDocument, toFailure, toolCallsOf, toResult } from './vapi.ts'
+import type {
+  VapiKnowledgeAnswer,
+  VapiKnowledgeRequest,
+  VapiToolRequest,
+  VapiToolResult,
+} from './vapi-schemas.ts'
+
+export interface LookUpOptions {
+  search: Pick<Search, 'search'>
+  /** Called with every search that failed; it is answered all the same. */
+  onFailure: (error: unknown) => void
+}
+
+/** The passages for the user's last turn. @throws invalid_request when there is no conversation at all */
+export async function findDocuments(
+  { search, onFailure }: LookUpOptions,
+  projectId: number,
+  body: VapiKnowledgeRequest,
+): Promise<VapiKnowledgeAnswer> {
+  const query = queryOf(body)
+  if (query === null) return { documents: [] }
+  try {
+    const { answer } = await search.search(projectId, { query })
+    return { documents: answer.data.map(toDocument) }
+  } catch (error) {
+    // The phone call goes on: the model answers from what it knows.
+    onFailure(error)
+    return { documents: [] }
+  }
+}
+
+/** A result or an error for each call of a tool. @throws invalid_request when there is no list of calls */
+export async function answerCalls(
+  options: LookUpOptions,
+  projectId: number,
+  body: VapiToolRequest,
+): Promise<VapiToolResult[]> {
+  // In parallel: there are few, and a caller on the phone waits for all of them.
+  return await Promise.all(toolCallsOf(body).map((call) => answerCall(options, projectId, call)))
+}
+
+async function answerCall(
+  { search, onFailure }: LookUpOptions,
+  projectId: number,
+  call: ToolCall,
+): Promise<VapiToolResult> {
+  try {
+    const { answer } = await search.search(projectId, parametersOf(call))
+    return toResult(call, answer.data)
+  } catch (error) {
+    // The answer stays 200, since Vapi reads no results from another, and the other calls have theirs.
+    if (!(error instanceof AppError && error.code === 'invalid_request')) onFailure(error)
+    return toFailure(call, error)
+  }
+}

@@ -1,0 +1,51 @@
+import { Type } from '@sinclair/typebox'
+import { jsonAnswer, pathParameter, problemAnswers } from '../http/openapi.ts'
+
+// What the OpenAPI document says about the route of sources.
+
+const event = {
+  message: {
+    type: 'status-update',
+    status: 'in-progress',
+    timestamp: 1_700_000_002_000,
+    call: { id: '7b1f3c52-0d4e-4a6b-9c1d-2f8e5a7b9c10', type: 'webCall' },
+  },
+}
+
+const Received = Type.Unsafe<Record<string, unknown>>({
+  title: 'EventAnswer',
+  type: 'object',
+  additionalProperties: true,
+  example: {},
+})
+
+export const receiveEvent = {
+  tags: ['Ingest'],
+  security: [],
+  operationId: 'receiveEvent',
+  summary: "Take an event of a platform's webhook",
+  description:
+    'For Vapi, Retell, ElevenLabs, Bland, Telnyx, Ultravox, Synthflow, Cartesia and Dograh, each with the body that it ' +
+    'sends and the signature that it makes with the secret of the source. An event that is genuine is answered 200, ' +
+    'also when it says nothing of a call, is about a deleted call, or cannot be read: then it is a failure of its ' +
+    'source. What Vapi and Retell ask during a call is answered with passages of the knowledge.',
+  parameters: [
+    pathParameter('id', 'The id of the source.', 'src_5f0c2b7e7cc0a1d2e3f4051627384950', Type.String()),
+  ],
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: { type: 'object' as const }, example: event } },
+  },
+  responses: {
+    200: jsonAnswer('The event was taken; `{}` unless the platform asked something.', Received),
+    ...problemAnswers([
+      'invalid_request',
+      'invalid_signature',
+      'not_found',
+      'payload_too_large',
+      'unsupported_media_type',
+      'internal',
+      'unavailable',
+    ]),
+  },
+}

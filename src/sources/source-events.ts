@@ -1,0 +1,142 @@
+import { AppError } from '../errors.ts'
+import type { Fault, SignedRequest } from './event.ts'
+import type { EventCounts } from './event-counts.ts'
+import { answerTo, isGenuine, platforms, readEvent } from './platforms.ts'
+import type { SourceFailures } from './source-failures.ts'
+import type { OpenSource, Sources } from './sources.ts'
+
+/** A full disk needs an operator, so a repeat helps only later. */
+const fullRetrySeconds = 60
+
+interface SourceEventsOptions {
+  sources: Sources
+  failures: SourceFailures
+  counts: EventCounts
+  /** Creates or merges calls. */
+  ingest: { putEvent(projectId: number, id: string, event: object, source: string): Promise<void> }
+  /** Answers what a platform's agent asks during a call. */
+  lookUps: {
+    /** Null for a body that asks nothing. A search that fails is answered, too. */
+    answer(platform: string, projectId: number, body: unknown): Promise<object | null>
+  }
+  now: () => number
+}
+
+/** A request to a source, its body as it arrived. */
+type Received = Pick<SignedRequest, 'headers' | 'body'>
+
+/** Reads a body as JSON. @throws invalid_request */
+type Parse = (body: Uint8Array) => unknown
+
+/** What platforms send to their sources. */
+export class SourceEvents {
+  readonly #options: SourceEventsOptions
+
+  constructor(options: SourceEventsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Takes an event; what it says of a call is committed when this returns. An event that cannot be read is kept as a
+   * failure, and answered like any other: platforms switch off a webhook that keeps failing.
+   * @returns what to answer the platform
+   * @throws invalid_signature, or unavailable when a repeat helps
+   */
+  async receive(source: OpenSource, received: Received, parse: Parse): Promise<object> {
+    try {
+      return await this.#receive(source, received, parse)
+    } catch (error) {
+      throw error instanceof AppError && error.code === 'insufficient_storage' ? later(error) : error
+    }
+  }
+
+  async #receive(source: OpenSource, { headers, body }: Received, parse: Parse): Promise<object> {
+    const { failures, counts, lookUps, now } = this.#options
+    const platform = platforms[source.platform]
+    if (!isGenuine(platform, { headers, body, now: now() }, source.secrets)) throw notGenuine()
+    counts.add(source.id, now())
+    const read = resultOf(() => parse(body))
+    if (read.fault) {
+      await failures.add(source, read.fault, null)
+      return {}
+    }
+    const asked = await lookUps.answer(source.platform, source.projectId, read.value)
+    if (asked) return asked
+    const fault = await this.#write(source, read.value)
+    if (fault) await failures.add(source, fault, read.value)
+    return answerTo(platform, read.value)
+  }
+
+  /**
+   * Reads the failures of a source again, for after an update.
+   * @returns how many were read, and how many can still not be @throws not_found
+   */
+  async readAgain(projectId: number, id: string): Promise<{ read: number; failed: number }> {
+    const { sources, failures } = this.#options
+    await sources.get(projectId, id)
+    const source = await sources.open(id)
+    const counted = { read: 0, failed: 0 }
+    for (let seq = 0; ; ) {
+      const kept = await failures.next(id, seq)
+      if (!kept) return counted
+      seq = kept.seq
+      if (await this.#write(source, JSON.parse(kept.event))) counted.failed++
+      else {
+        await failures.resolve(source, seq)
+        counted.read++
+      }
+    }
+  }
+
+  /** @returns why the event cannot be stored; null when it is, or when there is nothing to store */
+  async #write({ platform, projectId, options }: OpenSource, body: unknown): Promise<Fault | null> {
+    const read = readEvent(platforms[platform], body, options)
+    if (read === null) return null
+    if (!('id' in read)) return read
+    const { id, change, details } = read
+    const event = Object.keys(details).length > 0 ? { ...change, details } : change
+    try {
+      await this.#options.ingest.putEvent(projectId, id, event, platform)
+      return null
+    } catch (error) {
+      if (error instanceof AppError) return faultOf(error)
+      throw error
+    }
+  }
+}
+
+/** @returns null for a call that was deleted: it stays so @throws any other error */
+function faultOf(error: AppError): Fault | null {
+  switch (error.code) {
+    case 'call_was_deleted':
+      return null
+    case 'invalid_request':
+      return error.errors?.[0] ?? { field: 'body', message: error.detail }
+    case 'payload_too_large':
+      return { field: 'body', message: error.detail }
+    default:
+      throw error
+  }
+}
+
+function resultOf(read: () => unknown): { value?: unknown; fault?: Fault } {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (error instanceof AppError)
+      return { fault: error.errors?.[0] ?? { field: 'body', message: error.detail } }
+    throw error
+  }
+}
+
+/** Platforms repeat an event for a 503. */
+function later({ detail }: AppError): AppError {
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: fullRetrySeconds })
+}
+
+function notGenuine(): AppError {
+  return new AppError('invalid_signature', 'Invalid signature', {
+    detail: 'The request is not signed with the secret of this source, or it is too old.',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  })
+}

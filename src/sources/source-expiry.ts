@@ -1,0 +1,46 @@
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
+import type { SourceFailures } from './source-failures.ts'
+import type { Sources } from './sources.ts'
+
+const everyMs = 3_600_000
+const retryMs = 60_000
+
+interface SourceExpiryOptions {
+  sources: Sources
+  failures: SourceFailures
+  log: Pick<Log, 'error'>
+}
+
+/** Deletes old secrets a day after their rotation and failures after a week, each hour. */
+export class SourceExpiry {
+  readonly #background: Background
+
+  constructor({ sources, failures, log }: SourceExpiryOptions) {
+    this.#background = new Background({
+      work: async () => {
+        await sources.expireSecrets()
+        await failures.expire()
+        return everyMs
+      },
+      delayMs: 0,
+      retryMs,
+      onFailure: (error) =>
+        log.error({ error }, 'Deleting what sources no longer need failed; it is tried again'),
+    })
+  }
+
+  /** Runs now, and again each hour. For the owner of the folder. */
+  start(): void {
+    this.#background.soon()
+  }
+
+  /** Deletes what is over. */
+  run(): Promise<void> {
+    return this.#background.now()
+  }
+
+  async close(): Promise<void> {
+    await this.#background.close()
+  }
+}

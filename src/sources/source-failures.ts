@@ -1,0 +1,156 @@
+import { and, desc, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import { erasures, sourceFailures, sources } from '../db/schema.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+import type { Fault } from './event.ts'
+import { keptOf, platforms } from './platforms.ts'
+import { failuresKeptMs, type OpenSource, type Sources } from './sources.ts'
+
+const failuresPerSourceMax = 200
+const eventCharsMax = 262_144
+const idCharsMax = 128
+const textCharsMax = 300
+
+/** An event that could not be read, as people see it. */
+export interface FailureRecord {
+  seq: number
+  /** ISO 8601, UTC. */
+  at: string
+  callId: string | null
+  field: string
+  message: string
+  /** Whether enough of the event is kept to read it again. */
+  isKept: boolean
+}
+
+/** An event to be read again. */
+export interface KeptEvent {
+  seq: number
+  event: string
+}
+
+interface SourceFailuresOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  recordHash: RecordHash
+  sources: Sources
+  /** Erases what a committed deletion leaves in free pages and logs. */
+  erasure: { schedule(projectId: number): void }
+  now: () => number
+}
+
+/**
+ * Events that are genuine and cannot be read, for a week: of each the fields that its platform's adapter reads, under
+ * the id of its call, with which they are erased.
+ */
+export class SourceFailures {
+  readonly #options: SourceFailuresOptions
+
+  constructor(options: SourceFailuresOptions) {
+    this.#options = options
+  }
+
+  /** Keeps nothing of a call that was deleted. @param body null when it is no JSON */
+  async add(source: OpenSource, fault: Fault, body: unknown): Promise<void> {
+    const { write, now, recordHash } = this.#options
+    const { id, projectId } = source
+    const { callId, event } = keptFrom(source, body)
+    const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
+    const [field, message] = [cut(fault.field), cut(fault.message)]
+    await write.batch([
+      write.run(sql`
+        insert into ${sourceFailures} (project_id, source_id, at, call_id, field, message, event)
+        select ${projectId}, ${id}, ${now()}, ${callId}, ${field}, ${message}, ${event}
+        where exists (select 1 from ${sources} where id = ${id}) and not exists (
+          select 1 from ${erasures} where project_id = ${projectId} and kind = 'call' and id_hash = ${hash})`),
+      write.run(sql`
+        delete from ${sourceFailures} where source_id = ${id} and seq <= (
+          select seq from ${sourceFailures} where source_id = ${id}
+          order by seq desc limit 1 offset ${failuresPerSourceMax})`),
+    ])
+  }
+
+  /** Newest first. @throws not_found */
+  async list(projectId: number, sourceId: string): Promise<FailureRecord[]> {
+    await this.#options.sources.get(projectId, sourceId)
+    const rows = await this.#options.read
+      .select({
+        seq: sourceFailures.seq,
+        at: sourceFailures.at,
+        callId: sourceFailures.callId,
+        field: sourceFailures.field,
+        message: sourceFailures.message,
+        isKept: sql<number>`${sourceFailures.event} is not null`,
+      })
+      .from(sourceFailures)
+      .where(this.#areOf(sourceId))
+      .orderBy(desc(sourceFailures.seq))
+    return rows.map((row) => ({
+      ...row,
+      at: new Date(row.at).toISOString(),
+      isKept: row.isKept === 1,
+    }))
+  }
+
+  /** The events that can be read again after this one, oldest first, one at most: each may be large. */
+  async next(sourceId: string, afterSeq: number): Promise<KeptEvent | undefined> {
+    const [row] = await this.#options.read
+      .select({ seq: sourceFailures.seq, event: sql<string>`${sourceFailures.event}` })
+      .from(sourceFailures)
+      .where(and(this.#areOf(sourceId), isNotNull(sourceFailures.event), gt(sourceFailures.seq, afterSeq)))
+      .orderBy(sourceFailures.seq)
+      .limit(1)
+    return row
+  }
+
+  /** Deletes a failure whose event has been read. */
+  async resolve({ id, projectId }: OpenSource, seq: number): Promise<void> {
+    const { write, sources: all, erasure } = this.#options
+    await write.batch([
+      write.run(all.erasing(projectId, id)),
+      write.delete(sourceFailures).where(eq(sourceFailures.seq, seq)),
+    ])
+    erasure.schedule(projectId)
+  }
+
+  /** Deletes what has been kept for a week. */
+  async expire(): Promise<void> {
+    const { read, write, now, sources: all, erasure } = this.#options
+    const isOver = sql`${sourceFailures.at} <= ${now() - failuresKeptMs}`
+    const over = await read
+      .selectDistinct({ id: sourceFailures.sourceId, projectId: sourceFailures.projectId })
+      .from(sourceFailures)
+      .where(isOver)
+    for (const { id, projectId } of over) {
+      await write.batch([
+        write.run(all.erasing(projectId, id)),
+        write.delete(sourceFailures).where(and(eq(sourceFailures.sourceId, id), isOver)),
+      ])
+      erasure.schedule(projectId)
+    }
+  }
+
+  #areOf(sourceId: string) {
+    return and(
+      eq(sourceFailures.sourceId, sourceId),
+      gt(sourceFailures.at, this.#options.now() - failuresKeptMs),
+    )
+  }
+}
+
+/** Nothing of an event that does not name its call: it could not be erased with it. */
+function keptFrom(
+  { platform, options }: OpenSource,
+  body: unknown,
+): { callId: string | null; event: string | null } {
+  const kept = keptOf(platforms[platform], body, options)
+  if (kept.callId === null || kept.callId.length > idCharsMax || kept.callId.includes('\0'))
+    return { callId: null, event: null }
+  const event = JSON.stringify(kept.event)
+  return { callId: kept.callId.toWellFormed(), event: event.length <= eventCharsMax ? event : null }
+}
+
+function cut(text: string): string {
+  return text.slice(0, textCharsMax).toWellFormed().replaceAll('\0', '\uFFFD')
+}

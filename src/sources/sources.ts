@@ -1,0 +1,335 @@
+import { randomBytes } from 'node:crypto'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import { ownsProject, requiring } from '../db/requirements.ts'
+import { erasures, projects, sourceFailures, sources } from '../db/schema.ts'
+import { preparedQueries } from '../db/store.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import type { By } from '../identity.ts'
+import { nameProblem } from '../validation.ts'
+import { isPlatform, type PlatformName, platformNames, setUpOf } from './catalog.ts'
+import type { SourceOptions } from './event.ts'
+import { decode } from './signature.ts'
+
+const sourcesPerProjectMax = 100
+/** How long the secret before the last rotation is accepted. */
+const overlapMs = 86_400_000
+/** An hour less than seven days: a run each hour deletes what is older. */
+export const failuresKeptMs = 7 * 86_400_000 - 3_600_000
+const secretCharsMax = 500
+const optionCharsMax = 200
+const telnyxKeyBytes = 32
+
+export interface NewSource {
+  platform: string
+  /** By default the platform's name. */
+  name?: string | undefined
+  /** By default a new one where the user may choose, and none yet where the platform makes it. */
+  secret?: string | undefined
+  options?: Record<string, string> | undefined
+  createdBy?: string | null
+}
+
+/** A source as people see it, without its secret. Times are ISO 8601, UTC. */
+export interface SourceRecord {
+  id: string
+  platform: PlatformName
+  name: string
+  /** The public id of its project. */
+  projectId: string
+  options: SourceOptions
+  /** Without one every request is refused. */
+  hasSecret: boolean
+  /** Genuine events, also those that say nothing of a call. */
+  events: number
+  /** Events of the last week that could not be read, and have not been read since; the newest 200 are kept. */
+  failures: number
+  lastEventAt: string | null
+  createdAt: string
+  createdBy: string | null
+}
+
+/** With the secret, if it was made just now: it is shown once. */
+export type MadeSource = SourceRecord & { secret?: string }
+
+/** What a request to a source is judged and read by. */
+export interface OpenSource {
+  readonly id: string
+  readonly projectId: number
+  readonly platform: PlatformName
+  /** The present one, and for a day after a rotation the one before. */
+  readonly secrets: readonly string[]
+  readonly options: SourceOptions
+}
+
+interface SourcesOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  audit: Pick<AuditTrail, 'entry'>
+  recordHash: RecordHash
+  /** Erases what a committed deletion leaves in free pages and logs. */
+  erasure: { schedule(projectId: number): void }
+  now: () => number
+}
+
+const queries = preparedQueries((db) => ({
+  byId: db
+    .select({ source: sources })
+    .from(sources)
+    .innerJoin(projects, and(eq(projects.id, sources.projectId), isNull(projects.deletedAt)))
+    .where(eq(sources.id, sql.placeholder('id')))
+    .prepare(),
+}))
+
+/**
+ * The platforms whose webhooks bring calls into a project. Secrets are stored as they are, since a signature cannot be
+ * checked with a hash; no answer but that of making one holds it.
+ */
+export class Sources {
+  readonly #options: SourcesOptions
+
+  constructor(options: SourcesOptions) {
+    this.#options = options
+  }
+
+  /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */
+  async create(projectId: number, input: NewSource, by?: By): Promise<MadeSource> {
+    const { platform, options = {}, createdBy = null } = input
+    if (!isPlatform(platform))
+      throw invalidRequest([{ field: 'platform', message: `must be one of ${platformNames.join(', ')}` }])
+    const set = setUpOf(platform)
+    const name = input.name ?? set.label
+    const problems = [
+      ...named('name', nameProblem(name)),
+      ...named('secret', input.secret === undefined ? null : secretProblem(platform, input.secret)),
+      ...optionProblems(platform, options),
+    ]
+    if (problems.length > 0) throw invalidRequest(problems)
+    const isMade = input.secret === undefined && set.secretFrom === 'us'
+    const secret = isMade ? newSecret() : (input.secret ?? null)
+    const { read, write, audit, now } = this.#options
+    const row = {
+      ...{ id: `src_${randomBytes(16).toString('hex')}`, projectId, platform, name, secret, options },
+      ...{ createdAt: now(), createdBy },
+    }
+    await requiring([ownsProject(projectId, by), hasFewSources(projectId)], (check) =>
+      write.batch([
+        write.run(check),
+        write.insert(sources).values(row),
+        write.run(audit.entry({ by, projectId, action: 'source_created', target: labelOf(row) })),
+      ]),
+    )
+    const record = await this.#get(projectId, row.id, read)
+    return isMade && secret !== null ? { ...record, secret } : record
+  }
+
+  /** Newest first. @param projectId all projects when it is left out */
+  async list(projectId?: number): Promise<SourceRecord[]> {
+    return await this.#select(
+      this.#options.read,
+      projectId === undefined ? undefined : eq(sources.projectId, projectId),
+    )
+  }
+
+  /** @throws not_found */
+  get(projectId: number, id: string): Promise<SourceRecord> {
+    return this.#get(projectId, id, this.#options.read)
+  }
+
+  /**
+   * Replaces the secret; the one before is accepted for another day.
+   * @param secret by default a new one where the user may choose
+   * @throws invalid_request, not_found
+   */
+  async rotate(projectId: number, id: string, secret?: string, by?: By): Promise<MadeSource> {
+    const record = await this.get(projectId, id)
+    const { secretFrom, secretName } = setUpOf(record.platform)
+    if (secret === undefined && secretFrom === 'platform') {
+      throw invalidRequest([
+        { field: 'secret', message: `is required: the platform makes it (${secretName})` },
+      ])
+    }
+    const problems = named('secret', secret === undefined ? null : secretProblem(record.platform, secret))
+    if (problems.length > 0) throw invalidRequest(problems)
+    const present = secret ?? newSecret()
+    const { write, audit, now, erasure } = this.#options
+    const [, , rotated] = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        // The secret before the last rotation is over.
+        write.run(this.erasing(projectId, id)),
+        write
+          .update(sources)
+          .set({
+            secret: present,
+            previousSecret: sql`${sources.secret}`,
+            previousSecretUntil: sql`iif(${sources.secret} is null, null, ${now() + overlapMs})`,
+          })
+          .where(isThis(projectId, id))
+          .returning({ id: sources.id }),
+        write.run(audit.entry({ by, projectId, action: 'source_rotated', target: labelOf(record) })),
+      ]),
+    )
+    if (rotated.length === 0) throw noSuchSource()
+    erasure.schedule(projectId)
+    const after = { ...record, hasSecret: true }
+    return secret === undefined ? { ...after, secret: present } : after
+  }
+
+  /** Holds from the next request on. Its secrets and failures are erased like a deleted record. @throws not_found */
+  async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
+    const { read, write, audit, erasure } = this.#options
+    const record = await this.#get(projectId, id, read)
+    const [, , deleted] = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        write.run(this.erasing(projectId, id)),
+        write.delete(sources).where(isThis(projectId, id)).returning({ id: sources.id }),
+        write.run(audit.entry({ by, projectId, action: 'source_deleted', target: labelOf(record) })),
+      ]),
+    )
+    if (deleted.length === 0) throw noSuchSource()
+    erasure.schedule(projectId)
+    return { id, deleted: true }
+  }
+
+  /** The source of an address. @throws not_found, also when its project was deleted */
+  async open(id: string): Promise<OpenSource> {
+    const found = await queries(this.#options.read).byId.get({ id })
+    if (!found || !isPlatform(found.source.platform)) throw noSuchSource()
+    const { projectId, platform, secret, previousSecret, previousSecretUntil, options } = found.source
+    const isOverlap = previousSecretUntil !== null && this.#options.now() < previousSecretUntil
+    const secrets = [secret, isOverlap ? previousSecret : null].filter((each) => each !== null)
+    return { id, projectId, platform, secrets, options }
+  }
+
+  /** The project that a source belongs to. @throws not_found */
+  async projectOf(id: string): Promise<number> {
+    return (await this.open(id)).projectId
+  }
+
+  /** Deletes the secrets whose day has passed. */
+  async expireSecrets(): Promise<void> {
+    const { read, write, now, erasure } = this.#options
+    const isOver = sql`${sources.previousSecretUntil} <= ${now()}`
+    const over = await read
+      .select({ id: sources.id, projectId: sources.projectId })
+      .from(sources)
+      .where(isOver)
+    for (const { id, projectId } of over) {
+      await write.batch([
+        write.run(this.erasing(projectId, id)),
+        write
+          .update(sources)
+          .set({ previousSecret: null, previousSecretUntil: null })
+          .where(and(eq(sources.id, id), isOver)),
+      ])
+      erasure.schedule(projectId)
+    }
+  }
+
+  /** The statement that has the bytes erased of what the same batch deletes of a source. */
+  erasing(projectId: number, id: string): SQL {
+    const { recordHash, now } = this.#options
+    return sql`
+      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+      select ${projectId}, 'source', ${recordHash(projectId, 'source', id)}, 0, change_seq, ${now()}
+      from ${projects} where id = ${projectId}
+      on conflict (project_id, kind, id_hash) do update set requested_at = excluded.requested_at, done_at = null`
+  }
+
+  async #get(projectId: number, id: string, db: Pick<ReadDatabase, 'select'>): Promise<SourceRecord> {
+    const [record] = await this.#select(db, isThis(projectId, id))
+    if (!record) throw noSuchSource()
+    return record
+  }
+
+  async #select(db: Pick<ReadDatabase, 'select'>, where: SQL | undefined): Promise<SourceRecord[]> {
+    const failures = sql<number>`(select count(*) from ${sourceFailures}
+      where source_id = ${sources.id} and at > ${this.#options.now() - failuresKeptMs})`
+    const rows = await db
+      .select({ source: sources, project: projects.publicId, failures })
+      .from(sources)
+      .innerJoin(projects, and(eq(projects.id, sources.projectId), isNull(projects.deletedAt)))
+      .where(where)
+      .orderBy(sql`${sources.createdAt} desc, ${sources.id} desc`)
+    return rows.map(({ source, project, failures }) => toRecord(source, { projectId: project, failures }))
+  }
+}
+
+function isThis(projectId: number, id: string) {
+  return and(eq(sources.id, id), eq(sources.projectId, projectId))
+}
+
+function toRecord(
+  row: typeof sources.$inferSelect,
+  { projectId, failures }: { projectId: string; failures: number },
+): SourceRecord {
+  const { id, name, secret, options, events, createdBy } = row
+  if (!isPlatform(row.platform)) throw new Error(`Unknown platform ${row.platform}`)
+  return {
+    ...{ id, platform: row.platform, name, projectId, options, hasSecret: secret !== null },
+    ...{ events, failures, createdBy },
+    lastEventAt: row.lastEventAt === null ? null : new Date(row.lastEventAt).toISOString(),
+    createdAt: new Date(row.createdAt).toISOString(),
+  }
+}
+
+/** A source as the audit trail names it. */
+function labelOf({ name, platform }: { name: string; platform: string }): string {
+  return `${name} (${platform})`
+}
+
+function newSecret(): string {
+  return randomBytes(32).toString('hex')
+}
+
+function named(field: string, message: string | null): FieldError[] {
+  return message === null ? [] : [{ field, message }]
+}
+
+function secretProblem(platform: PlatformName, secret: string): string | null {
+  if (!/^[\x21-\x7e]+$/.test(secret)) return 'must be printable ASCII characters without spaces'
+  if (secret.length > secretCharsMax) return `must be at most ${secretCharsMax} characters`
+  const isKey = platform !== 'telnyx' || decode(secret, 'base64')?.length === telnyxKeyBytes
+  return isKey ? null : "must be the account's public key: 32 bytes in base64"
+}
+
+function optionProblems(platform: PlatformName, options: SourceOptions): FieldError[] {
+  const known = setUpOf(platform).options
+  return Object.entries(options).flatMap(([name, value]) => {
+    const choices = Object.hasOwn(known, name) ? known[name] : undefined
+    return named(`options.${name}`, optionProblem(value, choices, Object.keys(known)))
+  })
+}
+
+function optionProblem(
+  value: string,
+  choices: readonly string[] | null | undefined,
+  known: readonly string[],
+): string | null {
+  if (choices === undefined)
+    return `is not known; this platform has ${known.length > 0 ? known.join(', ') : 'no options'}`
+  if (choices && !choices.includes(value)) return `must be one of ${choices.join(', ')}`
+  if (value.length > optionCharsMax) return `must be at most ${optionCharsMax} characters`
+  return value.isWellFormed() && !value.includes('\0') ? null : 'must be Unicode text without U+0000'
+}
+
+function hasFewSources(projectId: number) {
+  return {
+    condition: sql`(select count(*) from ${sources} where project_id = ${projectId}) < ${sourcesPerProjectMax}`,
+    otherwise: () =>
+      invalidRequest([
+        { field: 'project', message: `has ${sourcesPerProjectMax} sources, the most that it may have` },
+      ]),
+  }
+}
+
+function noSuchSource(): AppError {
+  return new AppError('not_found', 'Not found', {
+    detail: 'There is no such source; it may have been deleted.',
+  })
+}

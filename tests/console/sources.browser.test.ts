@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { findings } from '../support/accessibility.ts'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+
+describe.if(browserPath !== null)('sources, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let opened: TestBrowser
+  let project: TestProject
+  let tab: ConsolePage
+
+  beforeAll(async () => {
+    await buildPage()
+    service = await startService()
+    set = await startConsole(service)
+    project = await set.mintProject()
+    opened = await openBrowser()
+    tab = await openConsolePage(opened, service, { person: set.owner })
+  })
+  afterEach(() => expect(tab.complaints).toEqual([]))
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+  })
+
+  test('a source is made, its page shows the first event by itself, and one that cannot be read with its field', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/sources`)
+    await page.getByRole('button', { name: 'Add source' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /Dograh/ }).click()
+    await shot('add')
+    await dialog.getByRole('button', { name: 'Add Dograh' }).click()
+    const secret = await dialog.getByLabel('Secret', { exact: true }).inputValue()
+    expect(secret).toMatch(/^[0-9a-f]{64}$/)
+    const address = (await dialog.locator('pre').textContent()) ?? ''
+    expect(address).toMatch(/\/ingest\/from\/src_[0-9a-f]{32}$/)
+    await shot('made')
+    await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByText('Waiting for the first event').waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await page.content()).not.toContain(secret)
+    await shot('waiting')
+    expect(await findings(page)).toEqual([])
+
+    const send = async (body: object) => {
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+      const answer = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) })
+      expect(answer.status).toBe(200)
+    }
+    await send({ id: 'run-1', agent: 'Front desk' })
+    await page.getByText('just now').first().waitFor()
+    await page.getByText('1 event', { exact: true }).waitFor()
+    await send({ id: 'run-2', agent: ['Front desk'] })
+    await page.reload()
+    await page.getByText('must be a string').waitFor()
+    await shot('failed')
+    expect(await findings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Read again' }).click()
+    await page.getByText('1 can still not be').waitFor()
+
+    await page.getByRole('link', { name: 'Calls from Dograh' }).click()
+    await page.getByRole('button', { name: /Source.*Dograh/ }).waitFor()
+    await page.getByText('1 call', { exact: false }).first().waitFor()
+    await shot('calls')
+  })
+
+  test('a secret that the platform makes is pasted into the page of its source, which is deleted in two clicks', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/sources?create=source`)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /Synthflow/ }).click()
+    await dialog.getByLabel('Name').fill('Night desk')
+    await shot('option')
+    await dialog.getByRole('button', { name: 'Add Synthflow' }).click()
+    await page.getByText('Needs its secret').waitFor()
+    await page.getByLabel('Secret', { exact: true }).fill('two words')
+    await page.getByRole('button', { name: 'Save secret' }).click()
+    await page.getByText('printable ASCII').waitFor()
+    await page.getByLabel('Secret', { exact: true }).fill('synthflow-secret')
+    await page.getByRole('button', { name: 'Save secret' }).click()
+    await page.getByText('Waiting for the first event').waitFor()
+    await shot('pasted')
+    await page.getByRole('link', { name: 'All sources' }).click()
+    await page.getByRole('table', { name: 'Sources' }).waitFor()
+    await page.getByText('Night desk').waitFor()
+    await shot('list')
+    expect(await findings(page)).toEqual([])
+    await page.getByText('Night desk').click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete source' }).click()
+    await page.getByRole('heading', { name: 'Sources' }).waitFor()
+    expect(await service.services.sources.list(project.projectId)).toMatchObject([{ platform: 'dograh' }])
+  })
+
+  test('the overview splits the calls by source and agent', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/overview`)
+    await page.getByRole('link', { name: 'Dograh' }).waitFor()
+    await page.getByRole('link', { name: 'Front desk' }).waitFor()
+    await shot('overview')
+    expect(await findings(page)).toEqual([])
+  })
+
+  async function shot(name: string): Promise<void> {
+    const folder = process.env.SHOTS
+    if (folder) await tab.page.screenshot({ path: `${folder}/${name}.png` })
+  }
+})

@@ -1,0 +1,79 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
+
+setDefaultTimeout(commandsTimeoutMs)
+afterAll(removeFolders)
+
+const create = ['source', 'create', '--project', 'Acme', '--platform']
+
+describe('callbook source', () => {
+  test('a made secret is shown once; a running service takes events with it, and those that cannot be read are listed', async () => {
+    await withService(async ({ url, services }, callbook) => {
+      const project = await callbook.project()
+      const made = (await callbook.json([...create, 'dograh'])).value
+      expect(Object.keys(made)).toEqual(['id', 'url', 'platform', 'secret'])
+      expect(made.id).toMatch(/^src_[0-9a-f]{32}$/)
+      expect(made.url).toEndWith(`/ingest/from/${made.id}`)
+      const send = async (body: object, secret: string) => {
+        const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+        const init = { method: 'POST', headers, body: JSON.stringify(body) }
+        return (await fetch(url + new URL(made.url).pathname, init)).status
+      }
+      expect(await send({ id: 'run-1' }, made.secret)).toBe(200)
+      expect(await send({ id: 'run-2', agent: 7 }, made.secret)).toBe(200)
+      await services.eventCounts.flush()
+      const listed = await callbook.json(['source', 'list'])
+      expect(listed.value).toEqual([
+        {
+          ...{ id: made.id, platform: 'dograh', name: 'Dograh', projectId: project },
+          ...{ events: 2, failures: 1, lastEventAt: expect.any(String) },
+        },
+      ])
+      expect(listed.out).not.toContain(made.secret)
+      const failures = await callbook.json(['source', 'failures', made.id])
+      expect(failures.value).toMatchObject([
+        { callId: 'run-2', field: 'agent', message: 'must be a string', isKept: true },
+      ])
+      expect((await callbook.run(['source', 'failures', made.id])).out).toContain('agent must be a string')
+      const again = await callbook.json(['source', 'read-again', made.id])
+      expect(again.value).toEqual({ read: 0, failed: 1 })
+
+      const rotated = await callbook.json(['source', 'rotate', made.id])
+      expect(Object.keys(rotated.value)).toEqual(['id', 'secret'])
+      expect(await send({ id: 'run-1' }, made.secret)).toBe(200)
+      expect(await send({ id: 'run-1' }, rotated.value.secret)).toBe(200)
+      const removed = await callbook.json(['source', 'remove', made.id])
+      expect(removed.value).toEqual({ id: made.id, deleted: true })
+      expect(await send({ id: 'run-1' }, rotated.value.secret)).toBe(404)
+      expect((await callbook.run(['source', 'list'])).out).toBe('There are no sources yet.\n')
+    })
+  })
+
+  test('a secret that the platform makes is told later, by the command that the answer names', async () => {
+    const callbook = new CommandLine()
+    await callbook.project()
+    const { value, err } = await callbook.json([...create, 'elevenlabs', '--name', 'Front desk'])
+    expect([Object.keys(value), err]).toEqual([['id', 'url', 'platform'], ''])
+    expect((await callbook.run(['source', 'list'])).out).toContain('no secret yet')
+    const refused = await callbook.run(['source', 'rotate', value.id])
+    expect([refused.code, refused.out]).toEqual([1, ''])
+    expect(refused.err).toContain('--secret: is required')
+    const told = await callbook.json(['source', 'rotate', value.id, '--secret', 'wsec_1'])
+    expect(told.value).toEqual({ id: value.id })
+    expect((await callbook.run(['source', 'list', '--project', 'Acme'])).out).toContain('waiting')
+  })
+
+  test.each([
+    [['vapi', '--secret', 'two words'], '--secret: must be printable ASCII'],
+    [['telnyx', '--secret', 'no-key'], "--secret: must be the account's public key"],
+    [['synthflow', '--option', 'direction=up'], '--option direction: must be one of inbound, outbound'],
+    [['vapi', '--option', 'direction=inbound'], '--option direction: is not known'],
+    [['vapi', '--option', 'direction'], '--option direction: must be KEY=VALUE'],
+  ])('%p is refused with the name of the option', async (args, message) => {
+    const callbook = new CommandLine()
+    await callbook.project()
+    const { code, out, err } = await callbook.run([...create, ...args])
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toContain(message)
+  })
+})
