@@ -12,6 +12,7 @@ import { benchHour, benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
 import { benchSources } from './sources.ts'
 import { benchStart } from './starting.ts'
+import { benchWebhooks } from './webhooks.ts'
 import { benchWriting } from './writing.ts'
 
 await runSuite({
@@ -32,6 +33,7 @@ await runSuite({
     { name: 'writing', run: benchWriting },
     { name: 'append', run: benchAppend },
     { name: 'sources', run: benchSources },
+    { name: 'webhooks', run: benchWebhooks },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
     { name: 'scale', run: benchScale, isLarge: true },

@@ -125,7 +125,7 @@ function failedRow(name: string, error: unknown): Row {
 }
 
 /** The folder beside the repository; null when it is not there. */
-function findRealData(): string | null {
+export function findRealData(): string | null {
   const folder = join(repository, '../shared/data')
   return existsSync(join(folder, 'calls.jsonl')) ? folder : null
 }

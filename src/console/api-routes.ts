@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { Projects } from '../projects/projects.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import { type CallRoutesOptions, consoleCallRoutes } from './call-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { consoleKnowledgeRoutes, type KnowledgeRoutesOptions } from './knowledge-routes.ts'
@@ -14,6 +15,7 @@ import { peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { consoleSourceRoutes, type SourceRoutesOptions } from './source-routes.ts'
+import { webhookRoutes } from './webhook-routes.ts'
 
 /** The parts that only the console uses. */
 export interface ConsoleParts {
@@ -29,15 +31,17 @@ interface ConsoleApiOptions extends CallRoutesOptions, KnowledgeRoutesOptions, S
   console: ConsoleParts
   projects: Projects
   keys: Keys
+  webhooks: Webhooks
   publicUrl: string | null
 }
 
 /** The console's own API. It takes a session cookie, never a key; the cookie opens nothing under /v1. */
-export function consoleApi({ console, projects, keys, publicUrl, ...parts }: ConsoleApiOptions) {
+export function consoleApi({ console, projects, keys, webhooks, publicUrl, ...parts }: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
     .use(sessionRoutes(console))
     .use(projectRoutes(projects))
     .use(keyRoutes(keys))
+    .use(webhookRoutes(webhooks))
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(consoleCallRoutes(parts))
     .use(consoleKnowledgeRoutes(parts))

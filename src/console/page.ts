@@ -23,6 +23,7 @@ export const pagePaths = [
     'settings/keys',
     'settings/sources',
     'settings/sources/:source',
+    'settings/webhooks',
     'settings/people',
     'settings/audit',
     'settings/general',

@@ -33,4 +33,12 @@ export class Lease {
     this.#isHeld = taken.length > 0
     return this.#isHeld
   }
+
+  /** Lets another node take it at once. */
+  async release(): Promise<void> {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    await this.#write.run(sql`
+      delete from ${meta} where name = ${this.#name} and value like ${`% ${this.#holder}`}`)
+  }
 }

@@ -352,7 +352,7 @@ export const erasures = sqliteTable(
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */
-    record: integer().notNull(),
+    record: integer(),
     changeSeq: integer('change_seq').notNull(),
     requestedAt: integer('requested_at').notNull(),
     doneAt: integer('done_at'),

@@ -50,7 +50,7 @@ function changes(projectId: number, after: number, last: number): SQL {
   return sql`
     select 'call' as kind, seq as record, null as ref, status as state, change_seq as seq, updated_at as at
       from calls where ${isWithin}
-    union all select 'item', seq, null, 'changed', change_seq, created_at from knowledge_items where ${isWithin}
+    union all select 'item', seq, null, 'changed', change_seq, updated_at from knowledge_items where ${isWithin}
     union all select kind, record, id_hash, 'deleted', change_seq, requested_at from erasures where ${isWithin}`
 }
 

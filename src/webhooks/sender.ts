@@ -13,6 +13,9 @@ import { signedHeaders } from './signing.ts'
 const pollMsOfFile = 50
 const retryMs = 1_000
 const lookEveryMs = 1_000
+/** Outcomes close together are written in one transaction. */
+const recordDelayMs = 10
+const outcomesPerBatchMax = 500
 const pruneEveryMs = 3_600_000
 /** Requests at once to one endpoint. */
 const requestsMax = 8
@@ -31,7 +34,7 @@ interface SenderOptions {
   addresses: Addresses
   webhooks: { switchOff(endpoint: Endpoint, reason: string): Promise<void> }
   /** Of several nodes on one database, one sends. */
-  lease: { take(): Promise<boolean> } | null
+  lease: { take(): Promise<boolean>; release(): Promise<void> } | null
   now: () => number
   log: Pick<Log, 'info' | 'warn' | 'error'>
   timeoutMs?: number
@@ -63,8 +66,10 @@ export class WebhookSender {
   readonly #lanes = new Map<string, Lane>()
   readonly #sending = new Set<Promise<void>>()
   readonly #aborting = new AbortController()
-  readonly #loop: Background
-  #outcomes: Outcome[] = []
+  readonly #sendingDue: Background
+  /** Apart from the sending, which need not wait for a commit. */
+  readonly #recording: Background
+  readonly #outcomes: Outcome[] = []
   /** The database as it was when the queue was last read. */
   #dataVersion = -1
   /** When to read the queue again, even if the database has not changed. */
@@ -75,9 +80,8 @@ export class WebhookSender {
     this.#options = options
     const { database, config, log } = options
     const pollMs = database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : pollMsOfFile
-    this.#loop = new Background({
+    this.#sendingDue = new Background({
       work: async (signal) => {
-        await this.#recordOutcomes()
         await this.#sendDue(signal)
         return pollMs
       },
@@ -85,30 +89,43 @@ export class WebhookSender {
       retryMs,
       onFailure: (error) => log.error({ error }, 'Sending webhooks failed and will be tried again'),
     })
+    this.#recording = new Background({
+      work: async () => {
+        await this.#recordOutcomes()
+        return this.#outcomes.length > 0 ? 0 : null
+      },
+      delayMs: recordDelayMs,
+      retryMs,
+      onFailure: (error) => log.error({ error }, 'Tries of webhooks were not recorded; it is tried again'),
+    })
   }
 
   /** Sends what waits, and from then on whatever is added. */
   start(): void {
-    this.#loop.soon()
+    this.#sendingDue.soon()
   }
 
   /** Aborts what is under way. It is sent again after the next start, under the same id. */
   async close(): Promise<void> {
     this.#aborting.abort()
-    await this.#loop.close()
+    await Promise.all([this.#sendingDue.close(), this.#recording.close()])
     await Promise.all(this.#sending)
     // What cannot be recorded now is sent again.
     await this.#recordOutcomes().catch(() => undefined)
+    // Without its database, a node keeps the lease until it runs out.
+    await this.#options.lease?.release().catch(() => undefined)
   }
 
   async #recordOutcomes(): Promise<void> {
-    const outcomes = this.#outcomes
+    const outcomes = this.#outcomes.slice(0, outcomesPerBatchMax)
     if (outcomes.length === 0) return
     const { queue, webhooks, now } = this.#options
     await queue.record(outcomes)
-    this.#outcomes = this.#outcomes.slice(outcomes.length)
-    this.#readAt = 0
+    // Others may have ended meanwhile.
+    this.#outcomes.splice(0, outcomes.length)
     for (const { endpoint, row } of outcomes) this.#release(endpoint, row)
+    this.#readAt = 0
+    this.#sendingDue.soon()
     for (const { endpoint, result } of outcomes) {
       if (!result || 'dueAt' in result || isSuccess(result)) continue
       const { failingSince } = endpoint
@@ -145,9 +162,11 @@ export class WebhookSender {
     const lane = this.#laneOf(endpoint)
     if (lane.notBefore > time) return lane.notBefore
     if (lane.free <= 0) return time + lookEveryMs
-    const rows = await this.#options.queue.due(endpoint.id, time, lane.refs.size + lane.free)
+    // Those under way when the rows were read may be recorded and gone by the time that they are looked at.
+    const underWay = new Set(lane.refs.keys())
+    const rows = await this.#options.queue.due(endpoint.id, time, underWay.size + lane.free)
     for (const row of rows) {
-      if (lane.refs.has(row.id)) continue
+      if (underWay.has(row.id)) continue
       if (lane.free <= 0 || !lane.hasRoomFor(row.chars)) break
       await this.#send(endpoint, lane, row)
     }
@@ -199,7 +218,7 @@ export class WebhookSender {
 
   #ended(outcome: Outcome): void {
     this.#outcomes.push(outcome)
-    this.#loop.soon()
+    this.#recording.soon()
   }
 
   #release(endpoint: Endpoint, row: QueuedEvent): void {

@@ -254,6 +254,16 @@ describe('while an item is changed', () => {
     await expectWhole(project, 'Handbook', next)
   })
 
+  test('a provider that is too slow does not either: the change waits no longer than INDEX_WAIT_MS', async () => {
+    const project = await service.mintProject()
+    await project.send('PUT', path, { name: 'Handbook', text: 'We sell apples.' })
+    embeddings.next({ delayMs: 10_000 })
+    const answer = await project.send('PUT', path, { name: 'Handbook', text: 'We sell pears.' })
+    expect([answer.status, answer.headers.get('callbook-index')]).toEqual([200, 'pending'])
+    expect(await textsBy(project, 'sell', 'keyword')).toEqual(['We sell pears.'])
+    await until(async () => (await textsBy(project, 'sell', 'vector')).join() === 'We sell pears.')
+  })
+
   test('of many writers at once, one is last and whole', async () => {
     const project = await service.mintProject()
     const texts = Array.from({ length: 20 }, (_, n) => textOf(6, { [n % 6]: `Writer ${n} was here` }))

@@ -123,7 +123,7 @@ describe('an endpoint that fails', () => {
     expect((await record()).enabled).toBe(true)
     later(2 * hourMs)
     await put(project, 'b', { status: 'completed' })
-    await until(async () => !(await record()).enabled)
+    await until(async () => !(await record()).enabled && (await record()).pending === 0)
     expect(await record()).toMatchObject({
       pending: 0,
       disabledReason: 'Every try has failed for five days.',

@@ -8,7 +8,7 @@ import type { Texts } from '../texts.ts'
 import { searchByPlainBm25 } from './plain-bm25.ts'
 import { type Quality, qualityOf, rankOf } from './ranks.ts'
 import { type SearchResult, startSearching } from './searching.ts'
-import { type QuestionSet, readQuestionSets } from './sets.ts'
+import { answersOf, nameOf, type QuestionSet, readQuestionSets } from './sets.ts'
 
 const modes: SearchMode[] = ['keyword', 'vector', 'hybrid']
 const limit = 10
@@ -16,7 +16,7 @@ const limit = 10
 const timeoutMs = 10_000
 const secondsMax = 900
 const warmUpCount = 100
-const squadAtLeast = { hit1: 0.83, hit5: 0.96 }
+const squadAtLeast = { hit1: 0.855, hit5: 0.96 }
 
 /** An embedder's name in the table, and the settings that select it. */
 interface EmbedderChoice {
@@ -89,8 +89,7 @@ async function addPassages(
   project: Project,
   { passages }: QuestionSet,
 ): Promise<Map<string, string>> {
-  // Without the titles, which may contain the answer.
-  const items = passages.map(({ text }, index) => ({ name: `Article ${index + 1}`, text }))
+  const items = passages.map((passage, index) => ({ name: nameOf(passage, index), text: passage.text }))
   const ids = await addItems(service, project, items)
   return new Map(passages.map(({ doc_id }, index) => [doc_id, ids[index] ?? '']))
 }
@@ -112,17 +111,18 @@ async function measureMode(
     secondsMax,
     keepsAnswers: true,
   }).done
-  const ranks = set.questions.map(({ doc_id }, index) =>
-    rankOf(itemIds.get(doc_id) ?? '', result.answers[index] ?? []),
-  )
+  const ranks = set.questions.map((question, index) => {
+    const answers = answersOf(question).flatMap((id) => itemIds.get(id) ?? [])
+    return rankOf(answers, result.answers[index] ?? [])
+  })
   return byPart(set, mode, ranks, result)
 }
 
 function measurePlain(set: QuestionSet): Measured[] {
   const { found, latenciesMs } = searchByPlainBm25(set)
-  const ranks = set.questions.map(({ doc_id }, index) =>
+  const ranks = set.questions.map((question, index) =>
     rankOf(
-      doc_id,
+      answersOf(question),
       (found[index] ?? []).map((itemId) => ({ itemId })),
     ),
   )

@@ -6,9 +6,9 @@ export interface Quality {
   mrr10: number
 }
 
-/** From 1, counting each item once at its first hit; null if the item was not found. */
-export function rankOf(itemId: string, hits: readonly { itemId: string }[]): number | null {
-  const position = [...new Set(hits.map((hit) => hit.itemId))].indexOf(itemId)
+/** The best rank of the items, from 1, counting each item once at its first hit; null if none was found. */
+export function rankOf<Id>(itemIds: readonly Id[], hits: readonly { itemId: Id }[]): number | null {
+  const position = [...new Set(hits.map((hit) => hit.itemId))].findIndex((id) => itemIds.includes(id))
   return position < 0 ? null : position + 1
 }
 

@@ -12,6 +12,8 @@ export interface Question {
   query: string
   /** The passage that answers it. */
   doc_id: string
+  /** All passages that answer it, where there are several. */
+  doc_ids?: string[]
   /** The part of the set that it belongs to, if the set has parts. */
   set?: string
 }
@@ -23,14 +25,30 @@ export interface QuestionSet {
   questions: Question[]
 }
 
+/** Encyclopedia, help pages, search queries, and other languages; the last four have English titles. */
+export const questionSets = [
+  ...['squad', 'help', 'nq', 'boolq', 'covid-faq', 'mtrag-govt', 'mtrag-clapnq'],
+  ...['xquad-de', 'xquad-ar', 'xquad-th', 'xquad-zh'],
+]
+
 /** The question sets in the data folder. */
-export function readQuestionSets(data: string | null, names = ['squad', 'help']): QuestionSet[] {
+export function readQuestionSets(data: string | null, names = questionSets): QuestionSet[] {
   if (data === null) return []
   return names.flatMap((name) => {
     const fileOf = (kind: string) => join(data, 'retrieval', `${name}-${kind}.jsonl`)
     if (!existsSync(fileOf('passages'))) return []
     return [{ name, passages: readLines(fileOf('passages')), questions: readLines(fileOf('queries')) }]
   })
+}
+
+/** The name of a passage's item. */
+export function nameOf({ title }: Passage, index: number): string {
+  return title || `Article ${index + 1}`
+}
+
+/** The ids of the passages that answer a question. */
+export function answersOf({ doc_id, doc_ids = [doc_id] }: Question): string[] {
+  return doc_ids
 }
 
 function readLines<Line>(file: string): Line[] {

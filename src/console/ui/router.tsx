@@ -183,6 +183,21 @@ const sourceRoute = createRoute({
   path: '/sources/$source',
   component: lazyRouteComponent(() => import('./views/settings/source-view.tsx'), 'SourceView'),
 })
+const webhooksRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/webhooks',
+  /** `create` opens the dialog of a new webhook, `webhook` the tries of one. */
+  validateSearch: ({ create, webhook }: Record<string, unknown>): WebhooksSearch => ({
+    ...(create === 'webhook' ? { create } : {}),
+    ...(typeof webhook === 'string' ? { webhook } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./views/settings/webhooks-view.tsx'), 'WebhooksView'),
+})
+
+interface WebhooksSearch {
+  create?: 'webhook'
+  webhook?: string
+}
 
 const peopleRoute = createRoute({
   getParentRoute: () => settingsRoute,
@@ -227,6 +242,7 @@ const routeTree = rootRoute.addChildren([
       keysRoute,
       sourcesRoute,
       sourceRoute,
+      webhooksRoute,
       peopleRoute,
       auditRoute,
       generalRoute,

@@ -168,7 +168,7 @@ CREATE TABLE `erasures` (
 	`project_id` integer NOT NULL,
 	`kind` text NOT NULL,
 	`id_hash` text NOT NULL,
-	`record` integer NOT NULL,
+	`record` integer,
 	`change_seq` integer NOT NULL,
 	`requested_at` integer NOT NULL,
 	`done_at` integer,

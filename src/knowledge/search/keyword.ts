@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { StoreOf } from '../../db/store.ts'
-import { KeptPassageWords } from './passage-words.ts'
+import { KeptPassageWords, type WordedPassage } from './passage-words.ts'
 import { readTerms, type Term } from './query.ts'
 import { rankPassages, type TermCounts } from './rank-passages.ts'
 import { RankedTerms } from './ranked-terms.ts'
+import type { WordForms } from './word-forms.ts'
 import { countedRowsMax, prepareWordQueries, type WordQueries } from './word-queries.ts'
 
 /** Limits of one search. */
@@ -44,6 +45,13 @@ interface Limits {
   atLeast?: number
 }
 
+interface Candidates {
+  terms: Term[]
+  counts: TermCounts
+  passages: WordedPassage[]
+  forms: WordForms
+}
+
 /**
  * Finds passages by their words. A query's rarest terms choose the passages, as many terms as can be looked up in a
  * bounded time; then all its terms order them. So neither common words nor a large project make a search slow. Which
@@ -75,20 +83,25 @@ export class KeywordSearch {
   }
 
   /** Labels of chunks, best first. */
-  async search(
+  async search(projectId: number, query: string, limits: Limits): Promise<number[]> {
+    const { terms, counts, passages, forms } = await this.candidates(projectId, query, limits)
+    return rankPassages(terms, passages, forms, counts)
+  }
+
+  /** The passages that a query's rarest terms choose, and what is needed to order them. */
+  async candidates(
     projectId: number,
     query: string,
     { labels, inHurry, atLeast = 0 }: Limits,
-  ): Promise<number[]> {
+  ): Promise<Candidates> {
     const { read } = this.#store(projectId)
-    const terms = readTerms(query)
-    if (terms.length === 0 || labels?.length === 0) return []
+    const terms = labels?.length === 0 ? [] : readTerms(query)
     const queries = this.#queries.memo(projectId)
     const counts = await this.#count(projectId, terms, queries)
     const effort = inHurry ? hurriedEffort : wholeEffort
     const found = await this.#find(projectId, terms, queries, { counts, labels, effort, atLeast })
     const words = await this.#words.with(read, projectId, found)
-    return rankPassages(terms, words.of(found), words.forms, counts)
+    return { terms, counts, passages: words.of(found), forms: words.forms }
   }
 
   /** Labels of the passages to read, those of rare terms first. */

@@ -4,21 +4,31 @@ import type { Term } from './query.ts'
 import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'
 import type { WordForms } from './word-forms.ts'
 
-// BM25's own constants (Robertson and Zaragoza, 2009).
-const saturation = 1.5
-const lengthNormalisation = 0.75
-
-// How much each kind of evidence counts beside BM25. Tuned by `bun run bench:retrieval`.
-const weights = {
-  cased: 0.5,
+/**
+ * How much each kind of evidence counts beside BM25 over the text. `bun run bench:ranking --tune` tries other values on
+ * all question sets: near these, none changes much.
+ */
+export const rankWeights = {
+  /** BM25's k1: how much further occurrences of a term add. */
+  saturation: 2,
+  /** BM25's b: how far a long text counts for less. */
+  length: 0.75,
+  /** A term in the title: added to those of the text, and once more on its own. */
+  title: 1,
+  /** A term in the text with the query's capitals. */
+  cased: 0.3,
+  /** The most similar word, where a term is missing. */
   likeness: 1.5,
+  /** Terms as near to each other as in the query. */
   proximity: 1.5,
+  /** The stretch of text with the most terms. */
   window: 1.5,
-  heading: 0.7,
+  /** The item's other passages. */
   item: 0.35,
+  /** Exponent of a term's rarity: rare words tell more than BM25 assumes. */
+  emphasis: 1.5,
 }
-/** Exponent of a term's rarity: rare words tell more than BM25 assumes. */
-const rarityEmphasis = 1.5
+export type RankWeights = typeof rankWeights
 /** Terms below this rarity, which more than a third of the chunks have, are not looked for in other forms. */
 const commonRarity = 1
 const windowWords = 12
@@ -35,55 +45,106 @@ export interface TermCounts {
   chunksWith: (term: Term) => number
 }
 
+/** Where a passage mentions the query's terms: in its text, and in its item's name and heading. */
+interface Reading {
+  label: number
+  itemSeq: number
+  text: Mentions
+  title: Mentions
+}
+
+/** What decides the order of passages, before it is weighed. */
+export interface Evidence {
+  /** Of each term, as BM25's inverse document frequency. */
+  rarities: number[]
+  neighbours: Neighbours[]
+  readings: Reading[]
+}
+
 /**
- * Orders passages by all that their words say: BM25 over all terms of the query, the same form and capitals, similar
- * words where a term is missing, terms near each other, the heading, and the other passages of the item. Passages with
- * equal scores keep their order. Returns their labels.
+ * Orders passages by all that their words say: BM25 over all terms of the query, in the text and in the title, the same
+ * form and capitals, similar words where a term is missing, terms near each other, and the other passages of the item.
+ * Passages with equal scores keep their order. Returns their labels.
  */
 export function rankPassages(
-  queryTerms: readonly Term[],
+  terms: readonly Term[],
   passages: readonly WordedPassage[],
   forms: WordForms,
   counts: TermCounts,
 ): number[] {
+  const scored = weighEvidence(gatherEvidence(terms, passages, forms, counts), rankWeights)
+  return scored.map(({ label }) => label)
+}
+
+export function gatherEvidence(
+  queryTerms: readonly Term[],
+  passages: readonly WordedPassage[],
+  forms: WordForms,
+  counts: TermCounts,
+): Evidence {
   const rarest = queryTerms
-    .map((term) => ({ term, weight: rarityOf(term, counts) ** rarityEmphasis }))
-    .toSorted((a, b) => b.weight - a.weight)
+    .map((term) => ({ term, rarity: rarityOf(term, counts) }))
+    .toSorted((a, b) => b.rarity - a.rarity)
     .slice(0, matchedTermsMax)
   const terms = rarest.map(({ term }) => term)
-  const rarities = rarest.map(({ weight }) => weight)
+  const rarities = rarest.map(({ rarity }) => rarity)
   const matcher = new TermMatcher(terms, (index) => (rarities[index] ?? 0) < commonRarity, forms)
-  const readings = passages.map(({ label, itemSeq, words, title }) => ({
-    ...{ label, itemSeq, mentions: matcher.read(words), heading: matcher.read(title) },
-  }))
-  const items = gatherItems(readings)
-  const wordsMean = meanWords(readings.map(({ mentions }) => mentions))
-  const itemWordsMean = meanWords([...items.values()])
-  const neighbours = neighboursIn(terms)
+  const readings = passages.map(({ label, itemSeq, words, title }): Reading => {
+    return { label, itemSeq, text: matcher.read(words), title: matcher.read(title) }
+  })
+  return { rarities, neighbours: neighboursIn(terms), readings }
+}
 
+/** Best first. */
+export function weighEvidence(
+  { rarities, neighbours, readings }: Evidence,
+  weights: RankWeights,
+): { label: number; score: number }[] {
+  const worths = rarities.map((rarity) => rarity ** weights.emphasis)
+  const items = gatherItems(readings)
+  const texts = meanWords(readings.map(({ text }) => text))
+  const titles = meanWords(readings.map(({ title }) => title))
+  const wholes = meanWords([...items.values()])
+  const bm25 = (frequencies: readonly number[]) => {
+    let score = 0
+    for (let index = 0; index < frequencies.length; index++) {
+      const frequency = frequencies[index] ?? 0
+      score += ((worths[index] ?? 0) * frequency) / (frequency + weights.saturation)
+    }
+    return score * (weights.saturation + 1)
+  }
   return readings
-    .map(({ label, itemSeq, mentions, heading }) => {
-      const item = items.get(itemSeq) ?? mentions
-      let score = bm25(mentions, wordsMean, rarities)
-      score += weights.proximity * proximityOf(mentions, neighbours, rarities)
-      score += weights.window * densestWindow(mentions, rarities)
-      score += weights.item * bm25(item, itemWordsMean, rarities)
-      const addForm = (total: number, rarity: number, index: number) =>
-        total + rarity * formOf(index, mentions, heading)
-      return { label, score: rarities.reduce(addForm, score) }
+    .map(({ label, itemSeq, text, title }) => {
+      const inTitle = frequenciesIn(title, titles, weights.length)
+      const frequencies = frequenciesIn(text, texts, weights.length).map(
+        (frequency, index) => frequency + weights.title * (inTitle[index] ?? 0),
+      )
+      let score = bm25(frequencies)
+      // The sum saturates, so in it a name shared by many passages would hide what their texts say.
+      score += weights.title * bm25(inTitle)
+      score += weights.item * bm25(frequenciesIn(items.get(itemSeq) ?? text, wholes, weights.length))
+      score += weights.proximity * proximityOf(text, neighbours, worths)
+      score += weights.window * densestWindow(text, title, worths)
+      for (const [index, worth] of worths.entries()) {
+        const isThere = (text.counts[index] ?? 0) > 0 || (title.counts[index] ?? 0) > 0
+        if (!isThere) score += worth * weights.likeness * (text.likeness[index] ?? 0)
+        else if ((text.cased & (1 << index)) !== 0) score += worth * weights.cased
+      }
+      return { label, score }
     })
     .sort((a, b) => b.score - a.score)
-    .map(({ label }) => label)
 }
 
 /** How many words a text has, and how often each term is among them. */
 type WordCounts = Pick<Mentions, 'words' | 'counts'>
 
-/** What the form of a term in the passage adds, as a share of the term's rarity. */
-function formOf(index: number, mentions: Mentions, heading: WordCounts): number {
-  if ((mentions.counts[index] ?? 0) > 0) return (mentions.cased & (1 << index)) !== 0 ? weights.cased : 0
-  if ((heading.counts[index] ?? 0) > 0) return weights.heading
-  return weights.likeness * (mentions.likeness[index] ?? 0)
+/**
+ * How often each term would occur in a text of the mean length: the part of BM25F (Robertson and Zaragoza, 2009) that
+ * puts fields of different lengths together.
+ */
+function frequenciesIn({ words, counts }: WordCounts, wordsMean: number, length: number): number[] {
+  const norm = 1 - length + (length * words) / Math.max(1, wordsMean)
+  return counts.map((count) => count / norm)
 }
 
 /** BM25's inverse document frequency, in the variant that is never negative, with the assumed chunks. */
@@ -99,21 +160,14 @@ function assumedShare(word: string): number {
   return (isWord ? sharesByLength[word.length] : undefined) ?? shareOfLongWords
 }
 
-function bm25({ words, counts }: WordCounts, wordsMean: number, rarities: readonly number[]): number {
-  const relativeLength = words / Math.max(1, wordsMean)
-  const norm = saturation * (1 - lengthNormalisation + lengthNormalisation * relativeLength)
-  const weightOf = (count: number) => (count * (saturation + 1)) / (count + norm)
-  return counts.reduce((score, count, index) => score + (rarities[index] ?? 0) * weightOf(count), 0)
-}
-
 /** The counts of all given passages of each item, by the item's seq. */
-function gatherItems(readings: readonly { itemSeq: number; mentions: Mentions }[]): Map<number, WordCounts> {
+function gatherItems(readings: readonly Reading[]): Map<number, WordCounts> {
   const items = new Map<number, WordCounts>()
-  for (const { itemSeq, mentions } of readings) {
+  for (const { itemSeq, text } of readings) {
     const { words, counts } = items.get(itemSeq) ?? { words: 0, counts: [] }
     items.set(itemSeq, {
-      words: words + mentions.words,
-      counts: mentions.counts.map((count, index) => count + (counts[index] ?? 0)),
+      words: words + text.words,
+      counts: text.counts.map((count, index) => count + (counts[index] ?? 0)),
     })
   }
   return items
@@ -185,12 +239,19 @@ function gapsIn({ places, terms }: Mentions, termsCount: number): Uint8Array {
   return gaps
 }
 
-/** The sum of the rarities of the terms within `windowWords` words, where it is highest. */
-function densestWindow({ places, terms }: Mentions, rarities: readonly number[]): number {
-  const held = new Array<number>(rarities.length).fill(0)
+/**
+ * The sum of the rarities of the terms within `windowWords` words, where it is highest. Those of the title belong to
+ * every part of the text.
+ */
+function densestWindow(
+  { places, terms }: Mentions,
+  { counts }: WordCounts,
+  rarities: readonly number[],
+): number {
+  const held = counts.map((count): number => (count > 0 ? 1 : 0))
   let from = 0
-  let score = 0
-  let best = 0
+  let score = rarities.reduce((sum, rarity, index) => ((held[index] ?? 0) > 0 ? sum + rarity : sum), 0)
+  let best = score
   for (let at = 0; at < places.length; at++) {
     const place = places[at] ?? 0
     const index = terms[at] ?? 0

@@ -87,6 +87,33 @@ describe('following a version of the rows', () => {
     await index.close()
   })
 
+  test('finds vectors that wait to be added', async () => {
+    const { project, rows, index } = await followed()
+    const arrival = rows.holdNext()
+    const adding = index.add(await project.insertRandom(1))
+    await arrival.asked
+    expect(index.state.vectors).toBe(5)
+    expect(await labelsIn(index)).toEqual([...project.labels].sort())
+    arrival.release()
+    await adding
+    expect(await labelsIn(index)).toEqual([...project.labels].sort())
+    await index.close()
+  })
+
+  test('compares itself with the rows, once, for a search that knows of a replacement', async () => {
+    const { project, rows, index } = await followed()
+    const before = await labelsIn(index)
+    const old = project.labels.slice(0, 1)
+    await project.insertRandom(1)
+    await project.delete(old)
+    expect(await labelsIn(index)).toEqual(before)
+    for (let search = 0; search < 2; search++) {
+      expect(await labelsIn(index, 7)).toEqual([...project.labels].sort())
+      expect(rows.labelReads).toBe(1)
+    }
+    await index.close()
+  })
+
   /** An index that equals the five rows of version 1. */
   async function followed() {
     const project = await knowledge.addProject()
@@ -98,8 +125,8 @@ describe('following a version of the rows', () => {
     return { project, rows, index }
   }
 
-  async function labelsIn(index: ProjectIndex): Promise<number[]> {
-    const hits = await index.search(randomVector(knowledge.random), 100)
+  async function labelsIn(index: ProjectIndex, replacedSeq?: number): Promise<number[]> {
+    const hits = await index.search(randomVector(knowledge.random), 100, undefined, replacedSeq)
     return labelsOf(hits).sort()
   }
 })

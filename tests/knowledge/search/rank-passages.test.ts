@@ -54,6 +54,21 @@ describe('what puts a passage before one that came before it', () => {
       { text: 'the desk', heading: 'On refunds' },
     ],
     "a word in its item's name": ['refund desk', { text: 'the desk' }, { text: 'the desk', name: 'Refunds' }],
+    'a word in the name besides the text': [
+      'refund desk',
+      { text: 'the refund desk' },
+      { text: 'the refund desk', name: 'Refunds' },
+    ],
+    'a word in the name rather than in passing': [
+      'zephyr setup',
+      { text: 'setup for all routers but the zephyr', name: 'Routers' },
+      { text: 'setup for all routers on one page', name: 'Zephyr' },
+    ],
+    'a name that says nothing else': [
+      'refund desk',
+      { text: 'the refund desk', name: 'Refunds and all that we sell at our desk' },
+      { text: 'the refund desk', name: 'Refunds' },
+    ],
     'a pair of Chinese characters': ['退款政策', '我们发货很快', '我们退款很快'],
     'more of the pairs, side by side': ['退款政策', '政策不含退款', '本店退款政策'],
     'a single Chinese character': ['款', '我们发货很快', '我们付款很快'],

@@ -10,6 +10,7 @@ const subjects: Record<string, string> = {
   expiresAt: 'The day',
   allowedIps: 'An allowed address',
   allowedOrigins: 'A web page',
+  url: 'The URL',
   confirm: 'The text you typed',
 }
 

@@ -2,6 +2,7 @@
 export const settingsPages = [
   { to: '/p/$project/settings/keys', label: 'API Keys', ownersOnly: true },
   { to: '/p/$project/settings/sources', label: 'Sources', ownersOnly: true },
+  { to: '/p/$project/settings/webhooks', label: 'Webhooks', ownersOnly: true },
   { to: '/p/$project/settings/people', label: 'People', ownersOnly: true },
   { to: '/p/$project/settings/audit', label: 'Audit trail', ownersOnly: true },
   { to: '/p/$project/settings/general', label: 'General', ownersOnly: false },

@@ -3,8 +3,9 @@ import { qualityOf, rankOf } from '../../../../scripts/bench/retrieval/ranks.ts'
 
 test('an item with several hits takes one place, that of its first', () => {
   const hits = ['a', 'a', 'b', 'a', 'c', 'b'].map((itemId) => ({ itemId }))
-  expect(['a', 'b', 'c', 'd'].map((itemId) => rankOf(itemId, hits))).toEqual([1, 2, 3, null])
-  expect(rankOf('a', [])).toBeNull()
+  expect(['a', 'b', 'c', 'd'].map((itemId) => rankOf([itemId], hits))).toEqual([1, 2, 3, null])
+  expect(rankOf(['d', 'c', 'b'], hits)).toBe(2)
+  expect(rankOf(['a'], [])).toBeNull()
 })
 
 test('the first rank counts for hit@1, the first five for hit@5, the first ten for MRR@10', () => {

@@ -1,0 +1,122 @@
+import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import type { CreatedWebhook } from '../../../../webhooks/webhooks.ts'
+import { api, unwrap } from '../../api.ts'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Problem } from '../../components/problem.tsx'
+import { useProject } from '../../session.ts'
+import { events, webhooksQuery } from './webhook-queries.ts'
+import { WebhookSecret } from './webhook-secret.tsx'
+
+interface NewWebhookDialogProps {
+  opened: boolean
+  onClose: () => void
+}
+
+/** Creates a webhook and shows its secret once. The secret is only in this dialog's state. */
+export function NewWebhookDialog({ opened, onClose }: NewWebhookDialogProps) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const [made, setMade] = useState<CreatedWebhook | null>(null)
+  const finish = () => {
+    setMade(null)
+    onClose()
+  }
+  if (made) {
+    return (
+      <Modal
+        opened
+        onClose={finish}
+        title="Save the secret"
+        size={560}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        withCloseButton={false}
+      >
+        <WebhookSecret secret={made.secret} onStored={finish} />
+      </Modal>
+    )
+  }
+  return (
+    <Modal opened={opened} onClose={onClose} title="Create webhook" size={560}>
+      {opened && (
+        <NewWebhookForm
+          onCancel={onClose}
+          onMade={(webhook) => {
+            setMade(webhook)
+            void queryClient.invalidateQueries(webhooksQuery(project))
+          }}
+        />
+      )}
+    </Modal>
+  )
+}
+
+interface NewWebhookFormProps {
+  onCancel: () => void
+  onMade: (webhook: CreatedWebhook) => void
+}
+
+function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
+  const { id: project } = useProject()
+  const [url, setUrl] = useState('')
+  const [chosen, setChosen] = useState<string[]>(events.map(([event]) => event))
+  const [isPending, setPending] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const isReady = url.trim() !== '' && chosen.length > 0
+
+  // Not a mutation: its cache would keep the secret.
+  const create = async () => {
+    setPending(true)
+    setError(null)
+    try {
+      onMade(await unwrap(api.projects({ project }).webhooks.post({ url: url.trim(), events: chosen })))
+    } catch (failure) {
+      setError(failure)
+      setPending(false)
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isReady && !isPending) void create()
+  }
+  const errors = fieldErrors(error)
+  return (
+    <form onSubmit={submit} className="cb-stack" noValidate>
+      <TextInput
+        label="URL"
+        description="Where events are posted: https, at a public address."
+        placeholder="https://example.com/callbook"
+        value={url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+        autoComplete="off"
+        spellCheck={false}
+        error={errors.url}
+        data-autofocus
+      />
+      <Checkbox.Group label="Events" value={chosen} onChange={setChosen} error={errors.events}>
+        <div className="cb-webhook-events">
+          {events.map(([event, words]) => (
+            <Checkbox
+              key={event}
+              value={event}
+              size="xs"
+              label={<span className="cb-mono">{event}</span>}
+              description={words}
+            />
+          ))}
+        </div>
+      </Checkbox.Group>
+      {error !== null && !isAboutFields(error, ['url', 'events']) && <Problem error={error} />}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" disabled={!isReady} loading={isPending}>
+          Create webhook
+        </Button>
+      </Group>
+    </form>
+  )
+}

@@ -1,0 +1,37 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, unwrap } from '../../api.ts'
+
+const refetchMs = 5_000
+
+/** The webhooks of a project, without their secrets. */
+export function webhooksQuery(project: string) {
+  return queryOptions({
+    queryKey: ['project', project, 'webhooks'],
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).webhooks.get({ fetch: { signal } })),
+    refetchInterval: refetchMs,
+  })
+}
+
+/** The newest tries to send events to a webhook. */
+export function triesQuery(project: string, id: string) {
+  return queryOptions({
+    queryKey: ['project', project, 'webhooks', id, 'tries'],
+    queryFn: ({ signal }) =>
+      unwrap(api.projects({ project }).webhooks({ id }).tries.get({ fetch: { signal } })),
+    refetchInterval: refetchMs,
+  })
+}
+
+/** Each event, and when it is sent. */
+export const eventWords = {
+  'call.started': 'A live call came in',
+  'call.changed': 'A call changed',
+  'call.completed': 'A call became completed',
+  'call.deleted': 'A call was deleted',
+  'knowledge.changed': 'An item was stored or changed',
+  'knowledge.ready': 'Vector search finds an item',
+  'knowledge.deleted': 'An item was deleted',
+  'erasure.done': 'An erasure request is done',
+} as const
+
+export const events = Object.entries(eventWords)

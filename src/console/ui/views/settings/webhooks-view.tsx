@@ -1,0 +1,233 @@
+import { ActionIcon, Button, Menu } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import {
+  IconAlertTriangle,
+  IconCheck,
+  IconDots,
+  IconList,
+  IconPlus,
+  IconPower,
+  IconRefresh,
+  IconTrash,
+  IconWebhook,
+} from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Empty } from '../../components/empty.tsx'
+import { Instant } from '../../components/instant.tsx'
+import { type Column, ListTable } from '../../components/list-table.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { useProject } from '../../session.ts'
+import { NewWebhookDialog } from './new-webhook-dialog.tsx'
+import { OwnersOnly } from './owners-only.tsx'
+import { RotateDialog } from './rotate-dialog.tsx'
+import { events, webhooksQuery } from './webhook-queries.ts'
+import { WebhookTries } from './webhook-tries.tsx'
+
+/** The project's webhooks: list, create, rotate, send again, switch on, remove. */
+export function WebhooksView() {
+  return (
+    <OwnersOnly title="Webhooks">
+      <Webhooks />
+    </OwnersOnly>
+  )
+}
+
+interface Actions {
+  open: (webhook: WebhookRecord) => void
+  rotate: (webhook: WebhookRecord) => void
+  remove: (webhook: WebhookRecord) => void
+}
+
+function Webhooks() {
+  const { id: project } = useProject()
+  const { data, error, refetch } = useQuery(webhooksQuery(project))
+  const { create, webhook: openId } = useSearch({ from: '/p/$project/settings/webhooks' })
+  const navigate = useNavigate({ from: '/p/$project/settings/webhooks' })
+  const [rotating, setRotating] = useState<WebhookRecord | null>(null)
+  const [removing, setRemoving] = useState<WebhookRecord | null>(null)
+  const show = (search: { create?: 'webhook'; webhook?: string }) =>
+    // Ignores the blocker: the dialog of a new secret blocks all other navigation until it is stored.
+    void navigate({ to: '.', search, replace: true, ignoreBlocker: true })
+  const open = ({ id }: WebhookRecord) => show({ webhook: id })
+  const createButton = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => show({ create: 'webhook' })}>
+      Create webhook
+    </Button>
+  )
+  const empty = (
+    <Empty icon={<IconWebhook size={24} />} title="No webhooks yet" action={createButton}>
+      A webhook tells a program of yours when a call starts, changes or is completed, and when knowledge
+      changes: it gets a signed request with the record.
+    </Empty>
+  )
+  return (
+    <>
+      <PageHeader
+        title="Webhooks"
+        description="Programs that are told of this project's calls and knowledge as they change."
+        action={createButton}
+      />
+      {error && !data ? (
+        <Problem error={error} title="The webhooks could not be loaded" onRetry={() => void refetch()} />
+      ) : (
+        <ListTable
+          label="Webhooks"
+          columns={columnsOf({ open, rotate: setRotating, remove: setRemoving })}
+          rows={data?.data}
+          rowKey={({ id }) => id}
+          onOpen={open}
+          renderBelow={(row) => (row.enabled ? null : <SwitchedOff row={row} />)}
+          expectedRows={3}
+          empty={empty}
+        />
+      )}
+      <NewWebhookDialog opened={create === 'webhook'} onClose={() => show({})} />
+      <WebhookTries webhook={data?.data.find(({ id }) => id === openId) ?? null} onClose={() => show({})} />
+      <RotateDialog webhook={rotating} onClose={() => setRotating(null)} />
+      <RemoveDialog removing={removing} onClose={() => setRemoving(null)} />
+    </>
+  )
+}
+
+function columnsOf(actions: Actions): Column<WebhookRecord>[] {
+  return [
+    {
+      key: 'url',
+      header: 'URL',
+      render: (row) => (
+        <span className="cb-key-name">
+          <Mono truncate>{row.url}</Mono>
+          <State row={row} />
+        </span>
+      ),
+    },
+    { key: 'events', header: 'Events', width: '112px', from: 640, render: (row) => <Events row={row} /> },
+    {
+      key: 'pending',
+      header: 'Waiting',
+      width: '80px',
+      align: 'right',
+      from: 480,
+      render: ({ pending }) => (
+        <span className={pending === 0 ? 'cb-figure cb-dimmed' : 'cb-figure'}>
+          {pending.toLocaleString()}
+        </span>
+      ),
+    },
+    {
+      key: 'success',
+      header: 'Last success',
+      width: '120px',
+      from: 640,
+      render: ({ lastSuccessAt }) =>
+        lastSuccessAt ? <Instant at={lastSuccessAt} /> : <span className="cb-dimmed">Never</span>,
+    },
+    {
+      key: 'actions',
+      header: <span className="cb-hidden">Actions</span>,
+      width: '48px',
+      align: 'right',
+      render: (row) => <RowMenu row={row} {...actions} />,
+    },
+  ]
+}
+
+function State({ row: { enabled, failures } }: { row: WebhookRecord }) {
+  if (!enabled)
+    return (
+      <StatusBadge tone="danger" icon={<IconPower size={12} />}>
+        Switched off
+      </StatusBadge>
+    )
+  if (failures === 0) return null
+  return (
+    <StatusBadge tone="warning" icon={<IconAlertTriangle size={12} />}>
+      {failures === 1 ? '1 failure' : `${failures} failures`}
+    </StatusBadge>
+  )
+}
+
+function Events({ row }: { row: WebhookRecord }) {
+  if (row.events.length === events.length) return <span className="cb-dimmed">All</span>
+  return (
+    <span title={row.events.join('\n')} className="cb-figure">
+      {row.events.length} of {events.length}
+    </span>
+  )
+}
+
+function RowMenu({ row, open, rotate, remove }: Actions & { row: WebhookRecord }) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${row.url}`}>
+          <IconDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconList size={16} />} onClick={() => open(row)}>
+          Deliveries and replay
+        </Menu.Item>
+        <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => rotate(row)}>
+          Rotate secret
+        </Menu.Item>
+        <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => remove(row)}>
+          Remove
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function SwitchedOff({ row: { id, disabledAt, disabledReason } }: { row: WebhookRecord }) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => unwrap(api.projects({ project }).webhooks({ id }).enable.post({})),
+    onSuccess: () => queryClient.invalidateQueries(webhooksQuery(project)),
+    onError: (failure) => notifications.show({ color: 'red', message: String(failure.message) }),
+  })
+  return (
+    <span className="cb-webhook-off">
+      <span>
+        {disabledReason} Switched off {disabledAt && <Instant at={disabledAt} />}. Nothing is sent to it until
+        you switch it on.
+      </span>
+      <Button size="compact-xs" variant="default" loading={isPending} onClick={() => mutate()}>
+        Switch on and send what it missed
+      </Button>
+    </span>
+  )
+}
+
+function RemoveDialog({ removing, onClose }: { removing: WebhookRecord | null; onClose: () => void }) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const remove = async ({ id }: WebhookRecord) => {
+    await unwrap(api.projects({ project }).webhooks({ id }).delete())
+    await queryClient.invalidateQueries(webhooksQuery(project))
+    notifications.show({ message: 'The webhook has been removed.', icon: <IconCheck size={16} /> })
+  }
+  return (
+    <ConfirmDialog
+      opened={removing !== null}
+      onClose={onClose}
+      title="Remove this webhook?"
+      confirmLabel="Remove webhook"
+      onConfirm={async () => removing && remove(removing)}
+    >
+      <p>
+        <Mono>{removing?.url}</Mono> gets no more events. What waits for it and the list of its deliveries are
+        deleted.
+      </p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,121 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { findings } from '../support/accessibility.ts'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { accept, type Receiver, receiverEnv, startReceiver, verify } from '../support/receiver.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+/** Where screenshots for people go; none by default. */
+const shots = process.env.WEBHOOK_SHOTS
+
+describe.if(browserPath !== null)('webhooks, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let opened: TestBrowser
+  let project: TestProject
+  let tab: ConsolePage
+  let receiver: Receiver
+  let aheadMs = 0
+
+  beforeAll(async () => {
+    await buildPage()
+    receiver = await startReceiver()
+    service = await startService({ env: receiverEnv, now: () => Date.now() + aheadMs })
+    set = await startConsole(service)
+    project = await set.mintProject()
+    opened = await openBrowser()
+    tab = await openConsolePage(opened, service, { person: set.owner })
+  })
+  afterEach(() => expect(tab.complaints).toEqual([]))
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+    await receiver.close()
+  })
+
+  async function shoot(name: string): Promise<void> {
+    if (shots) await tab.page.screenshot({ path: `${shots}/${name}.png` })
+  }
+
+  const put = (id: string, change: object) => project.send('PUT', `/ingest/calls/${id}`, change)
+
+  test('a new webhook shows its secret once, and its deliveries', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/webhooks`)
+    await shoot('empty')
+    await page.getByRole('button', { name: 'Create webhook' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('URL').fill('http://10.0.0.1/')
+    await dialog.getByRole('button', { name: 'Create webhook' }).click()
+    await dialog.getByText(/must begin with https/).waitFor()
+    await shoot('refused')
+    await dialog.getByLabel('URL').fill(receiver.url)
+    await dialog.getByLabel('knowledge.ready').click()
+    await dialog.getByRole('button', { name: 'Create webhook' }).click()
+    const secret = await dialog.getByLabel('Secret', { exact: true }).inputValue()
+    await shoot('secret')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await page.content()).not.toContain(secret)
+    await put('a', { status: 'completed' })
+    await until(() => receiver.received.length === 1)
+    const [event] = receiver.received
+    if (event) verify(secret, event)
+    await page.getByRole('row').filter({ hasText: receiver.url }).click()
+    await page.getByRole('dialog').getByText('call.completed').waitFor()
+    await page.getByRole('dialog').getByText('204').waitFor()
+    expect(new URL(page.url()).searchParams.get('webhook')).toMatch(/wh_/)
+    await page.getByRole('dialog').getByLabel('Send again').fill('0')
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await page.getByText('1 record is sent again.').waitFor()
+    await until(() => receiver.received.length === 2)
+    await shoot('deliveries')
+    expect(await findings(page)).toEqual([])
+    await page.keyboard.press('Escape')
+  })
+
+  test('one that is switched off says why, and is switched on with what it missed', async () => {
+    const { page, open } = tab
+    receiver.answer = (_, response) => void response.writeHead(500).end()
+    await put('b', { status: 'completed' })
+    await until(() => receiver.received.length === 3)
+    await page.reload()
+    await page.getByText('1 failure').waitFor()
+    await shoot('failing')
+    // The next try, as if it had failed for five days: a session would not last that long.
+    await service.services.database.write.run(sql`update webhooks set failing_since = 0`)
+    aheadMs = 5_000
+    await page.getByText('Switched off', { exact: true }).waitFor()
+    await page.getByText('Every try has failed for five days.').waitFor()
+    await shoot('switched-off')
+    expect(await findings(page)).toEqual([])
+    const sent = receiver.received.length
+    receiver.answer = accept
+    await page.getByRole('button', { name: 'Switch on and send what it missed' }).click()
+    await until(() => receiver.received.length === sent + 1)
+    await page.getByText('Switched off', { exact: true }).waitFor({ state: 'detached' })
+    await open(`/p/${project.id}/settings/audit`)
+    await page.getByText('Webhook switched on').first().waitFor()
+  })
+
+  test('a secret is rotated and a webhook removed from its menu', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/webhooks`)
+    await page.getByRole('button', { name: /^Actions for/ }).click()
+    await shoot('menu')
+    await page.getByRole('menuitem', { name: 'Rotate secret' }).click()
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    expect(await page.getByLabel('Secret', { exact: true }).inputValue()).toMatch(/^whsec_/)
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /^Actions for/ }).click()
+    await page.getByRole('menuitem', { name: 'Remove' }).click()
+    await page.getByRole('button', { name: 'Remove webhook' }).click()
+    await page.getByText('No webhooks yet').waitFor()
+  })
+})
