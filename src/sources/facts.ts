@@ -94,22 +94,16 @@ export class Conversation {
 /** The turns of a text whose lines begin with who speaks; a line without a speaker continues the one before. */
 export function readLabelled(text: string, speakers: Readonly<Record<string, SourceTurn['role']>>) {
   const conversation = new Conversation()
-  let role: SourceTurn['role'] | null = null
-  let said: string[] = []
-  const end = () => {
-    if (role) conversation.say(role, said.join('\n'))
-    said = []
+  // Not line by line: a text may have millions of empty lines.
+  const labels = new RegExp(`^[ \\t]*(${Object.keys(speakers).join('|')}):`, 'gim')
+  let [role, from]: [SourceTurn['role'] | undefined, number] = [undefined, 0]
+  for (const { 0: label, 1: speaker = '', index } of text.matchAll(labels)) {
+    if (role) conversation.say(role, text.slice(from, index))
+    if (conversation.transcript.length >= turnsMax) return conversation
+    role = speakers[speaker.toLowerCase()]
+    from = index + label.length
   }
-  for (const line of text.split('\n')) {
-    const [, label = '', rest = ''] = /^\s*([A-Za-z]+):(.*)$/.exec(line) ?? []
-    const speaker = Object.hasOwn(speakers, label.toLowerCase()) ? speakers[label.toLowerCase()] : undefined
-    if (speaker) {
-      end()
-      role = speaker
-    }
-    said.push(speaker ? rest : line)
-  }
-  end()
+  if (role) conversation.say(role, text.slice(from))
   return conversation
 }
 

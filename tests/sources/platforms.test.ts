@@ -314,6 +314,15 @@ describe('what is documented of single platforms', () => {
     expect(JSON.stringify(event)).not.toContain('never-keep-this')
   })
 
+  test('the turns of a text are told apart whatever ends its lines', () => {
+    const transcript = ['bot: Hello.\r', 'human: Hi', 'there.\r', '\r', '\thuman: And\u2028you?'].join('\n')
+    expect(update('synthflow', { call: { call_id: 'c1', transcript } }).change.transcript).toEqual([
+      { role: 'assistant', content: 'Hello.' },
+      { role: 'user', content: 'Hi\nthere.' },
+      { role: 'user', content: 'And\u2028you?' },
+    ])
+  })
+
   test('of a list no more entries are read than a call can have', () => {
     const messages = new Array(30_000).fill(0)
     const message = { type: 'end-of-call-report', call: { id: 'c1' }, artifact: { messages } }
