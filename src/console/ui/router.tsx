@@ -169,20 +169,39 @@ const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
 })
 
-const sourcesRoute = createRoute({
+const integrationsRoute = createRoute({
   getParentRoute: () => settingsRoute,
-  path: '/sources',
+  path: '/integrations',
   /** `create` opens the dialog, for links to it. */
   validateSearch: ({ create }: Record<string, unknown>): { create?: 'source' } =>
     create === 'source' ? { create } : {},
-  component: lazyRouteComponent(() => import('./views/settings/sources-view.tsx'), 'SourcesView'),
+  component: lazyRouteComponent(() => import('./views/settings/integrations-view.tsx'), 'IntegrationsView'),
 })
 
 const sourceRoute = createRoute({
   getParentRoute: () => settingsRoute,
-  path: '/sources/$source',
+  path: '/integrations/sources/$source',
   component: lazyRouteComponent(() => import('./views/settings/source-view.tsx'), 'SourceView'),
 })
+
+const integrationRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/integrations/$integration',
+  component: lazyRouteComponent(() => import('./views/settings/integration-view.tsx'), 'IntegrationView'),
+})
+
+/** Where the sources were before. */
+const sourcesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/sources/$',
+  beforeLoad: ({ params: { project, _splat: source } }) => {
+    if (!source)
+      throw redirect({ to: '/p/$project/settings/integrations', params: { project }, replace: true })
+    const to = '/p/$project/settings/integrations/sources/$source'
+    throw redirect({ to, params: { project, source }, replace: true })
+  },
+})
+
 const webhooksRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/webhooks',
@@ -240,8 +259,10 @@ const routeTree = rootRoute.addChildren([
     settingsRoute.addChildren([
       settingsStartRoute,
       keysRoute,
-      sourcesRoute,
+      integrationsRoute,
+      integrationRoute,
       sourceRoute,
+      sourcesRoute,
       webhooksRoute,
       peopleRoute,
       auditRoute,

@@ -31,6 +31,16 @@ export function failuresQuery(project: string, id: string) {
   })
 }
 
+/** The newest call of a source, and how many there are: for what sends calls without a source of its own. */
+export function lastCallQuery(project: string, source: string) {
+  return queryOptions({
+    queryKey: ['calls', project, 'newest', source],
+    queryFn: ({ signal }) =>
+      unwrap(api.projects({ project }).calls.get({ query: { source, limit: '1' }, fetch: { signal } })),
+    refetchInterval: ({ state }) => (state.data?.data.length ? watchingMs : waitingMs),
+  })
+}
+
 /** The address that the platform sends to. */
 export function addressOf(id: string): string {
   return `${location.origin}/ingest/from/${id}`

@@ -11,32 +11,39 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
+import { LastCall } from './integration-view.tsx'
+import { type Integration, integrations } from './integrations.ts'
 import { NewSourceDialog } from './new-source-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { sourcesQuery } from './source-queries.ts'
 import { SourceState } from './source-state.tsx'
 
-/** The platforms that send calls into the project. */
-export function SourcesView() {
+/** What sends calls into the project, and what asks for its knowledge. */
+export function IntegrationsView() {
   return (
-    <OwnersOnly title="Sources">
-      <Sources />
+    <OwnersOnly title="Integrations">
+      <Integrations />
     </OwnersOnly>
   )
 }
 
-function Sources() {
+function Integrations() {
   const { id: project } = useProject()
   const { data, error, refetch } = useQuery(sourcesQuery(project))
-  const { create } = useSearch({ from: '/p/$project/settings/sources' })
-  const navigate = useNavigate({ from: '/p/$project/settings/sources' })
+  const { create } = useSearch({ from: '/p/$project/settings/integrations' })
+  const navigate = useNavigate({ from: '/p/$project/settings/integrations' })
   const setOpen = (isOpen: boolean) =>
     void navigate({ to: '.', search: isOpen ? { create: 'source' } : {}, replace: true, ignoreBlocker: true })
   const open = (source: string) =>
     void navigate({
-      to: '/p/$project/settings/sources/$source',
+      to: '/p/$project/settings/integrations/sources/$source',
       params: { project, source },
       ignoreBlocker: true,
+    })
+  const openIntegration = (integration: string) =>
+    void navigate({
+      to: '/p/$project/settings/integrations/$integration',
+      params: { project, integration },
     })
   const addButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen(true)}>
@@ -52,10 +59,11 @@ function Sources() {
   return (
     <>
       <PageHeader
-        title="Sources"
-        description="Voice platforms whose webhooks send their calls to this project."
+        title="Integrations"
+        description="Voice platforms whose calls come to this project, and agents that ask for its knowledge."
         action={addButton}
       />
+      <h2 className="cb-section-title">Sources</h2>
       {error && !data ? (
         <Problem error={error} title="The sources could not be loaded" onRetry={() => void refetch()} />
       ) : (
@@ -69,9 +77,56 @@ function Sources() {
           empty={empty}
         />
       )}
+      <section className="cb-section">
+        <h2>OpenTelemetry</h2>
+        <ListTable
+          label="OpenTelemetry"
+          columns={[nameColumn, lastCallColumn(project)]}
+          rows={integrations.filter(({ access }) => access === 'ingest')}
+          rowKey={({ name }) => name}
+          onOpen={({ name }) => openIntegration(name)}
+        />
+      </section>
+      <section className="cb-section">
+        <h2>Let agents ask</h2>
+        <ListTable
+          label="Let agents ask"
+          columns={[nameColumn, useColumn]}
+          rows={integrations.filter(({ access }) => access === 'search')}
+          rowKey={({ name }) => name}
+          onOpen={({ name }) => openIntegration(name)}
+        />
+      </section>
       <NewSourceDialog opened={create === 'source'} onClose={() => setOpen(false)} onMade={open} />
     </>
   )
+}
+
+const nameColumn: Column<Integration> = {
+  key: 'name',
+  header: 'Name',
+  render: ({ label }) => <span className="cb-key-name cb-truncate">{label}</span>,
+}
+
+const useColumn: Column<Integration> = {
+  key: 'use',
+  header: 'What it does',
+  width: '65%',
+  from: 640,
+  render: ({ description }) => (
+    <span className="cb-dimmed cb-truncate" title={description}>
+      {description}
+    </span>
+  ),
+}
+
+function lastCallColumn(project: string): Column<Integration> {
+  return {
+    key: 'last',
+    header: 'Last call',
+    width: '232px',
+    render: ({ name }) => <LastCall project={project} source={name} />,
+  }
 }
 
 const columns: Column<SourceRecord>[] = [
