@@ -150,6 +150,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     })
     expect(answer.status).toBe(200)
     await page.getByText('1 call', { exact: true }).waitFor()
+    await page.getByText('Last call: just now').waitFor()
     await shot('framework-call')
     await page.getByRole('link', { name: 'Calls from LiveKit Agents' }).click()
     await page.getByRole('button', { name: /Source.*LiveKit Agents/ }).waitFor()

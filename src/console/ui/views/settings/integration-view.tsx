@@ -3,12 +3,14 @@ import { IconClock, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { CallRow, CallRows } from '../../../../calls/call-rows.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { asCount } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { NotFound } from '../../shell/not-found.tsx'
 import { type Integration, integrations, type Lines } from './integrations.ts'
@@ -56,8 +58,7 @@ function Connected({ integration, project }: { integration: Integration; project
         <Panel title={`Set up ${label}`}>
           <div className="cb-stack">
             <p className="cb-dimmed">
-              {description} Create {kind}: it is shown once, filled into these lines in place of {placeholder}
-              .
+              {description} Create {kind} to get these lines with the key in them. The key is shown once.
             </p>
             <LinesToCopy lines={filledWith(placeholder)} />
             <Anchor href={`/docs/guide/${guide}`}>{label} in the guide</Anchor>
@@ -68,7 +69,9 @@ function Connected({ integration, project }: { integration: Integration; project
         opened={isCreating}
         onClose={() => setCreating(false)}
         preset={{ name: label, access }}
-        renderUse={(key) => <LinesToCopy lines={filledWith(key).filter(({ code }) => code.includes(key))} />}
+        renderUse={(key) => (
+          <LinesToCopy lines={filledWith(key).filter(({ code }) => code !== key && code.includes(key))} />
+        )}
       />
     </>
   )
@@ -86,39 +89,60 @@ function LinesToCopy({ lines }: { lines: Lines[] }) {
 
 /** The calls that have come from the integration, or that it waits for the first. */
 function Arrived({ integration: { name, label }, project }: { integration: Integration; project: string }) {
-  const { data } = useQuery(lastCallQuery(project, name))
+  const { data, error, refetch } = useQuery(lastCallQuery(project, name, true))
+  if (error && !data)
+    return <Problem error={error} title="The calls could not be loaded" onRetry={() => void refetch()} />
+  const [last] = data?.data ?? []
   return (
-    <Panel title="Calls" aside={<LastCall project={project} source={name} />}>
-      {data?.data.length === 0 ? (
-        <p className="cb-dimmed" role="status">
-          No call has come from {label} yet. Make a test call: this page shows it by itself.
-        </p>
-      ) : (
+    <Panel
+      title="Calls"
+      aside={
+        data &&
+        (last ? (
+          <span>
+            Last call: <CallLink call={last} project={project} />
+          </span>
+        ) : (
+          <StatusBadge tone="neutral" icon={<IconClock size={12} />}>
+            Waiting for the first call
+          </StatusBadge>
+        ))
+      }
+    >
+      {data && last ? (
         <Group justify="space-between" role="status">
-          <span>{data && countOf(data)}</span>
+          <span>{countOf(data)}</span>
           <PageLink to="/p/$project/calls" params={{ project }} search={{ source: name }}>
             Calls from {label}
           </PageLink>
         </Group>
+      ) : (
+        <p className="cb-dimmed" role="status">
+          {data
+            ? `No call has come from ${label} yet. Make a test call: this page shows it by itself.`
+            : 'Loading…'}
+        </p>
       )}
     </Panel>
   )
 }
 
-function countOf({ total, totalMax }: { total: number | null; totalMax: number }): string {
+function countOf({ total, totalMax }: Pick<CallRows, 'total' | 'totalMax'>): string {
   if (total === null) return `More than ${asCount(totalMax)} calls`
   return `${asCount(total)} ${total === 1 ? 'call' : 'calls'}`
 }
 
-/** When the newest call of a source was made. */
-export function LastCall({ project, source }: { project: string; source: string }) {
-  const { data } = useQuery(lastCallQuery(project, source))
-  const [last] = data?.data ?? []
-  if (last) return <Instant at={last.createdAt} />
-  if (!data) return null
+/** When a call began, as a link to it. */
+export function CallLink({
+  call: { id, createdAt },
+  project,
+}: {
+  call: Pick<CallRow, 'id' | 'createdAt'>
+  project: string
+}) {
   return (
-    <StatusBadge tone="neutral" icon={<IconClock size={12} />}>
-      Waiting for the first call
-    </StatusBadge>
+    <PageLink to="/p/$project/calls/$call" params={{ project, call: id }}>
+      <Instant at={createdAt} />
+    </PageLink>
   )
 }

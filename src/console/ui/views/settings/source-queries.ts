@@ -31,13 +31,13 @@ export function failuresQuery(project: string, id: string) {
   })
 }
 
-/** The newest call of a source, and how many there are: for what sends calls without a source of its own. */
-export function lastCallQuery(project: string, source: string) {
+/** The newest call whose details name the source, and how many there are. `isAwaited` looks for the first more often. */
+export function lastCallQuery(project: string, source: string, isAwaited = false) {
   return queryOptions({
     queryKey: ['calls', project, 'newest', source],
     queryFn: ({ signal }) =>
       unwrap(api.projects({ project }).calls.get({ query: { source, limit: '1' }, fetch: { signal } })),
-    refetchInterval: ({ state }) => (state.data?.data.length ? watchingMs : waitingMs),
+    refetchInterval: ({ state }) => (isAwaited && !state.data?.data.length ? waitingMs : watchingMs),
   })
 }
 
