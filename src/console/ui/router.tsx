@@ -191,14 +191,19 @@ const integrationRoute = createRoute({
 })
 
 /** Where the sources were before. */
-const sourcesRoute = createRoute({
+const formerSourcesRoute = createRoute({
   getParentRoute: () => settingsRoute,
-  path: '/sources/$',
-  beforeLoad: ({ params: { project, _splat: source } }) => {
-    if (!source)
-      throw redirect({ to: '/p/$project/settings/integrations', params: { project }, replace: true })
-    const to = '/p/$project/settings/integrations/sources/$source'
-    throw redirect({ to, params: { project, source }, replace: true })
+  path: '/sources',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/p/$project/settings/integrations', params, replace: true })
+  },
+})
+
+const formerSourceRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/sources/$source',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/p/$project/settings/integrations/sources/$source', params, replace: true })
   },
 })
 
@@ -262,7 +267,8 @@ const routeTree = rootRoute.addChildren([
       integrationsRoute,
       integrationRoute,
       sourceRoute,
-      sourcesRoute,
+      formerSourcesRoute,
+      formerSourceRoute,
       webhooksRoute,
       peopleRoute,
       auditRoute,

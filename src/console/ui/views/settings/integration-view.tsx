@@ -1,4 +1,4 @@
-import { Anchor, Button, Group } from '@mantine/core'
+import { Anchor, Button, Group, Skeleton } from '@mantine/core'
 import { IconClock, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -35,7 +35,6 @@ export function IntegrationView() {
 function Connected({ integration, project }: { integration: Integration; project: string }) {
   const { label, description, access, guide, linesOf } = integration
   const [isCreating, setCreating] = useState(false)
-  const kind = access === 'ingest' ? 'an ingest key' : 'a search key'
   const placeholder = access === 'ingest' ? 'ck_ingest_…' : 'ck_live_…'
   const filledWith = (key: string) => linesOf({ url: location.origin, key, project })
   return (
@@ -49,16 +48,17 @@ function Connected({ integration, project }: { integration: Integration; project
         }
         action={
           <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-            Create {kind.replace(/^an? /, '')}
+            Create {access} key
           </Button>
         }
       />
       <div className="cb-forms">
         {access === 'ingest' && <Arrived integration={integration} project={project} />}
-        <Panel title={`Set up ${label}`}>
+        <Panel title={access === 'ingest' ? `Set up ${label}` : `Knowledge for ${label}`}>
           <div className="cb-stack">
             <p className="cb-dimmed">
-              {description} Create {kind} to get these lines with the key in them. The key is shown once.
+              {description} Create the {access} key to get these lines with the key in them. The key is shown
+              once.
             </p>
             <LinesToCopy lines={filledWith(placeholder)} />
             <Anchor href={`/docs/guide/${guide}`}>{label} in the guide</Anchor>
@@ -109,19 +109,19 @@ function Arrived({ integration: { name, label }, project }: { integration: Integ
         ))
       }
     >
-      {data && last ? (
+      {!data && <Skeleton height={20} />}
+      {data && !last && (
+        <p className="cb-dimmed" role="status">
+          No call has come from {label} yet. Make a test call: this page shows it by itself.
+        </p>
+      )}
+      {data && last && (
         <Group justify="space-between" role="status">
           <span>{countOf(data)}</span>
           <PageLink to="/p/$project/calls" params={{ project }} search={{ source: name }}>
             Calls from {label}
           </PageLink>
         </Group>
-      ) : (
-        <p className="cb-dimmed" role="status">
-          {data
-            ? `No call has come from ${label} yet. Make a test call: this page shows it by itself.`
-            : 'Loading…'}
-        </p>
       )}
     </Panel>
   )
