@@ -186,6 +186,8 @@ export class CallSessions {
   async #completeSilent(signal: AbortSignal): Promise<void> {
     const { read, write, now } = this.#options
     const isDue = sql`due_at <= ${now()}`
+    // A write that changes nothing would still go to the primary.
+    if ((await read.all(sql`select 1 from ${callSessions} where ${isDue} limit 1`)).length === 0) return
     // Most have said themselves that they are over.
     await write.run(sql`
       update ${callSessions} set due_at = null where ${isDue} and exists (select 1 from ${calls}
