@@ -81,6 +81,9 @@ export const catalog = {
   },
 } as const satisfies Record<string, PlatformSetUp>
 
+/** The frameworks whose sessions come by OpenTelemetry, as people know them. */
+export const frameworkLabels = { livekit: 'LiveKit Agents', pipecat: 'Pipecat' } as const
+
 export type PlatformName = keyof typeof catalog
 
 /** How the platform is set up. */

@@ -7,6 +7,29 @@ import { startService, type TestProject, type TestService } from '../support/ser
 
 setDefaultTimeout(60_000)
 
+/** A session of LiveKit Agents that has begun. */
+const sessionSpans = {
+  resourceSpans: [
+    {
+      scopeSpans: [
+        {
+          scope: { name: 'livekit-agents' },
+          spans: [
+            {
+              traceId: '5b8efff798038103d269b633813fc60c',
+              spanId: 'eee19b7ec3c1b174',
+              name: 'user_turn',
+              startTimeUnixNano: '1769851801000000000',
+              endTimeUnixNano: '1769851802000000000',
+              attributes: [{ key: 'lk.pii.user_transcript', value: { stringValue: 'When do you open?' } }],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+}
+
 describe.if(browserPath !== null)('sources, in a browser', () => {
   let service: TestService
   let set: TestConsole
@@ -30,7 +53,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
 
   test('a source is made, its page shows the first event by itself, and one that cannot be read with its field', async () => {
     const { page, open } = tab
-    await open(`/p/${project.id}/settings/sources`)
+    await open(`/p/${project.id}/settings/integrations`)
     await page.getByRole('button', { name: 'Add source' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /Dograh/ }).click()
@@ -73,7 +96,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
 
   test('a secret that the platform makes is pasted into the page of its source, which is deleted in two clicks', async () => {
     const { page, open } = tab
-    await open(`/p/${project.id}/settings/sources?create=source`)
+    await open(`/p/${project.id}/settings/integrations?create=source`)
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /Synthflow/ }).click()
     await dialog.getByLabel('Name').fill('Night desk')
@@ -87,7 +110,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByRole('button', { name: 'Save secret' }).click()
     await page.getByText('Waiting for the first event').waitFor()
     await shot('pasted')
-    await page.getByRole('link', { name: 'All sources' }).click()
+    await page.getByRole('link', { name: 'All integrations' }).click()
     await page.getByRole('table', { name: 'Sources' }).waitFor()
     await page.getByText('Night desk').waitFor()
     await shot('list')
@@ -97,6 +120,70 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByRole('button', { name: 'Delete source' }).click()
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
     expect(await service.services.sources.list(project.projectId)).toMatchObject([{ platform: 'dograh' }])
+  })
+
+  test('the page of a framework fills a new key into its lines, once, and shows its first call by itself', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/integrations`)
+    await page.getByText('LiveKit Agents').click()
+    await page.getByText('Waiting for the first call').waitFor()
+    await shot('framework')
+    expect(await findings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create ingest key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    const key = await dialog.getByLabel('Key', { exact: true }).inputValue()
+    expect(key).toStartWith('ck_ingest_')
+    await shot('framework-key')
+    expect(await findings(page)).toEqual([])
+    const lines = (await dialog.locator('pre').textContent()) ?? ''
+    const setting = (name: string) => new RegExp(`^export ${name}=(.*)$`, 'm').exec(lines)?.[1] ?? ''
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await page.content()).not.toContain(key)
+
+    const [name, value] = setting('OTEL_EXPORTER_OTLP_HEADERS').split('=')
+    const answer = await fetch(`${setting('OTEL_EXPORTER_OTLP_ENDPOINT')}/v1/traces`, {
+      method: 'POST',
+      headers: { [name ?? '']: decodeURIComponent(value ?? ''), 'content-type': 'application/json' },
+      body: JSON.stringify(sessionSpans),
+    })
+    expect(answer.status).toBe(200)
+    await page.getByText('1 call', { exact: true }).waitFor()
+    await page.getByText('Last call: just now').waitFor()
+    await shot('framework-call')
+    await page.getByRole('link', { name: 'Calls from LiveKit Agents' }).click()
+    await page.getByRole('button', { name: /Source.*LiveKit Agents/ }).waitFor()
+  })
+
+  test('the page of a tool fills a search key into lines that work', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/integrations/mcp`)
+    await page.getByText('"Bearer ck_live_…"').waitFor()
+    await page.getByRole('button', { name: 'Create search key' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByRole('radio', { name: /^Full/ }).count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByText('mcpServers').waitFor()
+    await shot('tool-key')
+    const { callbook } = JSON.parse((await dialog.locator('pre').first().textContent()) ?? '').mcpServers
+    const command = (await dialog.locator('pre').last().textContent()) ?? ''
+    const answer = await new Response(Bun.spawn(['sh', '-c', `${command} -s`]).stdout).json()
+    expect(answer.result.isError ?? false).toBe(false)
+    expect(callbook.url).toBe(`${service.url}/mcp`)
+    const listed = await fetch(`${service.url}/v1/calls`, { headers: callbook.headers })
+    expect(listed.status).toBe(403)
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+  })
+
+  test('the address where sources were before leads to them', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/sources`)
+    await page.waitForURL(`**/p/${project.id}/settings/integrations`)
+    const [source] = await service.services.sources.list(project.projectId)
+    await open(`/p/${project.id}/settings/sources/${source?.id}`)
+    await page.waitForURL(`**/settings/integrations/sources/${source?.id}`)
+    await page.getByRole('heading', { name: source?.name ?? '', exact: true }).waitFor()
   })
 
   test('the overview splits the calls by source and agent', async () => {

@@ -169,20 +169,44 @@ const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
 })
 
-const sourcesRoute = createRoute({
+const integrationsRoute = createRoute({
   getParentRoute: () => settingsRoute,
-  path: '/sources',
+  path: '/integrations',
   /** `create` opens the dialog, for links to it. */
   validateSearch: ({ create }: Record<string, unknown>): { create?: 'source' } =>
     create === 'source' ? { create } : {},
-  component: lazyRouteComponent(() => import('./views/settings/sources-view.tsx'), 'SourcesView'),
+  component: lazyRouteComponent(() => import('./views/settings/integrations-view.tsx'), 'IntegrationsView'),
 })
 
 const sourceRoute = createRoute({
   getParentRoute: () => settingsRoute,
-  path: '/sources/$source',
+  path: '/integrations/sources/$source',
   component: lazyRouteComponent(() => import('./views/settings/source-view.tsx'), 'SourceView'),
 })
+
+const integrationRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/integrations/$integration',
+  component: lazyRouteComponent(() => import('./views/settings/integration-view.tsx'), 'IntegrationView'),
+})
+
+/** Where the sources were before. */
+const formerSourcesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/sources',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/p/$project/settings/integrations', params, replace: true })
+  },
+})
+
+const formerSourceRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/sources/$source',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/p/$project/settings/integrations/sources/$source', params, replace: true })
+  },
+})
+
 const webhooksRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/webhooks',
@@ -240,8 +264,11 @@ const routeTree = rootRoute.addChildren([
     settingsRoute.addChildren([
       settingsStartRoute,
       keysRoute,
-      sourcesRoute,
+      integrationsRoute,
+      integrationRoute,
       sourceRoute,
+      formerSourcesRoute,
+      formerSourceRoute,
       webhooksRoute,
       peopleRoute,
       auditRoute,

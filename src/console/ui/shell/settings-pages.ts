@@ -1,7 +1,7 @@
 /** The pages of Settings; some are for owners only. */
 export const settingsPages = [
   { to: '/p/$project/settings/keys', label: 'API Keys', ownersOnly: true },
-  { to: '/p/$project/settings/sources', label: 'Sources', ownersOnly: true },
+  { to: '/p/$project/settings/integrations', label: 'Integrations', ownersOnly: true },
   { to: '/p/$project/settings/webhooks', label: 'Webhooks', ownersOnly: true },
   { to: '/p/$project/settings/people', label: 'People', ownersOnly: true },
   { to: '/p/$project/settings/audit', label: 'Audit trail', ownersOnly: true },

@@ -1,5 +1,5 @@
 import { type CallFilter, type FilterName, noValue } from '../../../../calls/filters.ts'
-import { catalog } from '../../../../sources/catalog.ts'
+import { catalog, frameworkLabels } from '../../../../sources/catalog.ts'
 
 /** The others are set by the address alone, or together with one of these. */
 type FilterWithPill = Extract<
@@ -25,7 +25,10 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   status: { live: 'Live', completed: 'Completed' },
   evaluation: { success: 'Success', fail: 'Fail', [noValue]: 'Not evaluated' },
   endedReason: { [noValue]: 'No reason' },
-  source: Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label])),
+  source: {
+    ...Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label])),
+    ...frameworkLabels,
+  },
   isEngaged: { true: 'Engaged', false: 'Not engaged' },
 }
 

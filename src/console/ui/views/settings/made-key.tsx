@@ -1,13 +1,21 @@
 import { Button, Textarea } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useBlocker } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { CreatedKey } from '../../../../auth/keys.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 
+interface MadeKeyProps {
+  made: CreatedKey
+  onStored: () => void
+  /** What the key is used for; a first request by default. */
+  renderUse?: ((key: string) => ReactNode) | undefined
+}
+
 /** A new key in full, shown this once. */
-export function MadeKey({ made, onStored }: { made: CreatedKey; onStored: () => void }) {
+export function MadeKey({ made, onStored, renderUse }: MadeKeyProps) {
   const field = useFocus<HTMLTextAreaElement>()
   // Going back or reloading would lose the key by accident. Closing the dialog stays on the page.
   useBlocker({
@@ -36,10 +44,12 @@ export function MadeKey({ made, onStored }: { made: CreatedKey; onStored: () => 
         />
         <CopyButton value={made.key} label="Copy key" withText />
       </div>
-      <div>
-        <p className="cb-label">Try it</p>
-        <CodeBlock code={commandFor(made)} label="Copy command" wrap />
-      </div>
+      {renderUse?.(made.key) ?? (
+        <div>
+          <p className="cb-label">Try it</p>
+          <CodeBlock code={commandFor(made)} label="Copy command" wrap />
+        </div>
+      )}
       <Button onClick={onStored}>I have stored it</Button>
     </div>
   )

@@ -1,22 +1,26 @@
 import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { CreatedKey } from '../../../../auth/keys.ts'
 import { useProject } from '../../session.ts'
 import { keysQuery } from './key-queries.ts'
 import { MadeKey } from './made-key.tsx'
-import { NewKeyForm } from './new-key-form.tsx'
+import { type KeyPreset, NewKeyForm } from './new-key-form.tsx'
 
 interface NewKeyDialogProps {
   opened: boolean
   onClose: () => void
+  /** For one use: what its key is called, and its only access. */
+  preset?: KeyPreset
+  /** What the new key is used for, in place of a first request. */
+  renderUse?: (key: string) => ReactNode
 }
 
 /**
  * Creates a key and shows it once. The key is only in this dialog's state, never in the cache of queries or
  * mutations.
  */
-export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
+export function NewKeyDialog({ opened, onClose, preset, renderUse }: NewKeyDialogProps) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const [made, setMade] = useState<CreatedKey | null>(null)
@@ -35,7 +39,7 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
         closeOnClickOutside={false}
         withCloseButton={false}
       >
-        <MadeKey made={made} onStored={finish} />
+        <MadeKey made={made} onStored={finish} renderUse={renderUse} />
       </Modal>
     )
   }
@@ -43,6 +47,7 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
     <Modal opened={opened} onClose={onClose} title="Create API Key" size={560}>
       {opened && (
         <NewKeyForm
+          preset={preset}
           onCancel={onClose}
           onMade={(key) => {
             setMade(key)

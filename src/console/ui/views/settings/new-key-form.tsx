@@ -11,16 +11,22 @@ import { type Expiry, expiresAtOf, expiryChoices, tomorrow } from './expiry.ts'
 import { type Access, accesses, isAccess } from './key-queries.ts'
 import { useAddressCheck } from './use-address-check.ts'
 
+export interface KeyPreset {
+  name: string
+  access: Access
+}
+
 interface NewKeyFormProps {
+  preset?: KeyPreset | undefined
   onCancel: () => void
   onMade: (key: CreatedKey) => void
 }
 
 /** The name, access, expiry and allowed addresses of a new key. */
-export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
+export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
   const { id: project } = useProject()
-  const [name, setName] = useState('')
-  const [access, setAccess] = useState<Access>('full')
+  const [name, setName] = useState(preset?.name ?? '')
+  const [access, setAccess] = useState<Access>(preset?.access ?? 'full')
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
   const [entries, setEntries] = useState([''])
   const [address, setAddress] = useState('')
@@ -65,25 +71,27 @@ export function NewKeyForm({ onCancel, onMade }: NewKeyFormProps) {
         error={errors.name}
         data-autofocus
       />
-      <Radio.Group
-        label="Access"
-        value={access}
-        onChange={(value) => {
-          if (isAccess(value)) setAccess(value)
-        }}
-      >
-        <div className="cb-choices">
-          {Object.entries(accesses).map(([value, { label, opens }]) => (
-            <Radio.Card key={value} value={value} className="cb-choice">
-              <Radio.Indicator size="xs" />
-              <span>
-                <strong>{label}</strong>
-                <span className="cb-dimmed">{opens}</span>
-              </span>
-            </Radio.Card>
-          ))}
-        </div>
-      </Radio.Group>
+      {!preset && (
+        <Radio.Group
+          label="Access"
+          value={access}
+          onChange={(value) => {
+            if (isAccess(value)) setAccess(value)
+          }}
+        >
+          <div className="cb-choices">
+            {Object.entries(accesses).map(([value, { label, opens }]) => (
+              <Radio.Card key={value} value={value} className="cb-choice">
+                <Radio.Indicator size="xs" />
+                <span>
+                  <strong>{label}</strong>
+                  <span className="cb-dimmed">{opens}</span>
+                </span>
+              </Radio.Card>
+            ))}
+          </div>
+        </Radio.Group>
+      )}
       <div>
         <p className="cb-label" id="expiry-label">
           Expires

@@ -31,6 +31,16 @@ export function failuresQuery(project: string, id: string) {
   })
 }
 
+/** The newest call whose details name the source, and how many there are. `isAwaited` looks for the first more often. */
+export function lastCallQuery(project: string, source: string, isAwaited = false) {
+  return queryOptions({
+    queryKey: ['calls', project, 'newest', source],
+    queryFn: ({ signal }) =>
+      unwrap(api.projects({ project }).calls.get({ query: { source, limit: '1' }, fetch: { signal } })),
+    refetchInterval: ({ state }) => (isAwaited && !state.data?.data.length ? waitingMs : watchingMs),
+  })
+}
+
 /** The address that the platform sends to. */
 export function addressOf(id: string): string {
   return `${location.origin}/ingest/from/${id}`

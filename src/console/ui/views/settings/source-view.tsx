@@ -21,7 +21,7 @@ import { SourceSecret } from './source-secret.tsx'
 import { SourceState } from './source-state.tsx'
 import { answersLookUps, sourceSteps, sourceTemplates } from './source-steps.ts'
 
-const route = getRouteApi('/p/$project/settings/sources/$source')
+const route = getRouteApi('/p/$project/settings/integrations/sources/$source')
 
 /** One source: how to set up its platform, what has come from it, and what could not be read. */
 export function SourceView() {
@@ -43,8 +43,8 @@ function Source() {
       <PageHeader
         title={data?.name ?? 'Source'}
         description={
-          <PageLink to="/p/$project/settings/sources" params={{ project }}>
-            All sources
+          <PageLink to="/p/$project/settings/integrations" params={{ project }}>
+            All integrations
           </PageLink>
         }
         action={
@@ -118,12 +118,13 @@ function LookUps({ platform, project }: { platform: PlatformName; project: strin
     <Panel title="Knowledge during a call">
       <div className="cb-stack">
         <p className="cb-dimmed">
-          Give {label} a tool that sends {'{"query": "…"}'} to this address, with a key of the scope Search in
-          its Authorization header. It is answered with passages of this project's knowledge.
+          The agents of {label} can have a tool that is answered with passages of this project's knowledge.
         </p>
-        <CodeBlock code={`${location.origin}/integrations/tool`} label="Copy address" wrap />
-        <PageLink to="/p/$project/settings/keys" params={{ project }} search={{ create: 'key' }}>
-          Create a search key
+        <PageLink
+          to="/p/$project/settings/integrations/$integration"
+          params={{ project, integration: 'tools' }}
+        >
+          Set up the tool
         </PageLink>
       </div>
     </Panel>
@@ -167,7 +168,7 @@ function DeleteDialog({ source: { id, name, platform }, project, opened, onClose
   const remove = async () => {
     await unwrap(api.projects({ project }).sources({ id }).delete())
     notifications.show({ message: `${name} has been deleted.` })
-    await navigate({ to: '/p/$project/settings/sources', params: { project } })
+    await navigate({ to: '/p/$project/settings/integrations', params: { project } })
     queryClient.removeQueries({ queryKey: sourceQuery(project, id).queryKey })
     await queryClient.invalidateQueries(sourcesQuery(project))
   }

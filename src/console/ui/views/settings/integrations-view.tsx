@@ -11,30 +11,32 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
+import { CallLink } from './integration-view.tsx'
+import { type Integration, integrations } from './integrations.ts'
 import { NewSourceDialog } from './new-source-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
-import { sourcesQuery } from './source-queries.ts'
+import { lastCallQuery, sourcesQuery } from './source-queries.ts'
 import { SourceState } from './source-state.tsx'
 
-/** The platforms that send calls into the project. */
-export function SourcesView() {
+/** What sends calls into the project, and what asks for its knowledge. */
+export function IntegrationsView() {
   return (
-    <OwnersOnly title="Sources">
-      <Sources />
+    <OwnersOnly title="Integrations">
+      <Integrations />
     </OwnersOnly>
   )
 }
 
-function Sources() {
+function Integrations() {
   const { id: project } = useProject()
   const { data, error, refetch } = useQuery(sourcesQuery(project))
-  const { create } = useSearch({ from: '/p/$project/settings/sources' })
-  const navigate = useNavigate({ from: '/p/$project/settings/sources' })
+  const { create } = useSearch({ from: '/p/$project/settings/integrations' })
+  const navigate = useNavigate({ from: '/p/$project/settings/integrations' })
   const setOpen = (isOpen: boolean) =>
     void navigate({ to: '.', search: isOpen ? { create: 'source' } : {}, replace: true, ignoreBlocker: true })
   const open = (source: string) =>
     void navigate({
-      to: '/p/$project/settings/sources/$source',
+      to: '/p/$project/settings/integrations/sources/$source',
       params: { project, source },
       ignoreBlocker: true,
     })
@@ -52,10 +54,11 @@ function Sources() {
   return (
     <>
       <PageHeader
-        title="Sources"
-        description="Voice platforms whose webhooks send their calls to this project."
+        title="Integrations"
+        description="Voice platforms whose calls come to this project, and agents that ask for its knowledge."
         action={addButton}
       />
+      <h2 className="cb-section-title">Sources</h2>
       {error && !data ? (
         <Problem error={error} title="The sources could not be loaded" onRetry={() => void refetch()} />
       ) : (
@@ -69,9 +72,68 @@ function Sources() {
           empty={empty}
         />
       )}
+      <ByKey title="OpenTelemetry" access="ingest" column={lastCallColumn(project)} />
+      <ByKey title="Let agents ask" access="search" column={useColumn} />
       <NewSourceDialog opened={create === 'source'} onClose={() => setOpen(false)} onMade={open} />
     </>
   )
+}
+
+/** The integrations that have keys of one access. */
+function ByKey({
+  title,
+  access,
+  column,
+}: Pick<Integration, 'access'> & { title: string; column: Column<Integration> }) {
+  const { id: project } = useProject()
+  const navigate = useNavigate()
+  const to = '/p/$project/settings/integrations/$integration'
+  return (
+    <section className="cb-section">
+      <h2>{title}</h2>
+      <ListTable
+        label={title}
+        columns={[nameColumn, column]}
+        rows={integrations.filter((each) => each.access === access)}
+        rowKey={({ name }) => name}
+        onOpen={({ name }) => void navigate({ to, params: { project, integration: name } })}
+      />
+    </section>
+  )
+}
+
+const nameColumn: Column<Integration> = {
+  key: 'name',
+  header: 'Name',
+  render: ({ label }) => <span className="cb-key-name cb-truncate">{label}</span>,
+}
+
+const useColumn: Column<Integration> = {
+  key: 'use',
+  header: 'What it does',
+  width: '65%',
+  from: 640,
+  render: ({ description }) => (
+    <span className="cb-dimmed cb-truncate" title={description}>
+      {description}
+    </span>
+  ),
+}
+
+function LastCall({ project, source }: { project: string; source: string }) {
+  const { data } = useQuery(lastCallQuery(project, source))
+  const [last] = data?.data ?? []
+  if (last) return <CallLink call={last} project={project} />
+  return data ? <span className="cb-dimmed">None yet</span> : null
+}
+
+function lastCallColumn(project: string): Column<Integration> {
+  return {
+    key: 'last',
+    header: 'Last call',
+    width: '120px',
+    render: ({ name }) => <LastCall project={project} source={name} />,
+  }
 }
 
 const columns: Column<SourceRecord>[] = [

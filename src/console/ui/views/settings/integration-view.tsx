@@ -1,0 +1,148 @@
+import { Anchor, Button, Group, Skeleton } from '@mantine/core'
+import { IconClock, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { CallRow, CallRows } from '../../../../calls/call-rows.ts'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { asCount } from '../../components/figures.ts'
+import { Instant } from '../../components/instant.tsx'
+import { PageLink } from '../../components/links.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { NotFound } from '../../shell/not-found.tsx'
+import { type Integration, integrations, type Lines } from './integrations.ts'
+import { NewKeyDialog } from './new-key-dialog.tsx'
+import { OwnersOnly } from './owners-only.tsx'
+import { lastCallQuery } from './source-queries.ts'
+
+const route = getRouteApi('/p/$project/settings/integrations/$integration')
+
+/** One integration that needs a key and no source: the lines to set, the key, and the last call. */
+export function IntegrationView() {
+  const params = route.useParams()
+  const integration = integrations.find(({ name }) => name === params.integration)
+  if (!integration) return <NotFound />
+  return (
+    <OwnersOnly title={integration.label}>
+      <Connected key={integration.name} integration={integration} project={params.project} />
+    </OwnersOnly>
+  )
+}
+
+function Connected({ integration, project }: { integration: Integration; project: string }) {
+  const { label, description, access, guide, linesOf } = integration
+  const [isCreating, setCreating] = useState(false)
+  const placeholder = access === 'ingest' ? 'ck_ingest_…' : 'ck_live_…'
+  const filledWith = (key: string) => linesOf({ url: location.origin, key, project })
+  return (
+    <>
+      <PageHeader
+        title={label}
+        description={
+          <PageLink to="/p/$project/settings/integrations" params={{ project }}>
+            All integrations
+          </PageLink>
+        }
+        action={
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+            Create {access} key
+          </Button>
+        }
+      />
+      <div className="cb-forms">
+        {access === 'ingest' && <Arrived integration={integration} project={project} />}
+        <Panel title={access === 'ingest' ? `Set up ${label}` : `Knowledge for ${label}`}>
+          <div className="cb-stack">
+            <p className="cb-dimmed">
+              {description} Create the {access} key to get these lines with the key in them. The key is shown
+              once.
+            </p>
+            <LinesToCopy lines={filledWith(placeholder)} />
+            <Anchor href={`/docs/guide/${guide}`}>{label} in the guide</Anchor>
+          </div>
+        </Panel>
+      </div>
+      <NewKeyDialog
+        opened={isCreating}
+        onClose={() => setCreating(false)}
+        preset={{ name: label, access }}
+        renderUse={(key) => (
+          <LinesToCopy lines={filledWith(key).filter(({ code }) => code !== key && code.includes(key))} />
+        )}
+      />
+    </>
+  )
+}
+
+function LinesToCopy({ lines }: { lines: Lines[] }) {
+  return lines.map(({ label, hint, code }) => (
+    <div key={label}>
+      <p className="cb-label">{label}</p>
+      {hint && <p className="cb-field-hint">{hint}</p>}
+      <CodeBlock code={code} label={`Copy: ${label}`} wrap />
+    </div>
+  ))
+}
+
+/** The calls that have come from the integration, or that it waits for the first. */
+function Arrived({ integration: { name, label }, project }: { integration: Integration; project: string }) {
+  const { data, error, refetch } = useQuery(lastCallQuery(project, name, true))
+  if (error && !data)
+    return <Problem error={error} title="The calls could not be loaded" onRetry={() => void refetch()} />
+  const [last] = data?.data ?? []
+  return (
+    <Panel
+      title="Calls"
+      aside={
+        data &&
+        (last ? (
+          <span>
+            Last call: <CallLink call={last} project={project} />
+          </span>
+        ) : (
+          <StatusBadge tone="neutral" icon={<IconClock size={12} />}>
+            Waiting for the first call
+          </StatusBadge>
+        ))
+      }
+    >
+      {!data && <Skeleton height={20} />}
+      {data && !last && (
+        <p className="cb-dimmed" role="status">
+          No call has come from {label} yet. Make a test call: this page shows it by itself.
+        </p>
+      )}
+      {data && last && (
+        <Group justify="space-between" role="status">
+          <span>{countOf(data)}</span>
+          <PageLink to="/p/$project/calls" params={{ project }} search={{ source: name }}>
+            Calls from {label}
+          </PageLink>
+        </Group>
+      )}
+    </Panel>
+  )
+}
+
+function countOf({ total, totalMax }: Pick<CallRows, 'total' | 'totalMax'>): string {
+  if (total === null) return `More than ${asCount(totalMax)} calls`
+  return `${asCount(total)} ${total === 1 ? 'call' : 'calls'}`
+}
+
+/** When a call began, as a link to it. */
+export function CallLink({
+  call: { id, createdAt },
+  project,
+}: {
+  call: Pick<CallRow, 'id' | 'createdAt'>
+  project: string
+}) {
+  return (
+    <PageLink to="/p/$project/calls/$call" params={{ project, call: id }}>
+      <Instant at={createdAt} />
+    </PageLink>
+  )
+}
