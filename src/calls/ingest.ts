@@ -225,14 +225,20 @@ export class Ingest {
 
 const checkEvent = compileCheck(CallChange, changeErrors)
 const longCalls = new Set(['long calls'])
+/** Of a turn as JSON, without its text. */
+const turnChars = 40
 
 function charsStored(call: StoredCall | null): number {
   return call ? call.document.length + (call.details?.length ?? 0) : 0
 }
 
 /** About how many characters are merged: those of the stored call and of the change. */
-function charsOf({ change, storedChars = 0 }: Input): number {
-  return storedChars + JSON.stringify(change).length
+function charsOf({ change: { transcript, appendTranscript, ...others }, storedChars = 0 }: Input): number {
+  const turns = transcript ?? appendTranscript?.turns ?? []
+  return turns.reduce(
+    (chars, { content }) => chars + turnChars + content.length,
+    storedChars + JSON.stringify(others).length,
+  )
 }
 
 function namesOf(projectId: number, inputs: readonly Input[]): Set<string> {

@@ -9,13 +9,16 @@ const textType = /^(application\/(problem\+)?json|application\/x-ndjson|text\/(?
  * own, as fast as the client reads. It has an ETag of its own. `Cache-Control: no-transform` leaves it as it is.
  */
 export async function compressed(request: Request, response: Response): Promise<Response> {
-  const { body, headers } = response
-  if (body === null || request.method === 'HEAD') return response
+  const { headers } = response
+  if (request.method === 'HEAD') return response
+  const length = headers.get('content-length')
+  // Before its body is looked at, which makes a stream of it.
+  if (length !== null && Number(length) <= bytesMin) return response
   if (encodingFor(request.headers.get('accept-encoding'), gzipOnly) === null) return response
   if (headers.has('content-encoding') || !textType.test(headers.get('content-type') ?? '')) return response
   if (/no-transform/.test(headers.get('cache-control') ?? '')) return response
-  const length = headers.get('content-length')
-  if (length !== null && Number(length) <= bytesMin) return response
+  const { body } = response
+  if (body === null) return response
   const reader = body.getReader()
   const { parts, isWhole } = await begin(reader)
   if (isWhole) return new Response(Buffer.concat(parts), response)

@@ -7,7 +7,8 @@ export interface Tags {
 }
 
 /** Of answers that clients may keep, and ask about again with their tag. Other keys and forms have other answers. */
-const kept = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization, Accept, Accept-Encoding' }
+// Lower-case, as `jsonHeaders` gives its own: of one name in two cases both would be sent.
+const kept = { 'cache-control': 'private, no-cache', vary: 'Authorization, Accept, Accept-Encoding' }
 
 /** The headers of a JSON answer that has a tag; never change them. */
 export const taggedHeaders = new Headers({ ...Object.fromEntries(jsonHeaders), ...kept })

@@ -84,7 +84,7 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<un
   return parseJson(await readBody(request, limits))
 }
 
-/** A body of any type, as it was sent. @throws payload_too_large, unavailable, or invalid_request */
+/** A body of any media type and encoding, as it was sent. @throws payload_too_large, unavailable or invalid_request */
 export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   return limits.admission.whileArriving(request, () => readBytes(request, limits))
 }
@@ -92,7 +92,7 @@ export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Arr
 /** @throws as `readJson` */
 async function readUpload(request: Request, limits: BodyLimits): Promise<Upload> {
   checkForm(request.headers, form)
-  const bytes = await limits.admission.whileArriving(request, () => readBytes(request, limits))
+  const bytes = await readBody(request, limits)
   return { type: request.headers.get('content-type') ?? '', bytes }
 }
 
@@ -116,7 +116,7 @@ export function parseJson(bytes: Uint8Array): unknown {
  */
 export async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   checkEncoding(request.headers)
-  return await limits.admission.whileArriving(request, () => readBytes(request, limits))
+  return await readBody(request, limits)
 }
 
 /**

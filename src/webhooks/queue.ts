@@ -90,7 +90,10 @@ const queries = preparedQueries((db) => ({
     })
     .from(sql`webhook_queue as queue left join calls on kind = 'call' and calls.seq = record
       left join knowledge_items as items on kind = 'item' and items.seq = record`)
-    .where(sql`webhook_id = ${sql.placeholder('webhookId')} and due_at <= ${sql.placeholder('now')}`)
+    .where(
+      sql`webhook_id = ${sql.placeholder('webhookId')}
+        and due_at between ${sql.placeholder('from')} and ${sql.placeholder('to')}`,
+    )
     .orderBy(sql`due_at, is_sent, queue.id`)
     .limit(sql.placeholder('limit'))
     .prepare(),
@@ -140,10 +143,13 @@ export class WebhookQueue {
     return await queries(this.#read).endpoints.all()
   }
 
-  /** Events that are due at an endpoint. */
+  /** Events that are due at an endpoint. Those that wait for a retry go first, or new ones would hold them up. */
   async due(webhookId: string, now: number, limit: number): Promise<QueuedEvent[]> {
-    const rows = await queries(this.#read).due.all({ webhookId, now, limit })
-    return rows.map((row) => ({ ...row, isSent: row.isSent === 1 }))
+    const { due } = queries(this.#read)
+    const retried = await due.all({ webhookId, from: 1, to: now, limit })
+    const left = limit - retried.length
+    const fresh = left > 0 ? await due.all({ webhookId, from: 0, to: 0, limit: left }) : []
+    return [...retried, ...fresh].map((row) => ({ ...row, isSent: row.isSent === 1 }))
   }
 
   /** The hash of a record that is deleted; null when it is not known. */

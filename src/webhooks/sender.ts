@@ -12,6 +12,7 @@ import { signedHeaders } from './signing.ts'
 /** How often the number that SQLite changes at each commit is read. It costs a microsecond. */
 const pollMsOfFile = 50
 const retryMs = 1_000
+const retryMsMax = 30_000
 const lookEveryMs = 1_000
 /** Outcomes close together are written in one transaction. */
 const recordDelayMs = 10
@@ -23,7 +24,7 @@ const requestsMax = 8
 const charsMax = 1_048_576
 /** An endpoint that has failed this often in a row gets one request at a time, with a pause after each. */
 const failuresInRowMax = 3
-const pauseMs = 250
+const pauseMs = 1_000
 const timeoutMsDefault = 15_000
 
 interface SenderOptions {
@@ -36,7 +37,7 @@ interface SenderOptions {
   /** Of several nodes on one database, one sends. */
   lease: { take(): Promise<boolean>; release(): Promise<void> } | null
   now: () => number
-  log: Pick<Log, 'info' | 'warn' | 'error'>
+  log: Pick<Log, 'warn'>
   timeoutMs?: number
 }
 
@@ -87,7 +88,8 @@ export class WebhookSender {
       },
       delayMs: 0,
       retryMs,
-      onFailure: (error) => log.error({ error }, 'Sending webhooks failed and will be tried again'),
+      retryMsMax,
+      onFailure: (error) => log.warn({ error }, 'Sending webhooks failed and will be tried again'),
     })
     this.#recording = new Background({
       work: async () => {
@@ -96,7 +98,8 @@ export class WebhookSender {
       },
       delayMs: recordDelayMs,
       retryMs,
-      onFailure: (error) => log.error({ error }, 'Tries of webhooks were not recorded; it is tried again'),
+      retryMsMax,
+      onFailure: (error) => log.warn({ error }, 'Tries of webhooks were not recorded; it is tried again'),
     })
   }
 
@@ -139,12 +142,14 @@ export class WebhookSender {
     const time = now()
     const dataVersion = database.dataVersion()
     if (dataVersion === this.#dataVersion && time < this.#readAt) return
-    if (lease && !(await lease.take())) return
-    if (Math.abs(time - this.#prunedAt) >= pruneEveryMs) {
+    const endpoints = await queue.endpoints()
+    const isAnyDue = endpoints.some(({ dueAt }) => dueAt !== null && dueAt <= time)
+    const isPruning = endpoints.length > 0 && Math.abs(time - this.#prunedAt) >= pruneEveryMs
+    if (lease && (isAnyDue || isPruning) && !(await lease.take())) return
+    if (isPruning) {
       await queue.prune(time)
       this.#prunedAt = time
     }
-    const endpoints = await queue.endpoints()
     let readAt = Number.POSITIVE_INFINITY
     for (const endpoint of endpoints) {
       signal.throwIfAborted()

@@ -11,7 +11,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, knownOf, medianMs, ownWords, Said, unquoted, usageOf } from './said.ts'
+import { callIdOf, durationOf, knownOf, medianMs, nameOf, ownWords, Said, unquoted, usageOf } from './said.ts'
 
 // The names of LiveKit Agents: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry
 // of github.com/livekit. Those without `pii` are of versions before 1.7.
@@ -151,11 +151,18 @@ function directionOf(root: Fact | undefined) {
   return textOf(root, 'participant') ? 'web' : undefined
 }
 
+/** The facts of a session, in their order. Each of them is looked at a few times only: a session may have many. */
 class Session {
   readonly all: readonly KeyedFact[]
+  readonly #parts = new Map<string, KeyedFact[]>()
 
   constructor(facts: Facts) {
     this.all = inOrder(facts)
+    for (const fact of this.all) {
+      const parts = this.#parts.get(fact.parent)
+      if (parts) parts.push(fact)
+      else this.#parts.set(fact.parent, [fact])
+    }
   }
 
   named(...names: string[]): KeyedFact[] {
@@ -184,14 +191,18 @@ class Session {
 
   said(): Said {
     const said = new Said()
-    for (const turn of this.named('user_turn')) said.say(turn.startMs, 'user', textOf(turn, 'text'))
-    let heardUntilMs = Number.NEGATIVE_INFINITY
-    for (const turn of this.named(...agentTurns)) {
-      const input = textOf(turn, 'input')
+    // Whether what the next reply answers was spoken: then it has a span of its own.
+    let wasSpoken = false
+    for (const turn of this.named('user_turn', ...agentTurns)) {
+      const [text, input] = [textOf(turn, 'text'), textOf(turn, 'input')]
+      if (turn.name === 'user_turn') {
+        said.say(turn.startMs, 'user', text)
+        wasSpoken ||= text !== undefined
+        continue
+      }
       if (input !== undefined) {
-        // Typed: what was spoken has a span of its own.
-        if (!this.#hasUserTurn(heardUntilMs, turn.startMs)) said.say(turn.startMs, 'user', input)
-        heardUntilMs = turn.startMs
+        if (!wasSpoken) said.say(turn.startMs, 'user', input)
+        wasSpoken = false
       }
       this.#sayReply(said, turn)
     }
@@ -204,15 +215,9 @@ class Session {
     return said
   }
 
-  #hasUserTurn(afterMs: number, untilMs: number): boolean {
-    return this.named('user_turn').some(
-      (turn) => turn.startMs > afterMs && turn.startMs <= untilMs && textOf(turn, 'text') !== undefined,
-    )
-  }
-
   /** The span of a reply has the text of its last step only; what was said before its tools stands at their steps. */
   #sayReply(said: Said, turn: KeyedFact): void {
-    const parts = this.all.filter(({ parent }) => parent === turn.key)
+    const parts = this.#parts.get(turn.key) ?? []
     const ofParts = (name: string) => parts.filter((part) => part.name === name)
     const steps = ofParts('llm_node')
     const tools = ofParts('function_tool')
@@ -231,8 +236,8 @@ class Session {
   metadata(root: Fact | undefined): Record<string, unknown> {
     const turns = this.named('user_turn')
     return {
-      jobId: root && textOf(root, 'job'),
-      roomId: root && textOf(root, 'room'),
+      jobId: root && nameOf(root, 'job'),
+      roomId: root && nameOf(root, 'room'),
       ...usageOf(this.named('llm_request', 'realtime_inference')),
       transcriptionDelayMs: medianMs(turns, 'transcriptionDelay'),
       endOfTurnDelayMs: medianMs(turns, 'endOfTurnDelay'),

@@ -92,7 +92,7 @@ async function readSpans(request: Request, limits: { bytesMax: number; admission
   const bytes = isExpandable(encoding) ? await expand(sent, encoding, limits.bytesMax) : sent
   limits.admission.hold(request, bytes.byteLength)
   try {
-    return spansOf(type === json ? parseJson(bytes) : decodeRequest(bytes), scopes)
+    return await spansOf(type === json ? parseJson(bytes) : decodeRequest(bytes), scopes)
   } catch (error) {
     if (error instanceof FieldFault) throw invalidRequest([{ field: error.field, message: error.message }])
     throw error

@@ -1,8 +1,12 @@
+import { setImmediate } from 'node:timers/promises'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
 import type { Span } from './fact.ts'
 
 // https://opentelemetry.io/docs/specs/otlp and github.com/open-telemetry/opentelemetry-proto
+
+/** Spans that are read before other requests get their turn. */
+const spansPerSliceMax = 500
 
 /** A member of a message: its name in OTLP/JSON and how it is read. */
 interface Member {
@@ -47,14 +51,27 @@ const spanMessage: Message = {
 const exportRequest: Message = {
   1: list('resourceSpans', {
     1: one('resource', { 1: list('attributes', keyValue) }),
-    2: list('scopeSpans', { 1: one('scope', { 1: text('name') }), 2: list('spans', spanMessage) }),
+    2: list('scopeSpans', {
+      1: one('scope', { 1: text('name') }),
+      // Decoded one by one, since a request may have very many.
+      2: { name: 'spans', type: LengthDelimited, isList: true, read: (reader) => reader.bytes() },
+    }),
   }),
 }
 
-/** A request in protobuf, as it would be in JSON, with ids in hex. @throws FieldFault */
+/** A request in protobuf, as it would be in JSON, with ids in hex, and each span still as bytes. @throws FieldFault */
 export function decodeRequest(bytes: Uint8Array): unknown {
+  return decodeOrFault(bytes, exportRequest)
+}
+
+/** A span of a request in protobuf, as it would be in JSON. @throws FieldFault */
+export function decodeSpan(bytes: Uint8Array): Record<string, unknown> {
+  return decodeOrFault(bytes, spanMessage)
+}
+
+function decodeOrFault(bytes: Uint8Array, message: Message): Record<string, unknown> {
   try {
-    return decode(bytes, exportRequest)
+    return decode(bytes, message)
   } catch {
     // The decoder says where in the bytes, which helps nobody.
     throw new FieldFault('body', 'must be an ExportTraceServiceRequest in protobuf')
@@ -100,8 +117,11 @@ export interface PartialSuccess {
   errorMessage: string
 }
 
-/** The spans of these scopes. @throws FieldFault for a request of another form */
-export function spansOf(body: unknown, scopes: ReadonlySet<string>): { spans: Span[] } & PartialSuccess {
+/** The spans of these scopes. Other requests are answered in between. @throws FieldFault for a request of another form */
+export async function spansOf(
+  body: unknown,
+  scopes: ReadonlySet<string>,
+): Promise<{ spans: Span[] } & PartialSuccess> {
   const spans: Span[] = []
   const answer = { spans, rejectedSpans: 0, errorMessage: '' }
   for (const ofResource of Fields.of(body).list('resourceSpans')) {
@@ -109,7 +129,9 @@ export function spansOf(body: unknown, scopes: ReadonlySet<string>): { spans: Sp
     for (const ofScope of ofResource.list('scopeSpans')) {
       const scope = ofScope.object('scope').text('name') ?? ''
       if (!scopes.has(scope)) continue
-      for (const fields of ofScope.list('spans')) {
+      let count = 0
+      for (const fields of spansIn(ofScope)) {
+        if (++count % spansPerSliceMax === 0) await setImmediate()
         const span = toSpan(fields, scope, typeof service === 'string' ? service : undefined)
         if (span) spans.push(span)
         else answer.rejectedSpans++
@@ -119,6 +141,12 @@ export function spansOf(body: unknown, scopes: ReadonlySet<string>): { spans: Sp
   if (answer.rejectedSpans > 0)
     answer.errorMessage = 'A span needs traceId, spanId, name, startTimeUnixNano and endTimeUnixNano.'
   return answer
+}
+
+function* spansIn(ofScope: Fields): Generator<Fields> {
+  const spans = ofScope.own('spans')
+  if (!Array.isArray(spans) || !(spans[0] instanceof Uint8Array)) return yield* ofScope.list('spans')
+  for (const bytes of spans) yield Fields.of(decodeSpan(bytes))
 }
 
 /** Null for one that lacks what every span must have. */

@@ -22,6 +22,7 @@ const model: Kept = {
   outputTokens: ['gen_ai.usage.output_tokens'],
   firstToken: ['metrics.ttfb'],
 }
+const answersPerTurnMax = 100
 /** By the name of the span. */
 const kept: Readonly<Record<string, Kept>> = {
   conversation: { conversation: ['conversation.id'] },
@@ -97,36 +98,39 @@ export const pipecat: Framework = {
 
 function saidIn(all: readonly KeyedFact[]): Said {
   const said = new Said()
-  const spoken = all.filter(({ name }) => name === 'stt' || name === 'tts')
-  for (const [at, fact] of spoken.entries()) {
-    if (fact.name === 'tts') continue
-    // Several spans that follow each other within a turn are one message.
-    const isNext = (other: KeyedFact | undefined) => other?.name === 'stt' && other.parent === fact.parent
-    if (isNext(spoken[at - 1])) continue
-    const end = spoken.findIndex((other, position) => position > at && !isNext(other))
-    const segments = spoken.slice(at, end < 0 ? undefined : end)
-    said.say(fact.startMs, 'user', segments.flatMap((segment) => textOf(segment, 'text') ?? []).join(' '))
+  // Several spans that follow each other within a turn are one message.
+  let heard: KeyedFact[] = []
+  const end = () => {
+    const words = heard.flatMap((segment) => textOf(segment, 'text') ?? [])
+    said.say(heard[0]?.startMs ?? 0, 'user', words.join(' '))
+    heard = []
   }
-  sayReplies(said, all)
+  for (const fact of all) {
+    const isNext = fact.name === 'stt' && (heard[0]?.parent ?? fact.parent) === fact.parent
+    if (fact.name === 'tts' || (fact.name === 'stt' && !isNext)) end()
+    if (fact.name === 'stt') heard.push(fact)
+  }
+  end()
+  addReplies(said, all)
   addTools(said, all)
   return said
 }
 
 /** Before 1.6 the span of the voice often has the last sentence only: then the model's answer has all of them. */
-function sayReplies(said: Said, all: readonly KeyedFact[]): void {
-  const answers = all.filter(({ name }) => name === 'llm')
+function addReplies(said: Said, all: readonly KeyedFact[]): void {
   const voiced = all.filter(({ name }) => name === 'tts')
+  /** The answers of each turn so far. */
+  const answers = new Map<string, KeyedFact[]>()
   const done = new Set<KeyedFact>()
-  for (const voice of voiced) {
-    const text = textOf(voice, 'text')
-    if (text === undefined) continue
-    const answer = answers.findLast(
-      (each) =>
-        each.parent === voice.parent && each.startMs <= voice.startMs && textOf(each, 'text')?.includes(text),
-    )
+  for (const fact of all) {
+    const ofTurn = answers.get(fact.parent) ?? []
+    const text = textOf(fact, 'text')
+    if (fact.name === 'llm') answers.set(fact.parent, [...ofTurn.slice(1 - answersPerTurnMax), fact])
+    if (fact.name !== 'tts' || text === undefined) continue
+    const answer = ofTurn.findLast((each) => textOf(each, 'text')?.includes(text))
     if (answer && done.has(answer)) continue
     if (answer) done.add(answer)
-    said.say(voice.startMs, 'assistant', answer ? textOf(answer, 'text') : text)
+    said.say(fact.startMs, 'assistant', answer ? textOf(answer, 'text') : text)
   }
   if (voiced.length > 0) return
   for (const answer of all)
@@ -134,7 +138,7 @@ function sayReplies(said: Said, all: readonly KeyedFact[]): void {
 }
 
 function addTools(said: Said, all: readonly KeyedFact[]): void {
-  const answers = all.filter(({ name }) => name === 'llm')
+  let askedMs: number | null = null
   for (const fact of all) {
     const { name, startMs, endMs } = fact
     const call = { kind: 'tool_call' as const, name: textOf(fact, 'tool'), text: textOf(fact, 'given') }
@@ -142,10 +146,10 @@ function addTools(said: Said, all: readonly KeyedFact[]): void {
     const result = { kind: 'tool_result' as const, name: call.name, text: answered }
     if (name === 'llm_tool_call') said.add({ ...call, atMs: startMs })
     if (name === 'llm_tool_result') said.add({ ...result, atMs: endMs })
+    if (name === 'llm') askedMs = endMs
     if (name !== 'tool') continue
     // The answer before this one asked for the tool, and this one was given its result.
-    const asked = answers.findLast((answer) => answer.startMs < startMs)
-    said.add({ ...call, atMs: Math.min(asked?.endMs ?? startMs, startMs) })
+    said.add({ ...call, atMs: Math.min(askedMs ?? startMs, startMs) })
     said.add({ ...result, atMs: startMs })
   }
 }

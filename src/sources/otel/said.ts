@@ -4,6 +4,8 @@ import { type Fact, type KeyedFact, numberOf, textOf } from './fact.ts'
 const turnsMax = 10_000
 const timelineEntriesMax = 20_000
 const nameCharsMax = 200
+const modelsMax = 20
+const interruptedTurnsMax = 1_000
 
 interface Event {
   atMs: number
@@ -39,7 +41,8 @@ export class Said {
       const turn = said ? transcript.length : null
       const entry = { atSeconds, kind, turn, name: cut(name), text: said ? null : (text ?? null) }
       timeline.push(entry)
-      if (wasInterrupted && turn !== null) interruptedTurns.push(turn)
+      if (wasInterrupted && turn !== null && interruptedTurns.length < interruptedTurnsMax)
+        interruptedTurns.push(turn)
       if (said) transcript.push(said)
     }
     return { transcript, timeline, interruptedTurns }
@@ -56,6 +59,11 @@ function byTime(a: Event, b: Event): number {
 
 function cut(name: string | undefined): string | null {
   return name === undefined ? null : name.slice(0, nameCharsMax).toWellFormed()
+}
+
+/** A name or an id, which has a limit. */
+export function nameOf(fact: Fact, name: string): string | undefined {
+  return cut(textOf(fact, name)) ?? undefined
 }
 
 /** The median of what the facts say in seconds, in milliseconds. */
@@ -77,12 +85,12 @@ export function durationOf(startMs: number, endMs: number): number | undefined {
 export function usageOf(requests: readonly Fact[]) {
   const sum = (name: string) =>
     requests.reduce((total, request) => total + Math.max(0, numberOf(request, name) ?? 0), 0) || undefined
-  const models = new Set(requests.flatMap((request) => textOf(request, 'model') ?? []))
+  const models = new Set(requests.flatMap((request) => nameOf(request, 'model') ?? []))
   models.delete('unknown')
   return {
     inputTokens: sum('inputTokens'),
     outputTokens: sum('outputTokens'),
-    models: [...models].sort().slice(0, 20),
+    models: [...models].sort().slice(0, modelsMax),
   }
 }
 

@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { Background } from '../../threads/background.ts'
 import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
-import type { Facts, Framework, Span } from './fact.ts'
+import type { Fact, Facts, Framework, Span } from './fact.ts'
 import { livekit } from './livekit.ts'
 import type { PartialSuccess } from './otlp.ts'
 import { pipecat } from './pipecat.ts'
@@ -49,7 +49,7 @@ interface Session {
   traceId: string
   framework: string
   /** What has just come. */
-  added: Facts
+  added: Record<string, Fact>
   /** How many spans that is. */
   spans: number
   facts: Facts
@@ -114,7 +114,14 @@ export class CallSessions {
         const session = sessions.get(row.traceId)
         if (session) continueFrom(session, row, this.#options.now())
       }
-      return await this.#write(projectId, [...sessions.values()])
+      const answer = { rejectedSpans: 0, errorMessage: '' }
+      const all = [...sessions.values()]
+      for (let at = 0; at < all.length; at += sessionsPerSliceMax) {
+        const refused = await this.#write(projectId, all.slice(at, at + sessionsPerSliceMax))
+        answer.rejectedSpans += refused.rejectedSpans
+        answer.errorMessage ||= refused.errorMessage
+      }
+      return answer
     })
   }
 
@@ -126,7 +133,7 @@ export class CallSessions {
         on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
   }
 
-  /** At once, so that both are written by one commit. If one of them fails, the request is to be repeated. */
+  /** Both at once, so that they can share a commit. When one of them fails, the request is to be repeated. */
   async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
     const { config, ingest } = this.#options
     const isTooLarge = ({ facts }: Session) => Buffer.byteLength(JSON.stringify(facts)) > config.callBytesMax
@@ -179,6 +186,8 @@ export class CallSessions {
   async #completeSilent(signal: AbortSignal): Promise<void> {
     const { read, write, now } = this.#options
     const isDue = sql`due_at <= ${now()}`
+    // A write that changes nothing would still go to the primary.
+    if ((await read.all(sql`select 1 from ${callSessions} where ${isDue} limit 1`)).length === 0) return
     // Most have said themselves that they are over.
     await write.run(sql`
       update ${callSessions} set due_at = null where ${isDue} and exists (select 1 from ${calls}
@@ -227,8 +236,7 @@ function sessionsIn(spans: readonly Span[]): Map<string, Session> {
     const facts = factsOf(span)
     if (Object.keys(facts).length === 0) continue
     const session = sessions.get(span.traceId) ?? newSession(span.traceId, framework)
-    session.added = earliest(session.added, facts)
-    session.facts = session.added
+    addEarliest(session.added, facts)
     session.spans++
     sessions.set(span.traceId, session)
   }
@@ -236,23 +244,27 @@ function sessionsIn(spans: readonly Span[]): Map<string, Session> {
 }
 
 function newSession(traceId: string, framework: string): Session {
-  return { traceId, framework, added: {}, spans: 0, facts: {}, isOver: false, update: null }
+  const added = {}
+  return { traceId, framework, added, spans: 0, facts: added, isOver: false, update: null }
 }
 
 function continueFrom(session: Session, { facts, dueAt }: Row, now: number): void {
   const stored: Facts = JSON.parse(facts)
-  session.facts = earliest(stored, session.added)
+  const all = { ...stored }
+  addEarliest(all, session.added)
+  session.facts = all
   session.added = Object.fromEntries(
-    Object.entries(session.added).filter(([key]) => session.facts[key] !== stored[key]),
+    Object.entries(session.added).filter(([key]) => all[key] !== stored[key]),
   )
   session.isOver = dueAt === null || dueAt <= now
 }
 
 /** Of two facts with one key the one that began first: a span that comes again is the same, and a tool is used once. */
-function earliest(known: Facts, added: Facts): Facts {
-  const isEarlier = ([key, fact]: [string, Facts[string]]) =>
-    !Object.hasOwn(known, key) || fact.startMs < (known[key]?.startMs ?? 0)
-  return { ...known, ...Object.fromEntries(Object.entries(added).filter(isEarlier)) }
+function addEarliest(facts: Record<string, Fact>, added: Facts): void {
+  for (const [key, fact] of Object.entries(added)) {
+    const known = Object.hasOwn(facts, key) ? facts[key] : undefined
+    if (!known || fact.startMs < known.startMs) facts[key] = fact
+  }
 }
 
 function updateOf({ framework, facts, traceId, isOver }: Session): SourceUpdate | null {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import fc from 'fast-check'
+import { decodeRequest, decodeSpan } from '../../../src/sources/otel/otlp.ts'
 
 type Value = string | number | boolean
 
@@ -342,13 +343,14 @@ export function capturedBody(): Uint8Array<ArrayBuffer> | null {
   return existsSync(file) ? new Uint8Array(readFileSync(file)) : null
 }
 
-/** A request as one for each of its spans. */
-export function split(request: unknown): object[] {
-  const { resourceSpans = [] } = request as { resourceSpans?: { scopeSpans: { spans: object[] }[] }[] }
+/** A request in protobuf as one in JSON for each of its spans. */
+export function split(bytes: Uint8Array): object[] {
+  const request = decodeRequest(bytes)
+  const { resourceSpans = [] } = request as { resourceSpans?: { scopeSpans: { spans: Uint8Array[] }[] }[] }
   return resourceSpans.flatMap((ofResource) =>
     ofResource.scopeSpans.flatMap((ofScope) =>
       ofScope.spans.map((span) => ({
-        resourceSpans: [{ ...ofResource, scopeSpans: [{ ...ofScope, spans: [span] }] }],
+        resourceSpans: [{ ...ofResource, scopeSpans: [{ ...ofScope, spans: [decodeSpan(span)] }] }],
       })),
     ),
   )

@@ -1,0 +1,22 @@
+import { afterAll, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { Lease } from '../../src/db/lease.ts'
+import { openFreshDatabase } from '../support/database.ts'
+
+const { database, close } = await openFreshDatabase()
+afterAll(close)
+
+test('one of the nodes holds the lease, and another takes it once it is released or has run out', async () => {
+  const [first, second, third] = [1, 2, 3].map(() => new Lease(database.write, 'work'))
+  expect([await first?.take(), await second?.take()]).toEqual([true, false])
+  expect(await first?.take()).toBe(true)
+  // What it does not hold, it does not release.
+  await second?.release()
+  expect(await third?.take()).toBe(false)
+  await first?.release()
+  const fourth = new Lease(database.write, 'work')
+  expect(await fourth.take()).toBe(true)
+  await database.write.run(sql`update meta set value = '1 ' || value where name = 'lease_work'`)
+  expect(await new Lease(database.write, 'work').take()).toBe(true)
+  expect(await new Lease(database.write, 'other').take()).toBe(true)
+})
