@@ -193,8 +193,7 @@ export class WebhookSender {
     const earlierDueAt = row.kind === 'item' ? await queue.earlierDueAt(endpoint.id, row, message.ref) : null
     lane.refs.set(row.id, message.ref)
     lane.chars += row.chars
-    if (earlierDueAt !== null && row.ref === null)
-      return this.#ended({ endpoint, row, result: { dueAt: earlierDueAt + 1 } })
+    if (earlierDueAt !== null) return this.#ended({ endpoint, row, result: { dueAt: earlierDueAt + 1 } })
     const sending = this.#deliver(endpoint, lane, row, message)
     this.#sending.add(sending)
     void sending.finally(() => this.#sending.delete(sending))

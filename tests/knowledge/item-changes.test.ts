@@ -36,7 +36,7 @@ function textOf(sections: number, said: Record<number, string> = {}): string {
 }
 
 describe('PUT /v1/knowledge/:id', () => {
-  test('creates an item under an id of the own choosing, once', async () => {
+  test("creates an item under an id of one's own, once", async () => {
     const project = await service.mintProject()
     const body = { name: 'Handbook', text: 'Refunds take a week.' }
     const created = await project.send('PUT', path, body)

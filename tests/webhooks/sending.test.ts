@@ -101,6 +101,26 @@ describe('an endpoint that fails', () => {
     expect(await record()).toMatchObject({ failures: 0, lastSuccessAt: expect.any(String) })
   })
 
+  test('holds up the deletion of an item that was made again and deleted again', async () => {
+    const { project, received, answer, record } = await make({ events: ['knowledge.deleted'] })
+    const path = '/v1/knowledge/again'
+    const makeAndDelete = async () => {
+      await project.send('PUT', path, { name: 'Again', text: 'Text.' })
+      await project.fetch(path, { method: 'DELETE' })
+    }
+    answer(503)
+    await makeAndDelete()
+    await until(async () => (await record()).failures === 1)
+    answer(204)
+    await makeAndDelete()
+    await Bun.sleep(300)
+    expect(received()).toHaveLength(1)
+    later(5 * secondMs)
+    await until(() => received().length === 3)
+    expect(received().map(({ data }) => data.seq)).toEqual([2, 2, 4])
+    await until(async () => (await record()).pending === 0)
+  })
+
   test('and does not answer delays no other endpoint', async () => {
     const slow = await make()
     const fast = await make({ project: slow.project, path: '/fast' })

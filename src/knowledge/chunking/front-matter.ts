@@ -22,7 +22,7 @@ export function frontMatterValue(text: string, key: 'title' | 'name' | 'descript
   // A text may go on in indented lines, with or without the mark of a block.
   const further = (line?.[2] ?? '').replace(/\s+/g, ' ').trim()
   const whole = `${/^[|>][-+]?$/.test(first) ? '' : first} ${further}`.trim()
-  const value = unquoted(whole) ?? whole.replace(/(?:^|[ \t])#.*$/, '').trim()
+  const value = unquoted(whole) ?? whole.replace(/(?:^|[ \t])#.*$/s, '').trim()
   return value === '' || /^[|>&*!{[]/.test(whole) ? null : value
 }
 

@@ -16,7 +16,8 @@ export interface FormFile {
 export async function readForm(type: string, bytes: Uint8Array): Promise<FormFile> {
   const form = await parse(type, bytes)
   const [file, ...more] = form.getAll('file')
-  if (!(file instanceof File) || more.length > 0)
+  // Bun leaves out an empty name, whatever its types say.
+  if (!(file instanceof File) || !file.name || more.length > 0)
     throw new FileRefusal('bad_form', 'must be one part of the form, with a file name')
   const parts = Object.fromEntries([...form.keys()].map((name) => [name, true as const]))
   const content = { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }

@@ -26,3 +26,11 @@ test.each([
 ])('a description is read from %p', (line, description) => {
   expect(frontMatterValue(`---\n${line}\n---\nText`, 'description')).toBe(description)
 })
+
+test('a comment goes on to the end of its line, in linear time', () => {
+  // `.` does not match U+2028, so the end was looked for from every mark, and not found.
+  const comment = `${' #'.repeat(20_000)}\u2028x`
+  expect(frontMatterValue(`---\ndescription: What it costs${comment}\n---`, 'description')).toBe(
+    'What it costs',
+  )
+})

@@ -176,6 +176,13 @@ describe('what is refused', () => {
       headers: broken,
     })
     await expectProblem(answer, 'invalid_request', 'Invalid request')
+    const nameless = '--x\r\ncontent-disposition: form-data; name="file"; filename=""\r\n\r\na\r\n--x--\r\n'
+    const unnamed = await project.fetch('/v1/knowledge/files', {
+      method: 'POST',
+      body: nameless,
+      headers: broken,
+    })
+    await expectProblem(unnamed, 'invalid_request', 'Invalid request')
   })
 
   test('a file over 20 MiB is 413, and so is a text that is too long', async () => {
