@@ -171,11 +171,10 @@ export class CallSessions {
     const json = JSON.stringify(rows)
     const isDeleted = sql`exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
       and id_hash = value ->> 'hash')`
-    // As json_patch, whose time grows with the product of the two.
-    const merged = sql`(select json_group_object(key, json(value)) from (
-      select key, value from json_each(${callSessions.facts})
-        where key not in (select key from json_each(excluded.facts))
-      union all select key, value from json_each(excluded.facts)))`
+    // As json_patch, whose time grows with the product of the two. Of two with one key, that of max() is given.
+    const merged = sql`(select json_group_object(key, json(value)) from (select key, value, max(is_new) from (
+      select key, value, 0 as is_new from json_each(${callSessions.facts})
+      union all select key, value, 1 from json_each(excluded.facts)) group by key))`
     const { write } = store(projectId)
     await write.batch([
       write.run(sql`

@@ -191,19 +191,26 @@ describe('what cannot be read is answered by a Status in the type of the request
   })
 
   test('of more entries than anybody sends, of two bytes each', async () => {
-    const entries = await startService()
-    const { ingestKey } = await entries.mintProject()
-    const bomb = gzipSync(Buffer.alloc(2_000_000, Buffer.from([0x0a, 0])))
-    const answer = await fetch(entries.url + path, {
-      method: 'POST',
-      body: bomb,
-      headers: { authorization: `Bearer ${ingestKey}`, 'content-type': protobuf, 'content-encoding': 'gzip' },
-    })
-    expect([answer.status, await messageOf(answer)]).toEqual([
+    const { url, mintProject, stop } = await startService()
+    const { ingestKey } = await mintProject()
+    const send = (bomb: Buffer, type: string) =>
+      fetch(url + path, {
+        method: 'POST',
+        body: gzipSync(bomb),
+        headers: { authorization: `Bearer ${ingestKey}`, 'content-type': type, 'content-encoding': 'gzip' },
+      })
+    const answer = await send(Buffer.alloc(2_000_000, Buffer.from([0x0a, 0])), protobuf)
+    const message = 'body: must have at most 200000 entries in its lists'
+    expect([answer.status, await messageOf(answer)]).toEqual([400, message])
+    const objects = await send(
+      Buffer.from(`{"resourceSpans":[${'{},'.repeat(1_000_000)}{}]}`),
+      'application/json',
+    )
+    expect([objects.status, await objects.json()]).toEqual([
       400,
-      'body: must have at most 200000 entries in its lists',
+      { message: 'body: must have at most 1000000 objects' },
     ])
-    await entries.stop()
+    await stop()
   })
 
   test('not what its encoding says, or too large once expanded', async () => {
