@@ -3,6 +3,7 @@ import { KeyedMutex } from '../../db/keyed-mutex.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
 import { callSessions, calls, erasures, projects } from '../../db/schema.ts'
+import { inSlices } from '../../db/slices.ts'
 import type { StoreOf } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
@@ -20,6 +21,10 @@ const silentMsMax = 30 * 60_000
 const pollMs = 60_000
 const retryMs = 5_000
 const sessionsPerSliceMax = 100
+/** Of the sessions of a request, so much is read and written at once, or one that is longer. */
+const bytesPerSliceMax = 8_388_608
+/** What each of them counts at least. */
+const sessionBytesMin = bytesPerSliceMax / sessionsPerSliceMax
 
 const frameworks: Readonly<Record<string, Framework>> = { livekit, pipecat }
 export const scopes: ReadonlySet<string> = new Set(
@@ -111,19 +116,33 @@ export class CallSessions {
     const sessions = sessionsIn(spans)
     if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
     return await this.#mutex.run(namesOf(projectId, sessions.keys()), async () => {
-      for (const row of await this.#read(projectId, [...sessions.keys()])) {
-        const session = sessions.get(row.traceId)
-        if (session) continueFrom(session, row, this.#options.now())
-      }
       const answer = { rejectedSpans: 0, errorMessage: '' }
-      const all = [...sessions.values()]
-      for (let at = 0; at < all.length; at += sessionsPerSliceMax) {
-        const refused = await this.#write(projectId, all.slice(at, at + sessionsPerSliceMax))
+      const traceIds = [...sessions.keys()]
+      const bytes = await this.#bytesOf(projectId, traceIds)
+      const sized = traceIds.map((id, at) => [at, sessionBytesMin + (bytes.get(id) ?? 0)] as const)
+      for (const positions of inSlices(sized, bytesPerSliceMax)) {
+        const slice = positions.flatMap((at) => traceIds[at] ?? [])
+        const some = slice.flatMap((id) => sessions.get(id) ?? [])
+        for (const row of await this.#read(projectId, slice)) {
+          const session = sessions.get(row.traceId)
+          if (session) continueFrom(session, row, this.#options.now())
+        }
+        const refused = await this.#write(projectId, some)
         answer.rejectedSpans += refused.rejectedSpans
         answer.errorMessage ||= refused.errorMessage
+        for (const id of slice) sessions.delete(id)
       }
       return answer
     })
+  }
+
+  /** Of what is stored of these sessions. */
+  async #bytesOf(projectId: number, traceIds: string[]): Promise<Map<string, number>> {
+    const rows = await this.#options.store(projectId).read.all<{ traceId: string; bytes: number }>(sql`
+      select trace_id as traceId, octet_length(facts) as bytes
+      from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
+        on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
+    return new Map(rows.map(({ traceId, bytes }) => [traceId, bytes]))
   }
 
   async #read(projectId: number, traceIds: string[]): Promise<Row[]> {
