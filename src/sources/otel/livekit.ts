@@ -1,4 +1,5 @@
 import { agentOf, isoTime, numbersOf, updateOf } from '../facts.ts'
+import { isObject } from '../fields.ts'
 import {
   type Fact,
   type Facts,
@@ -133,13 +134,16 @@ function moreValues({ name, attributes, events }: Span): Record<string, string> 
   return kind === 'PARTICIPANT_KIND_STANDARD' ? { participant: 'web' } : {}
 }
 
-/** Of a list of tool calls as JSON, which a limit of the exporter may have cut. */
 function callIdsOf(calls: string): string[] {
+  const ids = listIn(calls).map((call) => (isObject(call) ? call.call_id : null))
+  return ids.filter((id) => typeof id === 'string')
+}
+
+/** A list as JSON, which a limit may have cut: then the words before its tools are not known to be spoken. */
+function listIn(json: string): unknown[] {
   try {
-    const ids = [JSON.parse(calls)].flat().map((call) => call?.call_id)
-    return ids.filter((id) => typeof id === 'string')
+    return [JSON.parse(json)].flat()
   } catch {
-    // Then the words before the tool are not known to be spoken.
     return []
   }
 }
@@ -220,15 +224,15 @@ class Session {
     const parts = this.#parts.get(turn.key) ?? []
     const ofParts = (name: string) => parts.filter((part) => part.name === name)
     const steps = ofParts('llm_node')
-    const tools = ofParts('function_tool')
+    const tools = new Set<unknown>(ofParts('function_tool').map((tool) => textOf(tool, 'id')))
     const isSaid = (step: Fact) => {
-      const calls: unknown = JSON.parse(textOf(step, 'calls') ?? '[]')
-      return Array.isArray(calls) && tools.some((tool) => calls.includes(textOf(tool, 'id')))
+      const calls = listIn(textOf(step, 'calls') ?? '[]')
+      return calls.some((call) => tools.has(call))
     }
     if (Number(turn.values.generations ?? 1) > 1)
       for (const step of steps.slice(0, -1))
         if (isSaid(step)) said.say(step.startMs, 'assistant', textOf(step, 'text'))
-    const first = tools.length > 0 && steps.length > 1 ? steps.at(-1) : ofParts('agent_speaking')[0]
+    const first = tools.size > 0 && steps.length > 1 ? steps.at(-1) : ofParts('agent_speaking')[0]
     const wasInterrupted = turn.values.wasInterrupted === true
     said.say(first?.startMs ?? turn.startMs, 'assistant', textOf(turn, 'text'), wasInterrupted)
   }

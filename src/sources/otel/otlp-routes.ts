@@ -16,6 +16,9 @@ const protobuf = 'application/x-protobuf'
 const json = 'application/json'
 /** Clients try again for some 10 seconds only. */
 const retryAfterSeconds = 1
+/** As many as fit into 32 MiB of spans with attributes. One of two bytes takes some hundred when it is parsed. */
+const jsonObjectsMax = 1_000_000
+const openingBrace = 0x7b
 const expanders = { gzip: promisify(gunzip), deflate: promisify(inflate) }
 
 /** Errors as OTLP has them: a `Status` in the type of the request, and 503 for what may be tried again. */
@@ -92,11 +95,20 @@ async function readSpans(request: Request, limits: { bytesMax: number; admission
   const bytes = isExpandable(encoding) ? await expand(sent, encoding, limits.bytesMax) : sent
   limits.admission.hold(request, bytes.byteLength)
   try {
-    return await spansOf(type === json ? parseJson(bytes) : decodeRequest(bytes), scopes)
+    return await spansOf(type === json ? parseBounded(bytes) : decodeRequest(bytes), scopes)
   } catch (error) {
     if (error instanceof FieldFault) throw invalidRequest([{ field: error.field, message: error.message }])
     throw error
   }
+}
+
+/** @throws FieldFault, or as `parseJson` */
+function parseBounded(bytes: Uint8Array): unknown {
+  let objects = 0
+  for (let at = bytes.indexOf(openingBrace); at !== -1; at = bytes.indexOf(openingBrace, at + 1))
+    if (++objects > jsonObjectsMax)
+      throw new FieldFault('body', `must have at most ${jsonObjectsMax} objects`)
+  return parseJson(bytes)
 }
 
 function isExpandable(encoding: string): encoding is keyof typeof expanders {

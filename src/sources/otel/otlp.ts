@@ -7,13 +7,20 @@ import type { Span } from './fact.ts'
 
 /** Spans that are read before other requests get their turn. */
 const spansPerSliceMax = 500
+/** Of all lists of a request, or of a span: an entry of two bytes takes some hundred when it is decoded. */
+const entriesMax = 200_000
 
 /** A member of a message: its name in OTLP/JSON and how it is read. */
 interface Member {
   name: string
   type: WireType
   isList?: boolean
-  read(reader: BinaryReader): unknown
+  read(reader: BinaryReader, budget: Budget): unknown
+}
+
+/** How many entries of lists may still be decoded. */
+interface Budget {
+  entries: number
 }
 
 /** By the numbers of the members. Those that are not here are skipped. */
@@ -30,7 +37,7 @@ const time = (name: string): Member => ({ name, type: Bit64, read: (reader) => N
 const one = (name: string, message: Message): Member => ({
   name,
   type: LengthDelimited,
-  read: (reader) => decode(reader.bytes(), message),
+  read: (reader, budget) => decode(reader.bytes(), message, budget),
 })
 const list = (name: string, message: Message): Member => ({ ...one(name, message), isList: true })
 
@@ -71,14 +78,15 @@ export function decodeSpan(bytes: Uint8Array): Record<string, unknown> {
 
 function decodeOrFault(bytes: Uint8Array, message: Message): Record<string, unknown> {
   try {
-    return decode(bytes, message)
-  } catch {
+    return decode(bytes, message, { entries: entriesMax })
+  } catch (error) {
+    if (error instanceof FieldFault) throw error
     // The decoder says where in the bytes, which helps nobody.
     throw new FieldFault('body', 'must be an ExportTraceServiceRequest in protobuf')
   }
 }
 
-function decode(bytes: Uint8Array, message: Message): Record<string, unknown> {
+function decode(bytes: Uint8Array, message: Message, budget: Budget): Record<string, unknown> {
   const reader = new BinaryReader(bytes)
   const value: Record<string, unknown> = {}
   while (reader.pos < reader.len) {
@@ -88,7 +96,9 @@ function decode(bytes: Uint8Array, message: Message): Record<string, unknown> {
       reader.skip(type, number)
       continue
     }
-    const read = member.read(reader)
+    if (member.isList && --budget.entries < 0)
+      throw new FieldFault('body', `must have at most ${entriesMax} entries in its lists`)
+    const read = member.read(reader, budget)
     if (!member.isList) value[member.name] = read
     else if (Array.isArray(value[member.name])) (value[member.name] as unknown[]).push(read)
     else value[member.name] = [read]

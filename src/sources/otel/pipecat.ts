@@ -182,20 +182,29 @@ interface Tool {
 /** In the formats of OpenAI and Anthropic. Only tools that have answered: the others are still at work. */
 function toolsIn(messages: readonly Record<string, unknown>[]): Tool[] {
   const tools: Tool[] = []
+  /** Those that have not answered, by their ids: a conversation may have used very many. */
+  const open = new Map<unknown, Tool[]>()
+  const ask = (tool: Tool) => {
+    tools.push(tool)
+    const others = open.get(tool.id)
+    if (others) others.push(tool)
+    else open.set(tool.id, [tool])
+  }
   const answer = (id: unknown, content: unknown) => {
-    const tool = tools.findLast((each) => each.id === id && each.answered === undefined)
     // Pipecat's word for a tool that is still at work.
-    if (tool && content !== 'IN_PROGRESS') tool.answered = storable(textIn(content))
+    if (content === 'IN_PROGRESS') return
+    const tool = open.get(id)?.pop()
+    if (tool) tool.answered = storable(textIn(content))
   }
   for (const message of messages) {
     for (const call of objectsIn(message.tool_calls)) {
       const { name, arguments: given } = isObject(call.function) ? call.function : {}
-      tools.push({ id: String(call.id), tool: storable(String(name)), given: storable(textIn(given)) })
+      ask({ id: String(call.id), tool: storable(String(name)), given: storable(textIn(given)) })
     }
     if (message.role === 'tool') answer(message.tool_call_id, message.content)
     for (const part of objectsIn(message.content)) {
       if (part.type === 'tool_use')
-        tools.push({
+        ask({
           ...{ id: String(part.id), tool: storable(String(part.name)) },
           given: storable(textIn(part.input)),
         })

@@ -3,22 +3,28 @@ import { KeyedMutex } from '../../db/keyed-mutex.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
 import { callSessions, calls, erasures, projects } from '../../db/schema.ts'
+import { inSlices } from '../../db/slices.ts'
 import type { StoreOf } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { Background } from '../../threads/background.ts'
 import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
-import type { Fact, Facts, Framework, Span } from './fact.ts'
+import { type Fact, type Facts, type Framework, type Span, textOf } from './fact.ts'
 import { livekit } from './livekit.ts'
 import type { PartialSuccess } from './otlp.ts'
 import { pipecat } from './pipecat.ts'
+import { callIdOf } from './said.ts'
 
 /** A session that says nothing for this long is completed: a process that was killed says no end. */
 const silentMsMax = 30 * 60_000
 const pollMs = 60_000
 const retryMs = 5_000
 const sessionsPerSliceMax = 100
+/** Of the sessions of a request, so much is read and written at once, or one that is longer. */
+const bytesPerSliceMax = 8_388_608
+/** What each of them counts at least. */
+const sessionBytesMin = bytesPerSliceMax / sessionsPerSliceMax
 
 const frameworks: Readonly<Record<string, Framework>> = { livekit, pipecat }
 export const scopes: ReadonlySet<string> = new Set(
@@ -110,19 +116,33 @@ export class CallSessions {
     const sessions = sessionsIn(spans)
     if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
     return await this.#mutex.run(namesOf(projectId, sessions.keys()), async () => {
-      for (const row of await this.#read(projectId, [...sessions.keys()])) {
-        const session = sessions.get(row.traceId)
-        if (session) continueFrom(session, row, this.#options.now())
-      }
       const answer = { rejectedSpans: 0, errorMessage: '' }
-      const all = [...sessions.values()]
-      for (let at = 0; at < all.length; at += sessionsPerSliceMax) {
-        const refused = await this.#write(projectId, all.slice(at, at + sessionsPerSliceMax))
+      const traceIds = [...sessions.keys()]
+      const bytes = await this.#bytesOf(projectId, traceIds)
+      const sized = traceIds.map((id, at) => [at, sessionBytesMin + (bytes.get(id) ?? 0)] as const)
+      for (const positions of inSlices(sized, bytesPerSliceMax)) {
+        const slice = positions.flatMap((at) => traceIds[at] ?? [])
+        const some = slice.flatMap((id) => sessions.get(id) ?? [])
+        for (const row of await this.#read(projectId, slice)) {
+          const session = sessions.get(row.traceId)
+          if (session) continueFrom(session, row, this.#options.now())
+        }
+        const refused = await this.#write(projectId, some)
         answer.rejectedSpans += refused.rejectedSpans
         answer.errorMessage ||= refused.errorMessage
+        for (const id of slice) sessions.delete(id)
       }
       return answer
     })
+  }
+
+  /** Of what is stored of these sessions. */
+  async #bytesOf(projectId: number, traceIds: string[]): Promise<Map<string, number>> {
+    const rows = await this.#options.store(projectId).read.all<{ traceId: string; bytes: number }>(sql`
+      select trace_id as traceId, octet_length(facts) as bytes
+      from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
+        on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
+    return new Map(rows.map(({ traceId, bytes }) => [traceId, bytes]))
   }
 
   async #read(projectId: number, traceIds: string[]): Promise<Row[]> {
@@ -133,7 +153,7 @@ export class CallSessions {
         on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
   }
 
-  /** Both at once, so that they can share a commit. When one of them fails, the request is to be repeated. */
+  /** First the calls: what a call cannot take is not kept. When one of them fails, the request is to be repeated. */
   async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
     const { config, ingest } = this.#options
     const isTooLarge = ({ facts }: Session) => Buffer.byteLength(JSON.stringify(facts)) > config.callBytesMax
@@ -141,10 +161,7 @@ export class CallSessions {
     const kept = sessions.filter((session) => !rejected.has(session))
     for (const session of kept) session.update = updateOf(session)
     const told = kept.filter(({ update }) => update !== null)
-    const [results] = await Promise.all([
-      ingest.putAll(projectId, told.flatMap(toInput)),
-      this.#keep(projectId, kept),
-    ])
+    const results = await ingest.putAll(projectId, told.flatMap(toInput))
     let errorMessage = `A session has at most ${config.callBytesMax} bytes (CALL_MAX_BYTES).`
     for (const [position, session] of told.entries()) {
       const result = results[position]
@@ -153,6 +170,10 @@ export class CallSessions {
       rejected.add(session)
       errorMessage = result.detail
     }
+    await this.#keep(
+      projectId,
+      kept.filter((session) => !rejected.has(session)),
+    )
     const rejectedSpans = [...rejected].reduce((total, { spans }) => total + spans, 0)
     return { rejectedSpans, errorMessage: rejectedSpans > 0 ? errorMessage : '' }
   }
@@ -160,14 +181,19 @@ export class CallSessions {
   /** Facts of a deleted call are not kept. Other nodes may add to the same session, so facts are merged by the database. */
   async #keep(projectId: number, sessions: Session[]): Promise<void> {
     const { store, recordHash, now } = this.#options
-    const rows = sessions.map(({ traceId, framework, added, update }) => ({
-      ...{ traceId, framework, facts: JSON.stringify(added), callId: update?.id ?? null },
-      hash: update ? recordHash(projectId, 'call', update.id) : null,
+    const rows = sessions.map((session) => ({
+      ...{ traceId: session.traceId, framework: session.framework, facts: JSON.stringify(session.added) },
+      callId: session.update?.id ?? null,
+      hash: recordHash(projectId, 'call', likelyCallId(session)),
     }))
     if (rows.length === 0) return
     const json = JSON.stringify(rows)
     const isDeleted = sql`exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
       and id_hash = value ->> 'hash')`
+    // As json_patch, whose time grows with the product of the two. Of two with one key, that of max() is given.
+    const merged = sql`(select json_group_object(key, json(value)) from (select key, value, max(is_new) from (
+      select key, value, 0 as is_new from json_each(${callSessions.facts})
+      union all select key, value, 1 from json_each(excluded.facts)) group by key))`
     const { write } = store(projectId)
     await write.batch([
       write.run(sql`
@@ -175,8 +201,7 @@ export class CallSessions {
         select ${projectId}, value ->> 'traceId', value ->> 'framework', value ->> 'callId', value ->> 'facts',
           ${now() + silentMsMax}
         from json_each(${json}) where not ${isDeleted} and exists (select 1 from ${projects} where id = ${projectId})
-        on conflict (project_id, trace_id) do update set facts = json_patch(facts, excluded.facts),
-          call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`),
+        on conflict (project_id, trace_id) do update set facts = ${merged}, call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`),
       write.run(sql`
         delete from ${callSessions} where project_id = ${projectId}
           and trace_id in (select value ->> 'traceId' from json_each(${json}) where ${isDeleted})`),
@@ -269,6 +294,13 @@ function addEarliest(facts: Record<string, Fact>, added: Facts): void {
 
 function updateOf({ framework, facts, traceId, isOver }: Session): SourceUpdate | null {
   return frameworks[framework]?.read(facts, { traceId, isOver }) ?? null
+}
+
+/** Also while nothing says that there is a call, since it may have been deleted. */
+function likelyCallId({ update, facts, traceId }: Session): string {
+  if (update) return update.id
+  const own = Object.values(facts).flatMap((fact) => textOf(fact, 'callId') ?? [])
+  return callIdOf(own[0] ?? traceId)
 }
 
 function toInput({ update, framework }: Session): Input[] {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { sql } from 'drizzle-orm'
 import { AppError } from '../../../src/errors.ts'
 import { otlpProtocol } from '../../../src/sources/otel/otlp-routes.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
@@ -131,6 +132,17 @@ describe('spans that cannot be taken', () => {
     expect(await transcriptOf(other)).toHaveLength(livekitHistory.length)
   })
 
+  test('are those of a call that has no room for them, and nothing is kept of them', async () => {
+    const traceId = newTraceId()
+    const analysis = { notes: 'x'.repeat(callBytesMax - 700) }
+    const put = await project.send('PUT', `/ingest/calls/${traceId}`, { callAnalysis: analysis })
+    expect(put.status).toBe(201)
+    const answer = await post(JSON.stringify(requestOf(livekitSession, traceId)))
+    expect((await answer.json()).partialSuccess.errorMessage).toContain(`${callBytesMax} bytes`)
+    const kept = sql`select 1 from call_sessions where trace_id = ${traceId}`
+    expect(await service.services.database.read.all(kept)).toEqual([])
+  })
+
   test('are counted in protobuf, too', async () => {
     // resourceSpans → scopeSpans → scope.name and a span without anything.
     const within = (field: number, bytes: Uint8Array) =>
@@ -176,6 +188,29 @@ describe('what cannot be read is answered by a Status in the type of the request
     const answer = await post(Buffer.from('rubbish'), { 'content-type': protobuf })
     expect([answer.status, answer.headers.get('content-type')]).toEqual([400, protobuf])
     expect(await messageOf(answer)).toBe('body: must be an ExportTraceServiceRequest in protobuf')
+  })
+
+  test('of more entries than anybody sends, of two bytes each', async () => {
+    const { url, mintProject, stop } = await startService()
+    const { ingestKey } = await mintProject()
+    const send = (bomb: Buffer, type: string) =>
+      fetch(url + path, {
+        method: 'POST',
+        body: gzipSync(bomb),
+        headers: { authorization: `Bearer ${ingestKey}`, 'content-type': type, 'content-encoding': 'gzip' },
+      })
+    const answer = await send(Buffer.alloc(2_000_000, Buffer.from([0x0a, 0])), protobuf)
+    const message = 'body: must have at most 200000 entries in its lists'
+    expect([answer.status, await messageOf(answer)]).toEqual([400, message])
+    const objects = await send(
+      Buffer.from(`{"resourceSpans":[${'{},'.repeat(1_000_000)}{}]}`),
+      'application/json',
+    )
+    expect([objects.status, await objects.json()]).toEqual([
+      400,
+      { message: 'body: must have at most 1000000 objects' },
+    ])
+    await stop()
   })
 
   test('not what its encoding says, or too large once expanded', async () => {

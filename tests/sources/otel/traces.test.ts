@@ -116,7 +116,32 @@ describe('a session of LiveKit', () => {
   })
 })
 
+describe('a session of LiveKit with more than anybody needs', () => {
+  test('is read when the list of tools that a model asked for is cut', async () => {
+    const traceId = newTraceId()
+    const calls = Array.from({ length: 8_000 }, (_, at) => ({ call_id: `call_${at}` }))
+    const spans = livekitSession.map((span) => ({
+      ...span,
+      attributes: {
+        ...span.attributes,
+        ...(span.id === 'node1' ? { 'lk.pii.response.function_calls': JSON.stringify(calls) } : {}),
+      },
+    }))
+    await send(requestOf(spans, traceId))
+    const known = livekitHistory.filter(([, text]) => text !== 'Let me check.')
+    expect((await callOf(traceId)).transcript).toEqual(turns(known))
+  })
+})
+
 describe('a session of Pipecat', () => {
+  test('may have used very many tools', async () => {
+    const traceId = newTraceId()
+    const asked = Array.from({ length: 200_000 }, (_, at) => ({ tool_calls: [{ id: `a${at}` }] }))
+    const answered = asked.map((_, at) => ({ role: 'tool', tool_call_id: `b${at}`, content: '' }))
+    const attributes = { input: JSON.stringify([...asked, ...answered]) }
+    await send(requestOf([{ scope: 'pipecat', name: 'llm', id: 'llm', from: 0, to: 1, attributes }], traceId))
+  })
+
   test('becomes a call with its transcript, tools and times', async () => {
     const of = await service.mintProject()
     await send(requestOf(pipecatSession, newTraceId()), of)
@@ -292,6 +317,29 @@ describe('what is kept of a session', () => {
     if (ofFilesOnly) return
     for (let tries = 0; tries < 100 && (await openErasures()) > 0; tries++) await Bun.sleep(100)
     expect(await findTraces(service.dataDir, tracesOfWord(word))).toEqual([])
+  })
+
+  test('is nothing of a deleted call, also of spans that are no turns', async () => {
+    for (const own of [null, newTraceId()]) {
+      const of = await service.mintProject()
+      const traceId = newTraceId()
+      const metadata: Record<string, string> = own ? { 'callbook.call.id': own } : {}
+      const spans = livekitSession.map((span) => ({
+        ...span,
+        attributes: { ...span.attributes, ...metadata },
+      }))
+      await send(requestOf(spans.slice(0, 4), traceId), of)
+      const id = own ?? traceId
+      expect((await of.fetch(`/v1/calls/${id}`, { method: 'DELETE' })).status).toBe(200)
+      await send(
+        requestOf(
+          spans.filter(({ name }) => name === 'function_tool'),
+          traceId,
+        ),
+        of,
+      )
+      expect(await sessionsOf(of)).toEqual([])
+    }
   })
 
   test('goes with the project', async () => {
