@@ -101,6 +101,28 @@ describe('an endpoint that fails', () => {
     expect(await record()).toMatchObject({ failures: 0, lastSuccessAt: expect.any(String) })
   })
 
+  test('holds up an item that is deleted and made again under its id, and then no longer', async () => {
+    const { project, received, answer, record } = await make()
+    const item = { name: 'Prices', text: 'Ten.' }
+    answer(500)
+    await project.send('PUT', '/v1/knowledge/prices', item)
+    await until(async () => (await record()).failures === 1)
+    await project.fetch('/v1/knowledge/prices', { method: 'DELETE' })
+    await project.send('PUT', '/v1/knowledge/prices', item)
+    await Bun.sleep(200)
+    answer(204)
+    later(6 * secondMs)
+    await until(() => received().length === 3)
+    later(6 * secondMs)
+    await until(async () => (await record()).pending === 0)
+    const seqs = received().map(({ data }) => data.seq)
+    expect(seqs).toEqual(seqs.toSorted((one, other) => one - other))
+    expect(received().map(({ type }) => type)).toEqual([
+      ...['knowledge.changed', 'knowledge.deleted', 'knowledge.deleted', 'knowledge.deleted'],
+      ...['knowledge.changed', 'knowledge.ready'],
+    ])
+  })
+
   test('and does not answer delays no other endpoint', async () => {
     const slow = await make()
     const fast = await make({ project: slow.project, path: '/fast' })
