@@ -1,8 +1,9 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
-import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
+import { erasures, projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
@@ -73,6 +74,8 @@ interface WebhooksOptions {
   audit: AuditTrail
   queue: WebhookQueue
   addresses: Addresses
+  recordHash: RecordHash
+  erasure: { schedule(projectId: number): void }
   now: () => number
   log: Pick<Log, 'warn'>
 }
@@ -146,6 +149,24 @@ export class Webhooks {
     return { id, secret }
   }
 
+  /** Deletes the secrets whose day has passed. */
+  async expireSecrets(): Promise<void> {
+    const { read, write, erasure, now } = this.#options
+    const isOver = sql`previous_secret_until <= ${now()}`
+    const over = await read
+      .select({ id: webhooks.id, projectId: webhooks.projectId })
+      .from(webhooks)
+      .where(isOver)
+    for (const { id, projectId } of over) {
+      await write.batch([
+        write.run(this.#erasing(projectId, id)),
+        write.run(sql`
+          update ${webhooks} set previous_secret = null, previous_secret_until = null where id = ${id} and ${isOver}`),
+      ])
+      erasure.schedule(projectId)
+    }
+  }
+
   /**
    * Switches a webhook on that was switched off, and sends what it has missed.
    * @throws not_found, forbidden
@@ -180,12 +201,16 @@ export class Webhooks {
 
   /** @throws not_found, forbidden */
   async remove(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
-    const { write, queue, now } = this.#options
+    const { write, queue, erasure, now } = this.#options
     const changes = sql`disabled_at = ${now()}, disabled_reason = 'It is being removed.'`
     await this.#change(projectId, id, { changes, action: 'webhook_removed', by })
     await queue.clear(id, 'webhook_queue')
     await queue.clear(id, 'webhook_tries')
-    await write.delete(webhooks).where(eq(webhooks.id, id))
+    await write.batch([
+      write.run(this.#erasing(projectId, id)),
+      write.delete(webhooks).where(eq(webhooks.id, id)),
+    ])
+    erasure.schedule(projectId)
     return { id, removed: true }
   }
 
@@ -242,15 +267,28 @@ export class Webhooks {
   }
 
   async #change(projectId: number, id: string, { changes, action, by }: WebhookChange): Promise<void> {
-    const { write, audit } = this.#options
+    const { write, audit, erasure } = this.#options
     const target = labelOf(await this.#find(projectId, id))
     await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
+        // A rotation takes the place of an older secret.
+        ...(action === 'webhook_secret_rotated' ? [write.run(this.#erasing(projectId, id))] : []),
         write.run(sql`update ${webhooks} set ${changes} where id = ${id} and project_id = ${projectId}`),
         write.run(audit.entry({ by, projectId, action, target })),
       ]),
     )
+    erasure.schedule(projectId)
+  }
+
+  /** The statement that has the bytes erased of what the same batch deletes of a webhook. */
+  #erasing(projectId: number, id: string): SQL {
+    const { recordHash, now } = this.#options
+    return sql`
+      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+      select ${projectId}, 'webhook', ${recordHash(projectId, 'webhook', id)}, 0, change_seq, ${now()}
+      from ${projects} where id = ${projectId}
+      on conflict (project_id, kind, id_hash) do update set requested_at = excluded.requested_at, done_at = null`
   }
 }
 
