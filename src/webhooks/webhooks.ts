@@ -168,14 +168,19 @@ export class Webhooks {
   }
 
   /**
-   * Switches a webhook on that was switched off, and sends what it has missed.
+   * Switches a webhook on that was switched off, and sends what it has missed. If that fails, the next call does it.
    * @throws not_found, forbidden
    */
   async enable(projectId: number, id: string, by?: By): Promise<{ id: string; queued: number }> {
     const { missedAfter } = await this.#find(projectId, id)
-    const changes = sql`disabled_at = null, disabled_reason = null, missed_after = null, failures = 0, failing_since = null`
+    const changes = sql`disabled_at = null, disabled_reason = null, failures = 0, failing_since = null`
     await this.#change(projectId, id, { changes, action: 'webhook_enabled', by })
-    return { id, queued: missedAfter === null ? 0 : await this.#queueAgain(projectId, id, missedAfter) }
+    if (missedAfter === null) return { id, queued: 0 }
+    const queued = await this.#queueAgain(projectId, id, missedAfter)
+    // Only now, so that nothing is missed for good if the process ends before.
+    await this.#options.write.run(sql`
+      update ${webhooks} set missed_after = null where id = ${id} and disabled_at is null`)
+    return { id, queued }
   }
 
   /**
@@ -220,7 +225,7 @@ export class Webhooks {
     const [off] = await write.batch([
       write.all(sql`
         update ${webhooks} set disabled_at = ${now()}, disabled_reason = ${reason}, missed_after = coalesce(
-          (select min(seq) - 1 from ${webhookQueue} where webhook_id = ${id} and not is_sent),
+          missed_after, (select min(seq) - 1 from ${webhookQueue} where webhook_id = ${id} and not is_sent),
           (select change_seq from ${projects} where id = ${projectId}))
         where id = ${id} and disabled_at is null and failing_since <= ${now() - failingMsMax} returning id`),
       write.run(audit.entry({ projectId, action: 'webhook_switched_off', target: labelOf({ id, url }) })),
