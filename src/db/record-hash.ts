@@ -1,6 +1,14 @@
 import { createHmac } from 'node:crypto'
 
-export type RecordKind = 'call' | 'item' | 'source' | 'project' | 'idempotency_key' | 'body' | 'cursor'
+export type RecordKind =
+  | 'call'
+  | 'item'
+  | 'source'
+  | 'webhook'
+  | 'project'
+  | 'idempotency_key'
+  | 'body'
+  | 'cursor'
 
 /**
  * The keyed hash that stands for a deleted record, or for a request's key and body: HMAC-SHA-256 under a key of this

@@ -345,10 +345,10 @@ export const erasures = sqliteTable(
   {
     projectId: projectId(),
     /**
-     * `text` is what an item said before it was changed, `source` the secrets of a source and its failures: readers of
-     * changes see neither.
+     * `text` is what an item said before it was changed, `source` the secrets of a source and its failures, `webhook`
+     * the secrets of a webhook: readers of changes see none of them.
      */
-    kind: text({ enum: ['call', 'item', 'text', 'source'] }).notNull(),
+    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook'] }).notNull(),
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */

@@ -122,7 +122,7 @@ export async function openServices({
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue(common)
-  const webhooks = new Webhooks({ ...common, queue, addresses })
+  const webhooks = new Webhooks({ ...common, queue, addresses, erasure })
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
   const lease = database.isLocal ? null : new Lease(write, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
@@ -130,7 +130,7 @@ export async function openServices({
   const sources = new Sources({ ...common, write: freeing, erasure })
   const sourceFailures = new SourceFailures({ ...common, sources, erasure })
   const eventCounts = new EventCounts(common)
-  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures })
+  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },

@@ -9,24 +9,26 @@ const retryMs = 60_000
 interface SourceExpiryOptions {
   sources: Sources
   failures: SourceFailures
+  webhooks: { expireSecrets(): Promise<void> }
   log: Pick<Log, 'error'>
 }
 
-/** Deletes old secrets a day after their rotation and failures after a week, each hour. */
+/** Deletes old secrets, those of webhooks too, a day after their rotation and failures after a week, each hour. */
 export class SourceExpiry {
   readonly #background: Background
 
-  constructor({ sources, failures, log }: SourceExpiryOptions) {
+  constructor({ sources, failures, webhooks, log }: SourceExpiryOptions) {
     this.#background = new Background({
       work: async () => {
         await sources.expireSecrets()
         await failures.expire()
+        await webhooks.expireSecrets()
         return everyMs
       },
       delayMs: 0,
       retryMs,
       onFailure: (error) =>
-        log.error({ error }, 'Deleting what sources no longer need failed; it is tried again'),
+        log.error({ error }, 'Deleting what sources and webhooks no longer need failed; it is tried again'),
     })
   }
 

@@ -4,6 +4,8 @@ import type { Addresses } from './addresses.ts'
 
 const answerBytesMax = 65_536
 const errorCharsMax = 200
+/** An endpoint that never ends them would keep the main thread busy until the time is over. */
+const interimAnswersMax = 20
 
 interface PostOptions {
   body: string
@@ -48,6 +50,10 @@ export async function post(url: URL, options: PostOptions): Promise<PostResult> 
     signal.addEventListener('abort', abort)
     request.on('error', (error) => end(sentenceOf(error)))
     request.on('close', () => end('The connection was closed'))
+    let interimAnswers = 0
+    request.on('information', () => {
+      if (++interimAnswers > interimAnswersMax) end(`More than ${interimAnswersMax} answers of 1xx`)
+    })
     request.on('response', (answer) => {
       status = answer.statusCode ?? null
       let bytes = 0

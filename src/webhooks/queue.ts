@@ -195,12 +195,14 @@ export class WebhookQueue {
     ])
   }
 
-  /** Deletes what waits for an endpoint, or the tries of one, in slices that other writes get in between. */
+  /** Deletes what waits for an endpoint that is off, or its tries, in slices that other writes get in between. */
   async clear(webhookId: string, table: 'webhook_queue' | 'webhook_tries'): Promise<void> {
     const rows = sql.raw(table)
     await this.#inSlices(
       sql`delete from ${rows} where id in (
-        select id from ${rows} where webhook_id = ${webhookId} limit ${rowsPerDeletionMax}) returning id`,
+        select id from ${rows} where webhook_id = ${webhookId}
+          and exists (select 1 from ${webhooks} where id = ${webhookId} and disabled_at is not null)
+        limit ${rowsPerDeletionMax}) returning id`,
     )
   }
 

@@ -26,11 +26,8 @@ export async function queueChanges({ read, write, projectId, webhookId, after }:
   const newest = project?.newest ?? 0
   let queued = 0
   for (let from = after; from < newest; ) {
-    const [page] = await read.all<{ last: number | null }>(sql`
-      select max(seq) as last from (
-        select seq from (${changes(projectId, from, newest)}) order by seq limit ${changesPerPageMax})`)
-    const last = page?.last ?? null
-    if (last === null) break
+    const [page] = await read.all<{ last: number }>(endOfPage(projectId, from, newest))
+    const last = page?.last ?? newest
     const added = await write.all(sql`
       insert into ${webhookQueue} (webhook_id, kind, record, ref, event, seq, at, due_at)
       select webhooks.id, changes.kind, changes.record, changes.ref, ${chosenEvent}, changes.seq, changes.at,
@@ -42,6 +39,16 @@ export async function queueChanges({ read, write, projectId, webhookId, after }:
     from = last
   }
   return queued
+}
+
+/** The number up to which no table has more than a page of changes. Each is read by its index and no further. */
+export function endOfPage(projectId: number, after: number, newest: number): SQL {
+  const end = (table: string) => sql`
+    coalesce((
+      select change_seq from ${sql.raw(table)}
+      where project_id = ${projectId} and change_seq > ${after} and change_seq <= ${newest}
+      order by change_seq limit 1 offset ${changesPerPageMax - 1}), ${newest})`
+  return sql`select min(${end('calls')}, ${end('knowledge_items')}, ${end('erasures')}) as last`
 }
 
 /** A project's changes of a range of numbers: `knowledge.changed` for an item, a call's status for a call. */

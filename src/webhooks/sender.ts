@@ -25,6 +25,8 @@ const charsMax = 1_048_576
 /** An endpoint that has failed this often in a row gets one request at a time, with a pause after each. */
 const failuresInRowMax = 3
 const pauseMs = 1_000
+/** How long an item's event waits for those of an item that was deleted under the same id and can be sent now. */
+const behindMs = 500
 const timeoutMsDefault = 15_000
 
 interface SenderOptions {
@@ -191,9 +193,14 @@ export class WebhookSender {
     // Only an item can have rows under several numbers: one that was deleted and created again under its own id.
     if ([...lane.refs.values()].includes(message.ref)) return
     const earlierDueAt = row.kind === 'item' ? await queue.earlierDueAt(endpoint.id, row, message.ref) : null
+    if (earlierDueAt !== null) {
+      // Without its ref, which would keep the earlier ones from being sent.
+      lane.refs.set(row.id, '')
+      const dueAt = Math.max(earlierDueAt + 1, this.#options.now() + behindMs)
+      return this.#ended({ endpoint, row, result: { dueAt } })
+    }
     lane.refs.set(row.id, message.ref)
     lane.chars += row.chars
-    if (earlierDueAt !== null) return this.#ended({ endpoint, row, result: { dueAt: earlierDueAt + 1 } })
     const sending = this.#deliver(endpoint, lane, row, message)
     this.#sending.add(sending)
     void sending.finally(() => this.#sending.delete(sending))

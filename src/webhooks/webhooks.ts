@@ -1,8 +1,9 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
-import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
+import { erasures, projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
@@ -73,6 +74,8 @@ interface WebhooksOptions {
   audit: AuditTrail
   queue: WebhookQueue
   addresses: Addresses
+  recordHash: RecordHash
+  erasure: { schedule(projectId: number): void }
   now: () => number
   log: Pick<Log, 'warn'>
 }
@@ -146,15 +149,38 @@ export class Webhooks {
     return { id, secret }
   }
 
+  /** Deletes the secrets whose day has passed. */
+  async expireSecrets(): Promise<void> {
+    const { read, write, erasure, now } = this.#options
+    const isOver = sql`previous_secret_until <= ${now()}`
+    const over = await read
+      .select({ id: webhooks.id, projectId: webhooks.projectId })
+      .from(webhooks)
+      .where(isOver)
+    for (const { id, projectId } of over) {
+      await write.batch([
+        write.run(this.#erasing(projectId, id)),
+        write.run(sql`
+          update ${webhooks} set previous_secret = null, previous_secret_until = null where id = ${id} and ${isOver}`),
+      ])
+      erasure.schedule(projectId)
+    }
+  }
+
   /**
-   * Switches a webhook on that was switched off, and sends what it has missed.
+   * Switches a webhook on that was switched off, and sends what it has missed. If that fails, the next call does it.
    * @throws not_found, forbidden
    */
   async enable(projectId: number, id: string, by?: By): Promise<{ id: string; queued: number }> {
     const { missedAfter } = await this.#find(projectId, id)
-    const changes = sql`disabled_at = null, disabled_reason = null, missed_after = null, failures = 0, failing_since = null`
+    const changes = sql`disabled_at = null, disabled_reason = null, failures = 0, failing_since = null`
     await this.#change(projectId, id, { changes, action: 'webhook_enabled', by })
-    return { id, queued: missedAfter === null ? 0 : await this.#queueAgain(projectId, id, missedAfter) }
+    if (missedAfter === null) return { id, queued: 0 }
+    const queued = await this.#queueAgain(projectId, id, missedAfter)
+    // Only now, so that nothing is missed for good if the process ends before.
+    await this.#options.write.run(sql`
+      update ${webhooks} set missed_after = null where id = ${id} and disabled_at is null`)
+    return { id, queued }
   }
 
   /**
@@ -180,12 +206,16 @@ export class Webhooks {
 
   /** @throws not_found, forbidden */
   async remove(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
-    const { write, queue, now } = this.#options
+    const { write, queue, erasure, now } = this.#options
     const changes = sql`disabled_at = ${now()}, disabled_reason = 'It is being removed.'`
     await this.#change(projectId, id, { changes, action: 'webhook_removed', by })
     await queue.clear(id, 'webhook_queue')
     await queue.clear(id, 'webhook_tries')
-    await write.delete(webhooks).where(eq(webhooks.id, id))
+    await write.batch([
+      write.run(this.#erasing(projectId, id)),
+      write.delete(webhooks).where(eq(webhooks.id, id)),
+    ])
+    erasure.schedule(projectId)
     return { id, removed: true }
   }
 
@@ -195,7 +225,7 @@ export class Webhooks {
     const [off] = await write.batch([
       write.all(sql`
         update ${webhooks} set disabled_at = ${now()}, disabled_reason = ${reason}, missed_after = coalesce(
-          (select min(seq) - 1 from ${webhookQueue} where webhook_id = ${id} and not is_sent),
+          missed_after, (select min(seq) - 1 from ${webhookQueue} where webhook_id = ${id} and not is_sent),
           (select change_seq from ${projects} where id = ${projectId}))
         where id = ${id} and disabled_at is null and failing_since <= ${now() - failingMsMax} returning id`),
       write.run(audit.entry({ projectId, action: 'webhook_switched_off', target: labelOf({ id, url }) })),
@@ -242,15 +272,28 @@ export class Webhooks {
   }
 
   async #change(projectId: number, id: string, { changes, action, by }: WebhookChange): Promise<void> {
-    const { write, audit } = this.#options
+    const { write, audit, erasure } = this.#options
     const target = labelOf(await this.#find(projectId, id))
     await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
+        // A rotation takes the place of an older secret.
+        ...(action === 'webhook_secret_rotated' ? [write.run(this.#erasing(projectId, id))] : []),
         write.run(sql`update ${webhooks} set ${changes} where id = ${id} and project_id = ${projectId}`),
         write.run(audit.entry({ by, projectId, action, target })),
       ]),
     )
+    erasure.schedule(projectId)
+  }
+
+  /** The statement that has the bytes erased of what the same batch deletes of a webhook. */
+  #erasing(projectId: number, id: string): SQL {
+    const { recordHash, now } = this.#options
+    return sql`
+      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+      select ${projectId}, 'webhook', ${recordHash(projectId, 'webhook', id)}, 0, change_seq, ${now()}
+      from ${projects} where id = ${projectId}
+      on conflict (project_id, kind, id_hash) do update set requested_at = excluded.requested_at, done_at = null`
   }
 }
 

@@ -71,6 +71,13 @@ describe('an answer', () => {
     await until(() => receiver.open() === 0)
   })
 
+  test('after endless ones of 1xx is not waited for', async () => {
+    const answer = ({ socket }: ServerResponse) =>
+      void socket?.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000))
+    expect(await postTo({ answer })).toMatchObject({ status: null, error: 'More than 20 answers of 1xx' })
+    await until(() => receiver.open() === 0)
+  })
+
   test('that is cut off is a failure', async () => {
     const { status, error } = await postTo({ answer: (response) => response.socket?.destroy() })
     expect([status, error]).toEqual([null, expect.any(String)])

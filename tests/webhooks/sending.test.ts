@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
+import { Addresses } from '../../src/webhooks/addresses.ts'
+import { WebhookQueue } from '../../src/webhooks/queue.ts'
+import { Webhooks } from '../../src/webhooks/webhooks.ts'
 import { newFolder, removeFolders } from '../support/command-line.ts'
 import { type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -121,6 +125,28 @@ describe('an endpoint that fails', () => {
     await until(async () => (await record()).pending === 0)
   })
 
+  test('holds up an item that is deleted and made again under its id, and then no longer', async () => {
+    const { project, received, answer, record } = await make()
+    const item = { name: 'Prices', text: 'Ten.' }
+    answer(500)
+    await project.send('PUT', '/v1/knowledge/prices', item)
+    await until(async () => (await record()).failures === 1)
+    await project.fetch('/v1/knowledge/prices', { method: 'DELETE' })
+    await project.send('PUT', '/v1/knowledge/prices', item)
+    await Bun.sleep(200)
+    answer(204)
+    later(6 * secondMs)
+    await until(() => received().length >= 4)
+    later(6 * secondMs)
+    await until(async () => (await record()).pending === 0)
+    const seqs = received().map(({ data }) => data.seq)
+    expect(seqs).toEqual(seqs.toSorted((one, other) => one - other))
+    expect(received().map(({ type }) => type)).toEqual([
+      ...['knowledge.changed', 'knowledge.deleted', 'knowledge.deleted', 'knowledge.deleted'],
+      ...['knowledge.changed', 'knowledge.ready'],
+    ])
+  })
+
   test('and does not answer delays no other endpoint', async () => {
     const slow = await make()
     const fast = await make({ project: slow.project, path: '/fast' })
@@ -161,6 +187,38 @@ describe('an endpoint that fails', () => {
     await until(() => received().length === sent + 3)
     expect(types().slice(sent)).toEqual(['call.completed a', 'call.completed b', 'call.completed c'])
   })
+})
+
+test('switching on that fails after its first commit loses nothing: the next one sends what was missed', async () => {
+  const { project, id, received, types, record } = await make()
+  const { webhooks, database } = service.services
+  await database.write.run(
+    sql`update webhooks set disabled_at = 1, disabled_reason = 'a test', missed_after = 0 where id = ${id}`,
+  )
+  await put(project, 'a', { status: 'completed' })
+  const { read, write } = database
+  const all = () => Promise.reject(new Error('The disk is full'))
+  const cutOff = new Webhooks({
+    ...{ read, write: Object.assign(Object.create(write), { all }), queue: new WebhookQueue(database) },
+    ...{ audit: service.services.console.audit, addresses: new Addresses({ listed: null }), now: Date.now },
+    ...{ recordHash: () => '', erasure: { schedule: () => undefined }, log: { warn: () => undefined } },
+  })
+  await expect(cutOff.enable(project.projectId, id)).rejects.toThrow('The disk is full')
+  expect(await webhooks.enable(project.projectId, id)).toEqual({ id, queued: 1 })
+  await until(() => received().length === 1)
+  expect(types()).toEqual(['call.completed a'])
+  await until(async () => (await record()).pending === 0)
+  expect(await webhooks.enable(project.projectId, id)).toEqual({ id, queued: 0 })
+})
+
+test('clearing the queue of a webhook that was switched on meanwhile takes nothing', async () => {
+  const { id, record } = await make()
+  const { database } = service.services
+  await database.write.run(sql`
+    insert into webhook_queue (webhook_id, kind, record, event, seq, at, due_at)
+    values (${id}, 'erasure', 1, 'erasure.done', 1, 1, 9007199254740991)`)
+  await new WebhookQueue(database).clear(id, 'webhook_queue')
+  expect((await record()).pending).toBe(1)
 })
 
 describe('what is sent', () => {
