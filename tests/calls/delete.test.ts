@@ -194,7 +194,8 @@ describe('DELETE /v1/calls/:id', () => {
       await expect(calls.get(projectId, 'a')).rejects.toMatchObject({ code: 'not_found' })
       const { total, documents } = await calls.list(projectId, { limit: 10, offset: 0 })
       expect(total).toBe(1)
-      expect(JSON.parse(String(documents))).toMatchObject({ id: 'b', summary: 'b' })
+      const listed = await new Blob(await Array.fromAsync(documents)).json()
+      expect(listed).toMatchObject({ id: 'b', summary: 'b' })
     } finally {
       await second.stop()
       rmSync(dataDir, { recursive: true, force: true })

@@ -317,6 +317,9 @@ test('kill -9 between two batches of a commit leaves neither, and keeps what was
      const note = (text) => writer.client.batch([{ sql: 'insert into notes (note) values (?)', args: [text] }])
      await note('acknowledged')
      let state = 'between'
+     // While it runs, the others arrive, so that these two share a commit.
+     const counting = 'with recursive n(at) as (select 1 union all select at + 1 from n limit 300000) '
+     writer.client.batch([counting + "insert into notes (note) select 'before' from n where at = 300000"])
      note('of the killed commit').then(() => { state = 'after' })
      const endless = 'with recursive n(at) as (select 1 union all select at + 1 from n) insert into notes (note) select max(at) from n'
      writer.client.batch([endless])
@@ -326,7 +329,7 @@ test('kill -9 between two batches of a commit leaves neither, and keeps what was
   expect(await other.said('killed')).toBe('between')
   await other.ended.catch(() => undefined)
   const { rows } = await writer.client.execute('select note from notes')
-  expect(rows.map(({ note }) => note)).toEqual(['acknowledged'])
+  expect(rows.map(({ note }) => note)).toEqual(['acknowledged', 'before'])
 })
 
 const promised = {
