@@ -242,13 +242,15 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and does not dela
       log: pino({ level: 'silent' }),
       role: 'service',
     })
+    let fails = true
     const failed = [
       failOnce(services.indexer, 'adoptSpace'),
       failOnce(services.indexer, 'endLeases'),
-      failOnce(services.index, 'eraseDeleted'),
+      failWhile(services.index, 'eraseDeleted', () => fails),
     ]
     await services.start()
     expect(await services.notReadyBecause()).toBe('Deletions from before the start are not erased yet.')
+    fails = false
     await until(async () => (await services.notReadyBecause()) === null)
     expect(await openWork({ services })).toBe(0)
     await until(async () => failed.every((wasTriedAgain) => wasTriedAgain()))
@@ -348,14 +350,27 @@ function problemsIn(...services: TestService[]): unknown[] {
 
 /** Lets a method fail when it is called next. @returns whether it was called again since */
 function failOnce<Target extends object>(target: Target, method: keyof Target & string): () => boolean {
+  return failWhile(target, method, () => false)
+}
+
+/** At least the first call of the method fails. Returns whether it was called again and did not. */
+function failWhile<Target extends object>(
+  target: Target,
+  method: keyof Target & string,
+  fails: () => boolean,
+): () => boolean {
   const original: unknown = Reflect.get(target, method)
   if (typeof original !== 'function') throw new Error(`${method} is no method`)
-  let calls = 0
+  let [failed, succeeded] = [0, 0]
   Reflect.set(target, method, async (...args: unknown[]) => {
-    if (++calls === 1) throw new Error(`${method} failed`)
+    if (failed === 0 || fails()) {
+      failed++
+      throw new Error(`${method} failed`)
+    }
+    succeeded++
     return await Reflect.apply(original, target, args)
   })
-  return () => calls > 1
+  return () => succeeded > 0
 }
 
 /** How many deletions are still to be scrubbed, and how many calls to be indexed. */
