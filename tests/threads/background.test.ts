@@ -101,7 +101,7 @@ test('a failed run is tried again after a delay that doubles up to a limit, also
   const waits: number[] = []
   const runNext: (() => void)[] = []
   const timers = spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms: number) => {
-    waits.push(Math.round(ms))
+    waits.push(Math.ceil(ms))
     runNext.push(run)
     return { unref: () => undefined }
   }) as unknown as typeof setTimeout)
