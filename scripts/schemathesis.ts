@@ -36,6 +36,16 @@ request-timeout = 40.0
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "410", "412", "422", "429", "5xx"]
 
+# An item that cannot be there is not as If-Match says.
+[checks.negative_data_rejection]
+expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "412", "415", "422", "428", "429", "5xx"]
+
+# The name of the file decides, and no schema can say it.
+[[operations]]
+include-path = "/v1/knowledge/files"
+[operations.checks.positive_data_acceptance]
+expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "415", "422", "429", "5xx"]
+
 # A cursor is what the page before says, and stands in the place of an offset: no schema can say either.
 [[operations]]
 include-name = ["GET /v1/calls", "GET /v1/knowledge"]

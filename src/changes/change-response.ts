@@ -24,11 +24,10 @@ export interface ChangesQuery extends ChangesRequest {
 
 /** @throws invalid_request naming each parameter that cannot be read */
 export function readChangesQuery(query: Record<string, string | undefined>, headers: Headers): ChangesQuery {
-  const { limit = String(limitDefault), wait = '0', include = 'call' } = query
+  const { after = '0', limit = String(limitDefault), wait = '0', include = 'call' } = query
   const isStream = (headers.get('accept') ?? '').split(',').some((type) => eventsType.test(type))
-  const lastEventId = isStream ? headers.get('last-event-id') : null
-  const after = lastEventId || (query.after ?? '0')
-  const numbers = { [lastEventId ? 'Last-Event-ID' : 'after']: after, limit, wait }
+  const lastEventId = headers.get('last-event-id')
+  const numbers = { after, limit, wait, ...(lastEventId ? { 'Last-Event-ID': lastEventId } : {}) }
   const errors: FieldError[] = Object.entries(numbers)
     .filter(([, value]) => !wholeNumber.test(value))
     .map(([field]) => ({ field, message: 'must be a whole number of at most 15 digits' }))
@@ -36,7 +35,7 @@ export function readChangesQuery(query: Record<string, string | undefined>, head
     errors.push({ field: 'include', message: 'must be call or none' })
   if (errors.length > 0) throw invalidRequest(errors)
   return {
-    after: Number(after),
+    after: Number((isStream && lastEventId) || after),
     // A stream has no pages to its reader.
     limit: isStream ? limitDefault : Math.min(Number(limit), changesPerPageMax),
     waitMs: Math.min(Number(wait), waitSecondsMax) * 1_000,

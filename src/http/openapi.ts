@@ -256,8 +256,10 @@ const commonHeaders: Record<string, OpenAPIV3.HeaderObject> = {
     false,
   ),
   ETag: headerOf(
-    'Of the record or the list, another one when it is compressed. Sent as `If-None-Match`, it asks for changes only.',
+    'Of the record or the list, another one when it is compressed. Sent as `If-None-Match`, it asks for changes only. ' +
+      'A list found by `text` has none.',
     '"1c0a5b8e2f94-17"',
+    false,
   ),
   'Access-Control-Allow-Origin': headerOf(
     'The origin of the page that asks. Only where the key allows this origin, which a key of the scope `full` cannot.',

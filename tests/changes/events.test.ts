@@ -92,13 +92,16 @@ describe('GET /v1/changes as server-sent events', () => {
     await until(() => reader.events.length > 0)
     expect(reader.events.map(({ id, data }) => [id, data.call])).toEqual([['3', undefined]])
     reader.leaving.abort()
-    const headers = { accept: 'text/event-stream', 'last-event-id': 'abc' }
-    const problem = await expectProblem(
-      await project.fetch('/v1/changes', { headers }),
-      'invalid_request',
-      'Invalid request',
-    )
-    expect(JSON.stringify(problem)).toContain('"field":"Last-Event-ID"')
+    // Also refused where it would not be used.
+    for (const accept of ['text/event-stream', 'application/json']) {
+      const headers = { accept, 'last-event-id': 'abc' }
+      const problem = await expectProblem(
+        await project.fetch('/v1/changes', { headers }),
+        'invalid_request',
+        'Invalid request',
+      )
+      expect(JSON.stringify(problem)).toContain('"field":"Last-Event-ID"')
+    }
   })
 
   test('streams more than one page', async () => {

@@ -134,6 +134,7 @@ export async function spansOf(
 ): Promise<{ spans: Span[] } & PartialSuccess> {
   const spans: Span[] = []
   const answer = { spans, rejectedSpans: 0, errorMessage: '' }
+  if (body === null) throw new FieldFault('body', 'must be an object')
   for (const ofResource of Fields.of(body).list('resourceSpans')) {
     const service = attributesOf(ofResource.object('resource').own('attributes')).get('service.name')
     for (const ofScope of ofResource.list('scopeSpans')) {

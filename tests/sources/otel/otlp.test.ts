@@ -165,6 +165,7 @@ describe('spans that cannot be taken', () => {
 describe('what cannot be read is answered by a Status in the type of the request', () => {
   test.each([
     ['not JSON', '{', 400, 'body: must be valid JSON: it goes wrong at line 1, column 2'],
+    ['null', 'null', 400, 'body: must be an object'],
     ['of another form', '{"resourceSpans":7}', 400, 'resourceSpans: must be an array'],
     [
       'with a member of another form',
