@@ -125,7 +125,7 @@ function addRemove(person: Command, shell: Shell): void {
     })
 }
 
-/** The address of the console, as far as the configuration says. */
+/** The address of the service, as far as the configuration says. */
 export function consoleOrigin({ publicUrl, host, port }: Config): string {
   return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

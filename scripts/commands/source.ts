@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import type { Config } from '../../src/config.ts'
 import { AppError, invalidRequest } from '../../src/errors.ts'
 import { platformNames, setUpOf } from '../../src/sources/catalog.ts'
 import type { MadeSource } from '../../src/sources/sources.ts'
+import { consoleOrigin } from './person.ts'
 import { columns, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -58,7 +58,7 @@ function addCreate(source: Command, shell: Shell): void {
           .catch((error) => Promise.reject(namingOptions(error)))
       })
       const { id, secret: shownOnce } = made
-      const url = addressOf(shell.loadConfig(), id)
+      const url = `${consoleOrigin(shell.loadConfig())}/ingest/from/${id}`
       const lines = [`Created the source ${shown(made.name)} (${id}).`, '', `URL     ${url}`]
       await shell.answer(json, { id, url, platform, ...(shownOnce ? { secret: shownOnce } : {}) }, [
         ...lines,
@@ -177,11 +177,6 @@ function addReadAgain(source: Command, shell: Shell): void {
       const { read, failed } = counted
       await shell.answer(json, counted, `Read ${read} events; ${failed} can still not be read.`)
     })
-}
-
-function addressOf({ publicUrl, host, port }: Config, id: string): string {
-  const base = publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  return `${base.replace(/\/$/, '')}/ingest/from/${id}`
 }
 
 function collect(entry: string, entries: string[]): string[] {

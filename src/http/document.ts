@@ -27,7 +27,7 @@ export function completeDocument(made: object): Json {
   const { paths, components, ...rest }: Json = structuredCloneOf(made)
   const known = asObject(components)
   const names = new Names()
-  for (const [path, method, operation] of routesOf(asObject(paths))) {
+  for (const { path, method, operation } of routesOf(asObject(paths))) {
     operation.description ??= `${operation.summary}.`
     if (Array.isArray(operation.parameters))
       operation.parameters = operation.parameters.filter(
@@ -79,7 +79,7 @@ class Names {
     const { title, nullable, description, default: fallback, 'x-message': _, ...schema } = part
     const ofThisUse = JSON.parse(JSON.stringify({ description, default: fallback }))
     if (typeof title !== 'string')
-      return { ...asDocumented(withOpenChoice({ ...schema, ...ofThisUse }), nullable === true) }
+      return asDocumented(withOpenChoice({ ...schema, ...ofThisUse }), nullable === true)
     this.#add(title, asDocumented(schema, false))
     const $ref = `#/components/schemas/${title}`
     return nullable === true ? { anyOf: [{ $ref }, { type: 'null' }], ...ofThisUse } : { $ref, ...ofThisUse }
@@ -115,9 +115,10 @@ function withoutClass(schema: Json): Json {
  * A choice without a title may grow, so the document says it as a pattern: a generated client would refuse an answer
  * with a value that its enumeration does not have.
  */
-function withOpenChoice({ enum: choices, description, ...schema }: Json): Json {
+function withOpenChoice(chosen: Json): Json {
+  const { enum: choices, description, ...schema } = chosen
   const texts = asArray(choices).filter((choice) => choice !== null)
-  if (texts.length === 0) return JSON.parse(JSON.stringify({ ...schema, description }))
+  if (texts.length === 0) return chosen
   const pattern = `^(${texts.map((text) => String(text).replaceAll('.', '\\.')).join('|')})$`
   const named = `One of ${texts.map((text) => `\`${text}\``).join(', ')}.`
   return { ...schema, pattern, description: description ? `${description} ${named}` : named }
@@ -199,16 +200,16 @@ function addHeaders({ responses, security }: Json, isForPages: boolean): void {
 }
 
 function operationsOf(paths: Json): Json[] {
-  return routesOf(paths).map(([, , operation]) => operation)
+  return routesOf(paths).map(({ operation }) => operation)
 }
 
-function routesOf(paths: Json): [path: string, method: string, operation: Json][] {
+function routesOf(paths: Json): { path: string; method: string; operation: Json }[] {
   return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(asObject(item)).map(([method, operation]): [string, string, Json] => [
+    Object.entries(asObject(item)).map(([method, operation]) => ({
       path,
-      method.toUpperCase(),
-      asObject(operation),
-    ]),
+      method: method.toUpperCase(),
+      operation: asObject(operation),
+    })),
   )
 }
 

@@ -112,7 +112,7 @@ export function parseJson(bytes: Uint8Array): unknown {
  * A body of any media type, byte for byte as it arrived.
  * @throws unsupported_media_type for a compressed one, payload_too_large, unavailable or invalid_request
  */
-export async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+export async function readUncompressed(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   checkEncoding(request.headers)
   return await readBody(request, limits)
 }

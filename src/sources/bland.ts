@@ -1,5 +1,5 @@
 import type { Platform, SourceUpdate } from './event.ts'
-import { agentOf, Conversation, isoTime, positive, updateOf } from './facts.ts'
+import { agentOf, Conversation, isoTime, positive, updateOf, withoutUnknown } from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isHmac } from './signature.ts'
 
@@ -44,7 +44,6 @@ function readEnd(event: Fields): SourceUpdate {
   const conversation = readConversation(event, startedAt)
   const answeredBy = event.text('answered_by') ?? ''
   const own = event.own('analysis')
-  const disposition = event.text('disposition_tag')
   const isLater = event.has('event_type')
   return updateOf(
     idOf(event),
@@ -72,7 +71,7 @@ function readEnd(event: Fields): SourceUpdate {
       recordingUrl: event.openUrl('recording_url'),
       costUsd: event.number('price'),
       timeline: isLater ? undefined : conversation.timeline,
-      metadata: disposition === undefined ? undefined : { dispositionTag: disposition },
+      metadata: withoutUnknown({ dispositionTag: event.text('disposition_tag') }),
     },
   )
 }

@@ -5,13 +5,13 @@ import { isSecret } from './signature.ts'
 
 // https://docs.cartesia.ai/agents/webhooks, https://docs.cartesia.ai/api-reference/agents/calls/get-call
 
-const statuses: Record<string, 'live' | 'completed'> = {
-  call_started: 'live',
-  call_turn: 'live',
-  call_completed: 'completed',
-  call_failed: 'completed',
-  post_call_analysis: 'completed',
-}
+const statuses = new Map<string, 'live' | 'completed'>([
+  ['call_started', 'live'],
+  ['call_turn', 'live'],
+  ['call_completed', 'completed'],
+  ['call_failed', 'completed'],
+  ['post_call_analysis', 'completed'],
+])
 const roles = new Map<string | undefined, 'user' | 'assistant'>([
   ['user', 'user'],
   ['assistant', 'assistant'],
@@ -26,7 +26,7 @@ export const cartesia: Platform = {
 
   read(event) {
     const name = event.text('type') ?? event.text('event') ?? ''
-    const status = Object.hasOwn(statuses, name) ? statuses[name] : undefined
+    const status = statuses.get(name)
     if (!status) return null
     const call = event.object('call')
     const [startedAt, endedAt] = [call.time('start_time'), call.time('end_time')]

@@ -14,8 +14,8 @@ export function updateOf(id: string, change: Known<CallFacts>, details: Known<So
 /** Members may be undefined. */
 export type Known<Facts> = { [Name in keyof Facts]: Facts[Name] | undefined }
 
-/** Nothing is known of a duration of 0, an empty transcript or an empty object. */
-function withoutUnknown<Facts extends object>(facts: Known<Facts>): Facts {
+/** Leaves out undefined, and texts, lists and objects that are empty. */
+export function withoutUnknown<Facts extends object>(facts: Known<Facts>): Facts {
   const known = Object.entries(facts).filter(([, value]) => {
     if (value === undefined || value === '') return false
     return typeof value !== 'object' || value === null || Object.keys(value).length > 0

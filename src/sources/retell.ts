@@ -1,5 +1,14 @@
 import type { Platform, SourceDetails, SourceUpdate } from './event.ts'
-import { agentOf, Conversation, evaluationOf, isoTime, positive, secondsBetween, updateOf } from './facts.ts'
+import {
+  agentOf,
+  Conversation,
+  evaluationOf,
+  isoTime,
+  positive,
+  secondsBetween,
+  updateOf,
+  withoutUnknown,
+} from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 
@@ -91,7 +100,10 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
       costUsd: cents === undefined ? undefined : cents / 100,
       latencyMs: call.object('latency').object('e2e').number('p50'),
       timeline: conversation.timeline,
-      metadata: metadataOf(analysis),
+      metadata: withoutUnknown({
+        userSentiment: analysis.text('user_sentiment'),
+        inVoicemail: analysis.boolean('in_voicemail'),
+      }),
     },
   )
 }
@@ -144,13 +156,4 @@ function entriesOf(event: Fields): Fields[] {
     }
   }
   return []
-}
-
-function metadataOf(analysis: Fields): Record<string, unknown> {
-  const sentiment = analysis.text('user_sentiment')
-  const inVoicemail = analysis.boolean('in_voicemail')
-  return {
-    ...(sentiment === undefined ? {} : { userSentiment: sentiment }),
-    ...(inVoicemail === undefined ? {} : { inVoicemail }),
-  }
 }

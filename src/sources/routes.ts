@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Admission } from '../http/admission.ts'
-import { parseJson, readWhole } from '../http/json-body.ts'
+import { parseJson, readUncompressed } from '../http/json-body.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { RequestContexts } from '../http/request-context.ts'
 import * as docs from './docs.ts'
@@ -22,7 +22,7 @@ export function sourceRoutes({ sources, sourceEvents, admission, contexts }: Sou
       const source = await sources.open(params.id ?? '')
       const { bodyBytesMax } = contexts.of(request).surface
       // Signatures are of the bytes as they arrive, and platforms name other media types than JSON's.
-      const body = await readWhole(request, { bytesMax: bodyBytesMax, admission })
+      const body = await readUncompressed(request, { bytesMax: bodyBytesMax, admission })
       const answer = await sourceEvents.receive(source, { headers: request.headers, body }, parseJson)
       return new Response(JSON.stringify(answer), { headers: jsonHeaders })
     },

@@ -25,7 +25,7 @@ export interface FailureRecord {
 }
 
 /** An event to be read again. */
-export interface KeptEvent {
+interface KeptEvent {
   seq: number
   event: string
 }

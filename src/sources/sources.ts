@@ -100,17 +100,17 @@ export class Sources {
     const { platform, options = {}, createdBy = null } = input
     if (!isPlatform(platform))
       throw invalidRequest([{ field: 'platform', message: `must be one of ${platformNames.join(', ')}` }])
-    const set = setUpOf(platform)
-    const name = input.name ?? set.label
+    const { label, secretFrom } = setUpOf(platform)
+    const name = input.name ?? label
     const problems = [
       ...named('name', nameProblem(name)),
       ...named('secret', input.secret === undefined ? null : secretProblem(platform, input.secret)),
       ...optionProblems(platform, options),
     ]
     if (problems.length > 0) throw invalidRequest(problems)
-    const isMade = input.secret === undefined && set.secretFrom === 'us'
+    const isMade = input.secret === undefined && secretFrom === 'us'
     const secret = isMade ? newSecret() : (input.secret ?? null)
-    const { read, write, audit, now } = this.#options
+    const { write, audit, now } = this.#options
     const row = {
       ...{ id: `src_${randomBytes(16).toString('hex')}`, projectId, platform, name, secret, options },
       ...{ createdAt: now(), createdBy },
@@ -122,21 +122,20 @@ export class Sources {
         write.run(audit.entry({ by, projectId, action: 'source_created', target: labelOf(row) })),
       ]),
     )
-    const record = await this.#get(projectId, row.id, read)
+    const record = await this.get(projectId, row.id)
     return isMade && secret !== null ? { ...record, secret } : record
   }
 
   /** Newest first. @param projectId all projects when it is left out */
   async list(projectId?: number): Promise<SourceRecord[]> {
-    return await this.#select(
-      this.#options.read,
-      projectId === undefined ? undefined : eq(sources.projectId, projectId),
-    )
+    return await this.#select(projectId === undefined ? undefined : eq(sources.projectId, projectId))
   }
 
   /** @throws not_found */
-  get(projectId: number, id: string): Promise<SourceRecord> {
-    return this.#get(projectId, id, this.#options.read)
+  async get(projectId: number, id: string): Promise<SourceRecord> {
+    const [record] = await this.#select(isThis(projectId, id))
+    if (!record) throw noSuchSource()
+    return record
   }
 
   /**
@@ -181,8 +180,8 @@ export class Sources {
 
   /** Holds from the next request on. Its secrets and failures are erased like a deleted record. @throws not_found */
   async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
-    const { read, write, audit, erasure } = this.#options
-    const record = await this.#get(projectId, id, read)
+    const { write, audit, erasure } = this.#options
+    const record = await this.get(projectId, id)
     const [, , deleted] = await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
@@ -245,16 +244,11 @@ export class Sources {
         requested_at = excluded.requested_at, done_at = null`
   }
 
-  async #get(projectId: number, id: string, db: Pick<ReadDatabase, 'select'>): Promise<SourceRecord> {
-    const [record] = await this.#select(db, isThis(projectId, id))
-    if (!record) throw noSuchSource()
-    return record
-  }
-
-  async #select(db: Pick<ReadDatabase, 'select'>, where: SQL | undefined): Promise<SourceRecord[]> {
+  async #select(where: SQL | undefined): Promise<SourceRecord[]> {
+    const { read, now } = this.#options
     const failures = sql<number>`(select count(*) from ${sourceFailures}
-      where source_id = ${sources.id} and at > ${this.#options.now() - failuresKeptMs})`
-    const rows = await db
+      where source_id = ${sources.id} and at > ${now() - failuresKeptMs})`
+    const rows = await read
       .select({ source: sources, project: projects.publicId, failures })
       .from(sources)
       .innerJoin(projects, and(eq(projects.id, sources.projectId), isNull(projects.deletedAt)))

@@ -27,9 +27,8 @@ export const telnyx: Platform = {
   read(event, options) {
     const data = event.object('data')
     const payload = data.object('payload')
-    const read = Object.hasOwn(events, data.text('event_type') ?? '')
-      ? events[data.text('event_type') ?? '']
-      : undefined
+    const name = data.text('event_type') ?? ''
+    const read = Object.hasOwn(events, name) ? events[name] : undefined
     if (!read) return null
     const occurredAt = data.time('occurred_at')
     const { change, details = {} } = read(payload, occurredAt, options)

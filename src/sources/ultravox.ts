@@ -6,12 +6,12 @@ import { isHmac, isRecent } from './signature.ts'
 
 // Repeats go on for hours, and whether they are signed anew is not documented. A replay changes nothing.
 const window = { pastMs: 43_200_000, futureMs: 60_000 }
-const statuses: Record<string, 'live' | 'completed'> = {
-  'call.started': 'live',
-  'call.joined': 'live',
-  'call.ended': 'completed',
-  'call.billed': 'completed',
-}
+const statuses = new Map<string, 'live' | 'completed'>([
+  ['call.started', 'live'],
+  ['call.joined', 'live'],
+  ['call.ended', 'completed'],
+  ['call.billed', 'completed'],
+])
 
 /** Events carry no transcript. Numbers are those that the user puts in the call's metadata. */
 export const ultravox: Platform = {
@@ -27,7 +27,7 @@ export const ultravox: Platform = {
 
   read(event) {
     const name = event.text('event') ?? ''
-    const status = Object.hasOwn(statuses, name) ? statuses[name] : undefined
+    const status = statuses.get(name)
     if (!status) return null
     const call = event.object('call')
     const [created, joined, ended] = [call.time('created'), call.time('joined'), call.time('ended')]

@@ -209,13 +209,10 @@ function readAnalysis(analysis: Fields, artifact: Fields): Record<string, unknow
     .map((id) => outputs.object(id))
     .map((output) => [output.text('name'), output.own('result')])
   const multi = analysis.own('structuredDataMulti')
+  const hasMulti = multi !== undefined && !(Array.isArray(multi) && multi.length === 0)
   return {
     ...(isObject(structured) ? structured : structured === undefined ? {} : { structuredData: structured }),
     ...Object.fromEntries(results.filter(([name, result]) => name !== undefined && result !== undefined)),
-    ...(Array.isArray(multi) && multi.length === 0
-      ? {}
-      : multi === undefined
-        ? {}
-        : { structuredDataMulti: multi }),
+    ...(hasMulti ? { structuredDataMulti: multi } : {}),
   }
 }

@@ -1,4 +1,4 @@
-import { agentOf, isoTime, numbersOf, updateOf } from '../facts.ts'
+import { agentOf, isoTime, numbersOf, updateOf, withoutUnknown } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
   type Fact,
@@ -12,7 +12,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, knownOf, medianMs, nameOf, ownWords, Said, unquoted, usageOf } from './said.ts'
+import { callIdOf, durationOf, medianMs, nameOf, ownWords, Said, unquoted, usageOf } from './said.ts'
 
 // The names of LiveKit Agents: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry
 // of github.com/livekit. Those without `pii` are of versions before 1.7.
@@ -115,7 +115,7 @@ export const livekit: Framework = {
         direction,
         latencyMs: medianMs(session.named(...agentTurns), 'latency'),
         timeline,
-        metadata: knownOf({ ...session.metadata(root), interruptedTurns }),
+        metadata: withoutUnknown({ ...session.metadata(root), interruptedTurns }),
       },
     )
   },

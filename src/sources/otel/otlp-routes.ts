@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import { Elysia } from 'elysia'
-import { AppError, invalidRequest } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { Admission } from '../../http/admission.ts'
 import { callerContext } from '../../http/caller.ts'
 import { parseJson, payloadTooLarge, readBody, unsupportedMediaType } from '../../http/json-body.ts'
@@ -120,10 +120,8 @@ async function expand(sent: Uint8Array, encoding: keyof typeof expanders, bytesM
     return await expanders[encoding](sent, { maxOutputLength: bytesMax })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw payloadTooLarge(bytesMax)
-    throw new AppError('invalid_request', 'Invalid request', {
-      detail: `body: must be valid ${encoding}, as its Content-Encoding says`,
-      errors: [{ field: 'body', message: `must be valid ${encoding}` }],
-      cause: error,
-    })
+    throw invalidRequest([
+      { field: 'body', message: `must be valid ${encoding}, as its Content-Encoding says` },
+    ])
   }
 }

@@ -1,4 +1,4 @@
-import { agentOf, isoTime, updateOf } from '../facts.ts'
+import { agentOf, isoTime, updateOf, withoutUnknown } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
   type Facts,
@@ -11,7 +11,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, knownOf, medianMs, ownWords, Said, unquoted, usageOf } from './said.ts'
+import { callIdOf, durationOf, medianMs, ownWords, Said, unquoted, usageOf } from './said.ts'
 
 // The names of Pipecat: src/pipecat/utils/tracing/service_attributes.py of github.com/pipecat-ai/pipecat.
 
@@ -85,7 +85,7 @@ export const pipecat: Framework = {
         direction: own.direction,
         latencyMs: medianMs(named('turn'), 'latency'),
         timeline,
-        metadata: knownOf({
+        metadata: withoutUnknown({
           ...usageOf(models),
           transcriptionDelayMs: medianMs(named('stt'), 'transcriptionDelay'),
           firstTokenMs: medianMs(models, 'firstToken'),

@@ -94,14 +94,6 @@ export function usageOf(requests: readonly Fact[]) {
   }
 }
 
-/** Without the members of which nothing is known. */
-export function knownOf(values: Record<string, unknown>): Record<string, unknown> {
-  const known = Object.entries(values).filter(
-    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
-  )
-  return Object.fromEntries(known)
-}
-
 /** What users have put on the spans of the call. */
 export function ownWords(facts: readonly KeyedFact[]) {
   const first = (name: string) => {

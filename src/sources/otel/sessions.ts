@@ -159,7 +159,7 @@ export class CallSessions {
     const isTooLarge = ({ facts }: Session) => Buffer.byteLength(JSON.stringify(facts)) > config.callBytesMax
     const rejected = new Set(sessions.filter(isTooLarge))
     const kept = sessions.filter((session) => !rejected.has(session))
-    for (const session of kept) session.update = updateOf(session)
+    for (const session of kept) session.update = readUpdate(session)
     const told = kept.filter(({ update }) => update !== null)
     const results = await ingest.putAll(projectId, told.flatMap(toInput))
     let errorMessage = `A session has at most ${config.callBytesMax} bytes (CALL_MAX_BYTES).`
@@ -237,7 +237,7 @@ export class CallSessions {
       if (!row || row.dueAt === null || row.dueAt > now()) return
       const session = newSession(traceId, row.framework)
       continueFrom(session, row, now())
-      session.update = updateOf(session)
+      session.update = readUpdate(session)
       for (const result of await ingest.putAll(projectId, toInput(session)))
         if (result instanceof AppError && result.status >= 500) throw result
       const isThis = sql`project_id = ${projectId} and trace_id = ${traceId}`
@@ -292,7 +292,7 @@ function addEarliest(facts: Record<string, Fact>, added: Facts): void {
   }
 }
 
-function updateOf({ framework, facts, traceId, isOver }: Session): SourceUpdate | null {
+function readUpdate({ framework, facts, traceId, isOver }: Session): SourceUpdate | null {
   return frameworks[framework]?.read(facts, { traceId, isOver }) ?? null
 }
 
