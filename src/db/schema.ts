@@ -428,11 +428,11 @@ export const webhookQueue = sqliteTable(
     ref: text(),
     event: text().notNull(),
     seq: integer().notNull(),
-    at: integer().notNull(),
+    at: integer().notNull().default(sql`(CAST(unixepoch('subsec') * 1000 AS INTEGER))`),
     /** Failed tries. */
     attempts: integer().notNull().default(0),
     /** 0 for at once; null while an earlier event of the same record waits. */
-    dueAt: integer('due_at'),
+    dueAt: integer('due_at').default(0),
     /** Whether it was sent, and is only kept so that the next change of its live call waits until `due_at`. */
     isSent: integer('is_sent', { mode: 'boolean' }).notNull().default(false),
   },

@@ -29,10 +29,8 @@ export async function queueChanges({ read, write, projectId, webhookId, after }:
     const [page] = await read.all<{ last: number }>(endOfPage(projectId, from, newest))
     const last = page?.last ?? newest
     const added = await write.all(sql`
-      insert into ${webhookQueue} (webhook_id, kind, record, ref, event, seq, at, due_at)
-      select webhooks.id, changes.kind, changes.record, changes.ref, ${chosenEvent}, changes.seq, changes.at,
-        case when exists (select 1 from webhook_queue as earlier where earlier.record = changes.record
-          and earlier.kind = changes.kind and earlier.webhook_id = webhooks.id and not earlier.is_sent) then null else 0 end
+      insert into ${webhookQueue} (webhook_id, kind, record, ref, event, seq, at)
+      select webhooks.id, changes.kind, changes.record, changes.ref, ${chosenEvent}, changes.seq, changes.at
       from (${changes(projectId, from, last)}) as changes cross join ${webhooks} on webhooks.id = ${webhookId}
       where disabled_at is null and ${chosenEvent} is not null order by changes.seq returning id`)
     queued += added.length

@@ -363,9 +363,9 @@ CREATE TABLE `webhook_queue` (
 	`ref` text,
 	`event` text NOT NULL,
 	`seq` integer NOT NULL,
-	`at` integer NOT NULL,
+	`at` integer DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)) NOT NULL,
 	`attempts` integer DEFAULT 0 NOT NULL,
-	`due_at` integer,
+	`due_at` integer DEFAULT 0,
 	`is_sent` integer DEFAULT false NOT NULL,
 	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE cascade
 );
@@ -536,15 +536,17 @@ CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_lis
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
 END;--> statement-breakpoint
-CREATE TRIGGER `calls_delete_sessions` AFTER DELETE ON `calls` BEGIN
+-- What sources keep of a call is erased with the call.
+CREATE TRIGGER `calls_delete_source_data` AFTER DELETE ON `calls` BEGIN
 	DELETE FROM `call_sessions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
+	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 END;--> statement-breakpoint
 -- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
 CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`
 WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
-	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`)
 	SELECT `id`, 'call', new.`seq`, CASE new.`status` WHEN 'live' THEN 'call.started' ELSE 'call.completed' END,
-		new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER), 0
+		new.`change_seq`
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, CASE new.`status` WHEN 'live' THEN '"call.started"' ELSE '"call.completed"' END) > 0;
 END;--> statement-breakpoint
@@ -560,11 +562,9 @@ WHEN old.`change_seq` <> new.`change_seq`
 		AND old.`status` = 'live' AND new.`status` = 'completed'
 		AND `webhook_id` IN (SELECT `id` FROM `webhooks` WHERE `project_id` = new.`project_id`
 			AND instr(`events`, '"call.completed"') > 0);
-	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`)
 	SELECT `id`, 'call', new.`seq`, CASE WHEN old.`status` = new.`status` THEN 'call.changed' ELSE 'call.completed' END,
-		new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
-		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'call'
-			AND `q`.`webhook_id` = `webhooks`.`id` AND NOT `q`.`is_sent`) THEN NULL ELSE 0 END
+		new.`change_seq`
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, CASE WHEN old.`status` = new.`status` THEN '"call.changed"' ELSE '"call.completed"' END) > 0
 		AND NOT (new.`status` = 'live' AND EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq`
@@ -572,24 +572,20 @@ WHEN old.`change_seq` <> new.`change_seq`
 END;--> statement-breakpoint
 CREATE TRIGGER `items_insert_events` AFTER INSERT ON `knowledge_items`
 WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
-	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
-	SELECT `id`, 'item', new.`seq`, 'knowledge.changed', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER), 0
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.changed', new.`change_seq`
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, '"knowledge.changed"') > 0;
 END;--> statement-breakpoint
 CREATE TRIGGER `items_update_events` AFTER UPDATE OF `change_seq` ON `knowledge_items`
 WHEN old.`change_seq` <> new.`change_seq`
 	AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
-	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
-	SELECT `id`, 'item', new.`seq`, 'knowledge.changed', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
-		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'item'
-			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.changed', new.`change_seq`
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, '"knowledge.changed"') > 0;
-	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
-	SELECT `id`, 'item', new.`seq`, 'knowledge.ready', new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
-		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`seq` AND `q`.`kind` = 'item'
-			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`)
+	SELECT `id`, 'item', new.`seq`, 'knowledge.ready', new.`change_seq`
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, '"knowledge.ready"') > 0
 		AND NOT EXISTS (SELECT 1 FROM `chunks` WHERE `item_seq` = new.`seq` AND `embedding_space` IS NULL);
@@ -598,11 +594,8 @@ CREATE TRIGGER `chunks_update_events` AFTER UPDATE OF `embedding_space` ON `chun
 WHEN old.`embedding_space` IS NULL AND new.`embedding_space` IS NOT NULL
 	AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL)
 	AND NOT EXISTS (SELECT 1 FROM `chunks` WHERE `item_seq` = new.`item_seq` AND `embedding_space` IS NULL) BEGIN
-	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`, `at`, `due_at`)
-	SELECT `webhooks`.`id`, 'item', `items`.`seq`, 'knowledge.ready', `items`.`change_seq`,
-		CAST(unixepoch('subsec') * 1000 AS INTEGER),
-		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = `items`.`seq` AND `q`.`kind` = 'item'
-			AND `q`.`webhook_id` = `webhooks`.`id`) THEN NULL ELSE 0 END
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `event`, `seq`)
+	SELECT `webhooks`.`id`, 'item', `items`.`seq`, 'knowledge.ready', `items`.`change_seq`
 	FROM `knowledge_items` AS `items` CROSS JOIN `webhooks`
 	WHERE `items`.`seq` = new.`item_seq` AND `webhooks`.`project_id` = new.`project_id`
 		AND `webhooks`.`disabled_at` IS NULL AND instr(`webhooks`.`events`, '"knowledge.ready"') > 0;
@@ -612,21 +605,21 @@ CREATE TRIGGER `erasures_insert_events` AFTER INSERT ON `erasures`
 WHEN new.`kind` IN ('call', 'item')
 	AND EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN
 	UPDATE `webhook_queue` SET `ref` = new.`id_hash` WHERE `record` = new.`record` AND `kind` = new.`kind`;
-	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `ref`, `event`, `seq`, `at`, `due_at`)
+	INSERT INTO `webhook_queue` (`webhook_id`, `kind`, `record`, `ref`, `event`, `seq`)
 	SELECT `id`, new.`kind`, new.`record`, new.`id_hash`,
 		CASE new.`kind` WHEN 'call' THEN 'call.deleted' ELSE 'knowledge.deleted' END,
-		new.`change_seq`, CAST(unixepoch('subsec') * 1000 AS INTEGER),
-		CASE WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`record` AND `q`.`kind` = new.`kind`
-			AND `q`.`webhook_id` = `webhooks`.`id` AND NOT `q`.`is_sent`) THEN NULL ELSE 0 END
+		new.`change_seq`
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, CASE new.`kind` WHEN 'call' THEN '"call.deleted"' ELSE '"knowledge.deleted"' END) > 0;
+END;--> statement-breakpoint
+-- Of one record at one endpoint, only the earliest event has a due time. The `record` of an erasure is a count.
+CREATE TRIGGER `webhook_queue_insert` AFTER INSERT ON `webhook_queue`
+WHEN new.`kind` <> 'erasure' AND EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`record`
+	AND `q`.`kind` = new.`kind` AND `q`.`webhook_id` = new.`webhook_id` AND `q`.`id` < new.`id` AND NOT `q`.`is_sent`) BEGIN
+	UPDATE `webhook_queue` SET `due_at` = NULL WHERE `id` = new.`id`;
 END;--> statement-breakpoint
 CREATE TRIGGER `webhook_queue_delete` AFTER DELETE ON `webhook_queue` BEGIN
 	UPDATE `webhook_queue` SET `due_at` = 0
 	WHERE `due_at` IS NULL AND `id` = (SELECT min(`q`.`id`) FROM `webhook_queue` AS `q` WHERE `q`.`record` = old.`record`
 		AND `q`.`kind` = old.`kind` AND `q`.`webhook_id` = old.`webhook_id` AND NOT `q`.`is_sent`);
-END;--> statement-breakpoint
--- Events of a call that could not be read are erased with the call.
-CREATE TRIGGER `calls_delete_failures` AFTER DELETE ON `calls` BEGIN
-	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 END;
