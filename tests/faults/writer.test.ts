@@ -35,6 +35,16 @@ async function writerOf(write: () => Promise<unknown>): Promise<Worker> {
   return worker
 }
 
+/**
+ * Ends the thread as a fault of its code does: by an uncaught error between two messages. `terminate` would end it within
+ * a transaction, which no fault does, and leave its connection with the lock.
+ */
+async function crash(writer: Worker): Promise<void> {
+  const ended = new Promise((resolve) => writer.once('exit', resolve))
+  writer.postMessage(null)
+  await ended
+}
+
 function put(id: string) {
   return project.send('PUT', `/ingest/calls/${id}`, { summary: id })
 }
@@ -43,10 +53,11 @@ describe('a writer whose thread ends', () => {
   test('answers current writes with 503, logs it, and restarts by itself', async () => {
     const writer = await writerOf(() => put('before'))
     const underWay = Array.from({ length: 20 }, (_, n) => put(`under-way-${n}`))
-    await writer.terminate()
+    await crash(writer)
     const answers = await Promise.all(underWay)
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([])
+    expect(statuses).toContain(503)
     expect(service.logs.map(({ msg }) => msg)).toContain('The writer failed and is started again')
     expect(service.logs.map(({ msg }) => msg)).not.toContain('internal')
 
@@ -63,7 +74,7 @@ describe('a writer whose thread ends', () => {
 
   test('is not ready meanwhile, and refuses writes at once', async () => {
     const writer = await writerOf(() => put('before'))
-    await writer.terminate()
+    await crash(writer)
     const answer = await put('meanwhile')
     const ready = await fetch(`${service.url}/ready`)
     expect(answer.headers.get('retry-after')).toBe('1')
