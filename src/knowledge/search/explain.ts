@@ -9,10 +9,17 @@ export interface TimeShares {
   total: number
 }
 
+/** Milliseconds from the beginning of a search; its embedding begins with it. */
+export interface TimeStarts {
+  keyword: number
+  fusion: number
+}
+
 /** A search's answer, and how it was found. */
 export interface SearchResult {
   answer: SearchAnswer
   shares: TimeShares
+  starts: TimeStarts
   /** Labels of chunks, best first; null for a list that was not used. */
   keywordLabels: readonly number[] | null
   vectorLabels: readonly number[] | null
@@ -30,6 +37,7 @@ export interface ExplainedSearch extends SearchAnswer {
   data: ExplainedHit[]
   /** Here, `vector` does not include `embedding`. */
   shares: Omit<TimeShares, 'total'>
+  starts: TimeStarts
 }
 
 /** The answer for people: with each passage's rank in both lists, and where the time went. */
@@ -43,6 +51,7 @@ export function explain(result: SearchResult): ExplainedSearch {
       vectorRank: bestRank(result.vectorLabels, result.passageLabels[at]),
     })),
     shares: { ...shares, vector: shares.vector - shares.embedding },
+    starts: result.starts,
   }
 }
 

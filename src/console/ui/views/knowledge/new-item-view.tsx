@@ -11,6 +11,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { readableFiles, readDocument } from './documents.ts'
 import { ItemFields, validItem } from './item-fields.tsx'
+import { textFor } from './item-search.ts'
 import { PreviewPanel } from './preview-panel.tsx'
 
 const route = getRouteApi('/p/$project/knowledge/new')
@@ -20,7 +21,9 @@ export function NewItemView() {
   const { project } = route.useParams()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const form = useForm({ initialValues: { name: '', description: '', text: '' }, validate: validItem })
+  const { question } = route.useSearch()
+  const text = question ? textFor(question) : ''
+  const form = useForm({ initialValues: { name: '', description: '', text }, validate: validItem })
   const save = useMutation({
     mutationFn: (values: typeof form.values) => unwrap(api.projects({ project }).knowledge.post(values)),
     onSuccess: async (item) => {
