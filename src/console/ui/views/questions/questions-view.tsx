@@ -46,7 +46,7 @@ export function QuestionsView() {
         description={
           <>
             {data && !isOff && `What agents asked in the last ${data.keepDays} days. `}
-            <PageLink to="/p/$project/knowledge" params={{ project }}>
+            <PageLink to="/p/$project/knowledge" params={{ project }} underline="always">
               All knowledge
             </PageLink>
           </>
@@ -55,7 +55,7 @@ export function QuestionsView() {
       {isOff ? (
         <Empty icon={<IconMessageQuestion size={24} />} title="Questions are not kept">
           When an owner of the project switches it on in{' '}
-          <PageLink to="/p/$project/settings" params={{ project }} inherit>
+          <PageLink to="/p/$project/settings" params={{ project }} inherit underline="always">
             Settings
           </PageLink>
           , what agents ask is kept for 7 or 30 days with what was found, so that you see what is missing
