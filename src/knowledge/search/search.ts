@@ -146,7 +146,7 @@ export class Search {
   }
 
   async explain(projectId: number, request: SearchRequest): Promise<ExplainedSearch> {
-    return explain(await this.search(projectId, request))
+    return explain(await this.search(projectId, request), request.query)
   }
 
   close(): void {
