@@ -5,6 +5,11 @@ import type { WriteDatabase } from '../db/writer.ts'
 import type { Actor, By } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
 
+/** How long entries are kept. */
+const keptDays = 400
+const dayMs = 86_400_000
+const entriesPerSliceMax = 200
+
 export type AuditAction =
   | 'console_set_up'
   | 'signed_in'
@@ -32,6 +37,8 @@ export type AuditAction =
   | 'project_deleted'
   | 'settings_changed'
   | 'call_deleted'
+  | 'calls_expired'
+  | 'audit_expired'
   | 'item_deleted'
   | 'webhook_created'
   | 'webhook_secret_rotated'
@@ -77,7 +84,7 @@ interface AuditTrailOptions {
   log: Pick<Log, 'error'>
 }
 
-/** Who did what, when and from where. Append-only. */
+/** Who did what, when and from where. Entries are kept for 400 days, and nothing else changes or deletes them. */
 export class AuditTrail {
   readonly #options: AuditTrailOptions
 
@@ -91,6 +98,50 @@ export class AuditTrail {
    */
   entry(event: AuditEvent): SQL {
     return sql`${this.#insert(event)} where changes() > 0`
+  }
+
+  /**
+   * The same for work that goes on: its first entry, and later what that entry says from then on. So the trail is right
+   * even if the work is interrupted, and has one entry for all of it.
+   */
+  progress(event: Omit<AuditEvent, 'by'>, isFirst: boolean): SQL {
+    if (isFirst) return this.entry(event)
+    const { projectId, action, target } = event
+    return sql`
+      update ${auditEvents} set target = ${target} where changes() > 0 and seq = (
+        select seq from ${auditEvents} where project_id is ${projectId} and action = ${action} order by seq desc limit 1)`
+  }
+
+  /** Deletes entries that are older than 400 days, with one entry for those of a project. */
+  async expire(signal: AbortSignal): Promise<void> {
+    const { read, write, now } = this.#options
+    const before = now() - keptDays * dayMs
+    const words = ` entries from before ${new Date(before).toISOString()}`
+    const counts = new Map<number | null, number>()
+    // By `seq`, which rises with the time, so that nothing is read beyond the oldest entry that stays.
+    const old = sql`select seq, project_id as projectId from ${auditEvents} where at < ${before} and seq < coalesce(
+      (select seq from ${auditEvents} where at between ${before} and ${now()} order by seq limit 1),
+      ${Number.MAX_SAFE_INTEGER}) order by seq limit ${entriesPerSliceMax}`
+    for (;;) {
+      signal.throwIfAborted()
+      const rows = await read.all<{ seq: number; projectId: number | null }>(old)
+      if (rows.length === 0) return
+      for (const projectId of new Set(rows.map((row) => row.projectId))) {
+        const seqs = rows.filter((row) => row.projectId === projectId).map(({ seq }) => seq)
+        const before = counts.get(projectId) ?? 0
+        counts.set(projectId, before + seqs.length)
+        const event = {
+          projectId,
+          action: 'audit_expired',
+          target: `${before + seqs.length}${words}`,
+        } as const
+        await write.batch([
+          write.run(sql`
+            delete from ${auditEvents} where seq in (select value from json_each(${JSON.stringify(seqs)}))`),
+          write.run(this.progress(event, before === 0)),
+        ])
+      }
+    }
   }
 
   /**

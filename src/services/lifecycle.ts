@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { Retention } from '../calls/retention.ts'
 import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { ChangeWatch } from '../changes/change-watch.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
@@ -40,6 +41,7 @@ interface LifecycleOptions {
   wordBacklog: WordBacklog
   eventCounts: EventCounts
   sourceExpiry: SourceExpiry
+  retention: Retention
   erasure: Erasure
   projectErasure: ProjectErasure
   sweeper: Sweeper
@@ -127,6 +129,7 @@ export class Lifecycle {
     const { changeWatch, webhookSender } = this.#options
     owner.stopWaiting()
     await webhookSender.close()
+    await this.#options.retention.close()
     await changeWatch.close()
     await follower.close()
     await this.#options.callSessions.close()
@@ -161,6 +164,7 @@ export class Lifecycle {
       () => webhookSender.start(),
       () => projectErasure.schedule(),
       () => sourceExpiry.start(),
+      () => this.#options.retention.start(),
       async () => {
         await erasure.finish()
         this.#areErasuresOpen = false

@@ -5,6 +5,7 @@ import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
+import { Retention } from '../calls/retention.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
@@ -134,12 +135,14 @@ export async function openServices({
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ ...common, write: freeing, erasure })
   const sourceFailures = new SourceFailures({ ...common, sources, erasure })
+  const retentionLease = database.isLocal ? null : new Lease(write, 'retention')
+  const retention = new Retention({ ...common, erasure, lease: retentionLease })
   const eventCounts = new EventCounts(common)
   const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
-    ...{ callSessions, eventCounts, sourceExpiry },
+    ...{ callSessions, eventCounts, sourceExpiry, retention },
   })
 
   return {
@@ -147,6 +150,7 @@ export async function openServices({
     ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
     settings: new Settings(common),
+    retention,
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),

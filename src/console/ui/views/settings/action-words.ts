@@ -28,6 +28,8 @@ export const actionWords: Record<AuditAction, string> = {
   project_deleted: 'Project deleted',
   settings_changed: 'Settings changed',
   call_deleted: 'Call deleted',
+  calls_expired: 'Calls deleted by retention',
+  audit_expired: 'Old entries deleted',
   item_deleted: 'Knowledge item deleted',
   webhook_created: 'Webhook created',
   webhook_secret_rotated: 'Webhook secret rotated',
