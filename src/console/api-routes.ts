@@ -14,6 +14,7 @@ import type { People } from './people/people.ts'
 import type { Sessions } from './people/sessions.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
+import { consoleQuestionRoutes, type QuestionRoutesOptions } from './question-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { consoleSourceRoutes, type SourceRoutesOptions } from './source-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
@@ -28,7 +29,11 @@ export interface ConsoleParts {
   readonly people: People
 }
 
-interface ConsoleApiOptions extends CallRoutesOptions, KnowledgeRoutesOptions, SourceRoutesOptions {
+interface ConsoleApiOptions
+  extends CallRoutesOptions,
+    KnowledgeRoutesOptions,
+    QuestionRoutesOptions,
+    SourceRoutesOptions {
   console: ConsoleParts
   projects: Projects
   settings: Settings
@@ -55,6 +60,7 @@ export function consoleApi({
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(consoleCallRoutes(parts))
     .use(consoleKnowledgeRoutes(parts))
+    .use(consoleQuestionRoutes(parts))
     .use(consoleSourceRoutes(parts))
 }
 

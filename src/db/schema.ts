@@ -365,9 +365,9 @@ export const erasures = sqliteTable(
     projectId: projectId(),
     /**
      * `text` is what an item said before it was changed, `source` the secrets of a source and its failures, `webhook`
-     * the secrets of a webhook: readers of changes see none of them.
+     * the secrets of a webhook, `questions` what agents asked: readers of changes see none of them.
      */
-    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook'] }).notNull(),
+    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook', 'questions'] }).notNull(),
     /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */
@@ -534,6 +534,27 @@ export const sourceFailures = sqliteTable(
     index('source_failures_by_source').on(table.sourceId, table.seq),
     index('source_failures_by_call').on(table.projectId, table.callId),
     index('source_failures_by_time').on(table.at),
+  ],
+)
+
+/** What agents have asked, in projects that keep it. A trigger deletes the questions of a call with the call. */
+export const questions = sqliteTable(
+  'questions',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: projectId(),
+    at: integer().notNull(),
+    /** The platform's id of the call in which it was asked; null where that is not known. */
+    callId: text('call_id'),
+    query: text().notNull(),
+    /** See knowledge/questions/questions.ts. */
+    outcome: text({ enum: ['found', 'weak', 'none'] }).notNull(),
+    /** The row number of the item that has the first passage: it says nothing once the item is deleted. */
+    itemSeq: integer('item_seq'),
+  },
+  (table) => [
+    index('questions_by_time').on(table.projectId, table.at),
+    index('questions_by_call').on(table.projectId, table.callId),
   ],
 )
 
