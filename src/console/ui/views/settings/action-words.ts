@@ -26,6 +26,7 @@ export const actionWords: Record<AuditAction, string> = {
   project_created: 'Project created',
   project_renamed: 'Project renamed',
   project_deleted: 'Project deleted',
+  settings_changed: 'Settings changed',
   call_deleted: 'Call deleted',
   call_evaluated: 'Call evaluated',
   call_noted: 'Note on a call changed',
