@@ -103,6 +103,17 @@ export const keys = sqliteTable(
   (table) => [index('keys_by_project').on(table.projectId, table.createdAt)],
 )
 
+/** What the head of a call keeps of a person's review, for lists. */
+export interface ReviewMarks {
+  evaluation: string | null
+  labels: string[]
+  reviewed: boolean
+  /** Whether there is a note. */
+  noted: boolean
+  /** Whether a turn is flagged. */
+  flagged: boolean
+}
+
 /** The narrow head of a call: what is filtered and sorted by. What is served is in call_documents. */
 export const calls = sqliteTable(
   'calls',
@@ -121,6 +132,7 @@ export const calls = sqliteTable(
     status: text({ enum: ['live', 'completed'] }).notNull(),
     /** When it became completed, and never before `createdAt`: see src/calls/retention.ts. Null for a live call. */
     completedAt: integer('completed_at'),
+    /** A person's, or else the platform's, which alone stands in the document. */
     evaluation: text(),
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
     duration: real().notNull(),
@@ -130,8 +142,8 @@ export const calls = sqliteTable(
     /** The platform that the call came from. */
     source: text(),
     agentId: text('agent_id'),
-    /** Those of the call's review; null when it has none. call_values finds calls by them. */
-    labels: text({ mode: 'json' }).$type<string[]>(),
+    /** What lists show of the call's review; null when it has none. call_values finds calls by it. */
+    review: text({ mode: 'json' }).$type<ReviewMarks>(),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),

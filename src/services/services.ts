@@ -6,6 +6,7 @@ import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
 import { Retention } from '../calls/retention.ts'
+import { Reviews } from '../calls/review/reviews.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
@@ -161,6 +162,7 @@ export async function openServices({
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
+    reviews: new Reviews({ ...common, ingest }),
     ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
     sourceEvents: new SourceEvents({
       ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },

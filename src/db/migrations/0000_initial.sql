@@ -109,7 +109,7 @@ CREATE TABLE `calls` (
 	`ended_reason` text,
 	`source` text,
 	`agent_id` text,
-	`labels` text,
+	`review` text,
 	`document_chars` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`caller_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(caller_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
