@@ -5,6 +5,7 @@ import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
 import { callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
 import { Call } from './calls/schemas.ts'
+import { consoleChangeRoutes } from './changes/console-routes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
@@ -142,6 +143,13 @@ export function createServer(
     )
     // With buffers of their own: clients that do not read keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
+    .use(
+      consoleChangeRoutes({
+        ...{ ...services, buffers, judge: judgeConsole },
+        keepOpen: (request) => keepOpen(contexts.of(request).received),
+        onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
+      }),
+    )
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))
   return app
