@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
+import { consoleExportRoutes } from './calls/console-routes.ts'
 import { callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
 import { Call } from './calls/schemas.ts'
 import { consoleChangeRoutes } from './changes/console-routes.ts'
@@ -84,7 +85,7 @@ export function createServer(
       jsonBody({
         admission,
         contexts,
-        deletesWithBody: ['/console/api/projects/:project'],
+        deletesWithBody: ['/console/api/projects/:project', '/console/api/projects/:project/calls'],
         uploads: { routes: uploadRoutes, bytesMax: uploadBytesMax },
         judge: judgeConsole,
       }),
@@ -150,6 +151,7 @@ export function createServer(
         onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
       }),
     )
+    .use(consoleExportRoutes(services.calls, buffers))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))
   return app

@@ -7,8 +7,8 @@ import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
-import { consoleRoutes } from './console-routes.ts'
-import { Period } from './schemas.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
+import { CallsToDelete, Period } from './schemas.ts'
 
 const period = { query: bodyOf(Period) }
 
@@ -22,7 +22,7 @@ export interface CallRoutesOptions {
 /** /console/api/projects/:project/calls and /overview. */
 export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallRoutesOptions) {
   return consoleRoutes('/console/api/projects/:project')
-    .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url)))
+    .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url, 'all')))
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
     .get('/calls/:id', async ({ member, params }) => {
       const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
@@ -32,6 +32,14 @@ export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallR
       const { document } = await buffers.bodyOf((admit) => calls.details(member.projectId, params.id, admit))
       return answerOf<CallDetails>(document)
     })
+    .get('/calls/:id/neighbours', ({ member, params, request }) =>
+      calls.neighbours(member.projectId, params.id, readParameters(request.url, 'all')),
+    )
+    .delete(
+      '/calls',
+      ({ member, by, body }) => calls.deleteAll(member.projectId, body.ids, by),
+      jsonBody(CallsToDelete),
+    )
     .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
     .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)
     .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), period)

@@ -12,9 +12,8 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 /** The events of the project's changes, one after another. */
-async function follow(person: TestPerson, { id }: TestProject, lastEventId?: string) {
-  const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
-  const answer = await person.fetch(`/projects/${id}/changes`, { headers })
+async function follow(person: TestPerson, { id }: TestProject, query = '') {
+  const answer = await person.fetch(`/projects/${id}/changes${query}`)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
     200,
     'text/event-stream; charset=utf-8',
@@ -58,7 +57,7 @@ test('a member follows the changes from now on, with the ids of calls and withou
   expect(deletion).not.toHaveProperty('id')
   await events.leave()
 
-  const resumed = await follow(member, project, '0')
+  const resumed = await follow(member, project, '?after=0')
   expect(await resumed.next('call.changed')).toMatchObject({ id: 'before' })
   await resumed.leave()
 })
