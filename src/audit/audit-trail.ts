@@ -30,7 +30,13 @@ export type AuditAction =
   | 'project_created'
   | 'project_renamed'
   | 'project_deleted'
+  | 'settings_changed'
   | 'call_deleted'
+  | 'call_evaluated'
+  | 'call_noted'
+  | 'call_labelled'
+  | 'call_reviewed'
+  | 'turn_flagged'
   | 'item_deleted'
   | 'webhook_created'
   | 'webhook_secret_rotated'
@@ -90,6 +96,11 @@ export class AuditTrail {
    */
   entry(event: AuditEvent): SQL {
     return sql`${this.#insert(event)} where changes() > 0`
+  }
+
+  /** Records an event for each row of `from`, whose column `value` is its target. */
+  entries(event: Omit<AuditEvent, 'target'>, from: SQL): SQL {
+    return sql`${this.#insert({ ...event, target: sql`value` })} from ${from}`
   }
 
   /**

@@ -1,6 +1,6 @@
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { calls } from '../db/schema.ts'
+import { calls, callValues } from '../db/schema.ts'
 import { readAgentNames } from './agent-names.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Path } from './conditions.ts'
@@ -325,7 +325,7 @@ export async function readCallCount(db: ReadDatabase, projectId: number): Promis
 }
 
 /** The values that calls can be filtered by, the most frequent first. */
-export type CallFacets = { [Name in ValueFilter['name']]?: FacetValue[] }
+export type CallFacets = { [Name in ValueFilter['name'] | 'label']?: FacetValue[] }
 
 /** `label` where people know it by another name than its value. */
 export interface FacetValue {
@@ -353,5 +353,19 @@ export async function readFacets(db: ReadDatabase, projectId: number): Promise<C
     const label = names.get(agent.value)
     return label ? { ...agent, label } : agent
   })
+  facets.label = await readLabels(db, projectId)
   return facets
+}
+
+/** The labels of the project's calls. One that is so long that only its hash is kept is left out. */
+async function readLabels(db: ReadDatabase, projectId: number): Promise<{ value: string; calls: number }[]> {
+  return await db
+    .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
+    .from(callValues)
+    .where(
+      sql`${callValues.projectId} = ${projectId} and ${callValues.value} >= '["label",' and ${callValues.value} < '["label"-'`,
+    )
+    .groupBy(callValues.value)
+    .orderBy(sql`calls desc`, callValues.value)
+    .limit(facetValuesMax)
 }

@@ -1,6 +1,8 @@
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Overview } from '../calls/overview.ts'
+import type { Reviews } from '../calls/review/reviews.ts'
+import { LabelChange, ReviewChange } from '../calls/review/schemas.ts'
 import type { Call, CallDetails } from '../calls/schemas.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
@@ -14,13 +16,14 @@ const period = { query: bodyOf(Period) }
 
 export interface CallRoutesOptions {
   calls: Calls
+  reviews: Reviews
   overview: Overview
   knowledge: Knowledge
   buffers: ResponseBuffers
 }
 
 /** /console/api/projects/:project/calls and /overview. */
-export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallRoutesOptions) {
+export function consoleCallRoutes({ calls, reviews, overview, knowledge, buffers }: CallRoutesOptions) {
   return consoleRoutes('/console/api/projects/:project')
     .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url, 'all')))
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
@@ -39,6 +42,22 @@ export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallR
       '/calls',
       ({ member, by, body }) => calls.deleteAll(member.projectId, body.ids, by),
       jsonBody(CallsToDelete),
+    )
+    .patch(
+      '/calls/:id/review',
+      async ({ member, person, by, params, body }) => {
+        await reviews.change(member.projectId, params.id, body, { person, by })
+        const { document } = await buffers.bodyOf((admit) =>
+          calls.details(member.projectId, params.id, admit),
+        )
+        return answerOf<CallDetails>(document)
+      },
+      jsonBody(ReviewChange),
+    )
+    .post(
+      '/calls/label',
+      ({ member, person, by, body }) => reviews.label(member.projectId, body, { person, by }),
+      jsonBody(LabelChange),
     )
     .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
     .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)

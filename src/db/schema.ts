@@ -55,6 +55,23 @@ export const projects = sqliteTable(
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),
+    /** Calls that were completed more days ago are deleted; null keeps them. */
+    retainDays: integer('retain_days'),
+    /** What is redacted before anything of a call is written. */
+    redact: text({ mode: 'json' })
+      .$type<('phone' | 'email' | 'card' | 'iban' | 'ssn')[]>()
+      .notNull()
+      .default([]),
+    /** ISO 3166-1 alpha-2: how numbers without a country code are read. */
+    country: text(),
+    /** How much of `callerNumber` and `calledNumber` is stored. */
+    keepNumbers: text('keep_numbers', { enum: ['all', 'last4', 'none'] })
+      .notNull()
+      .default('all'),
+    /** For how many days the questions of searches are kept; null keeps none. */
+    keepQuestionsDays: integer('keep_questions_days').$type<7 | 30>(),
+    /** Whether the audit trail says who opened a call or exported calls. */
+    notesReading: integer('notes_reading', { mode: 'boolean' }).notNull().default(false),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )
@@ -86,6 +103,17 @@ export const keys = sqliteTable(
   (table) => [index('keys_by_project').on(table.projectId, table.createdAt)],
 )
 
+/** What the head of a call keeps of a person's review, for lists. */
+export interface ReviewMarks {
+  evaluation: string | null
+  labels: string[]
+  reviewed: boolean
+  /** Whether there is a note. */
+  noted: boolean
+  /** Whether a turn is flagged. */
+  flagged: boolean
+}
+
 /** The narrow head of a call: what is filtered and sorted by. What is served is in call_documents. */
 export const calls = sqliteTable(
   'calls',
@@ -102,6 +130,7 @@ export const calls = sqliteTable(
     /** Whether a request has named `isEngaged`. */
     engagementSaid: integer('engagement_said', { mode: 'boolean' }).notNull().default(false),
     status: text({ enum: ['live', 'completed'] }).notNull(),
+    /** A person's, or else the platform's, which alone stands in the document. */
     evaluation: text(),
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
     duration: real().notNull(),
@@ -111,8 +140,8 @@ export const calls = sqliteTable(
     /** The platform that the call came from. */
     source: text(),
     agentId: text('agent_id'),
-    /** Those of the call's review; null when it has none. call_values finds calls by them. */
-    labels: text({ mode: 'json' }).$type<string[]>(),
+    /** What lists show of the call's review; null when it has none. call_values finds calls by it. */
+    review: text({ mode: 'json' }).$type<ReviewMarks>(),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),

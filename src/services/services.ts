@@ -5,6 +5,7 @@ import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
+import { Reviews } from '../calls/review/reviews.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
@@ -12,6 +13,7 @@ import type { Config } from '../config.ts'
 import { ChangeTags } from '../db/change-tags.ts'
 import { Lease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
+import { createSettingsReader } from '../db/project-settings.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
 import { Erasure } from '../erasure/erasure.ts'
@@ -33,6 +35,7 @@ import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { Settings } from '../projects/settings.ts'
 import { EventCounts } from '../sources/event-counts.ts'
 import { CallSessions } from '../sources/otel/sessions.ts'
 import { SourceEvents } from '../sources/source-events.ts'
@@ -87,7 +90,10 @@ export async function openServices({
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
   const recordHash = createRecordHash(idHashKey)
   const audit = new AuditTrail({ read, write, now, log })
-  const common = { config, log, now, owner, database, read, write, store, stores, recordHash, audit }
+  const settingsOf = createSettingsReader({ read, dataVersion: database.dataVersion })
+  const common = {
+    ...{ config, log, now, owner, database, read, write, store, stores, recordHash, audit, settingsOf },
+  }
 
   const metrics = new Metrics()
   const textThreads = new TextThreads()
@@ -141,10 +147,12 @@ export async function openServices({
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
     ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
+    settings: new Settings(common),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
+    reviews: new Reviews({ ...common, ingest }),
     ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
     sourceEvents: new SourceEvents({
       ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },

@@ -108,7 +108,7 @@ CREATE TABLE `calls` (
 	`ended_reason` text,
 	`source` text,
 	`agent_id` text,
-	`labels` text,
+	`review` text,
 	`document_chars` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`caller_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(caller_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
@@ -285,7 +285,13 @@ CREATE TABLE `projects` (
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
 	`replaced_seq` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
-	`deleted_at` integer
+	`deleted_at` integer,
+	`retain_days` integer,
+	`redact` text DEFAULT '[]' NOT NULL,
+	`country` text,
+	`keep_numbers` text DEFAULT 'all' NOT NULL,
+	`keep_questions_days` integer,
+	`notes_reading` integer DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint

@@ -6,6 +6,8 @@ import type { CallRow } from '../../../../calls/call-rows.ts'
 import type { TextMatch } from '../../../../calls/text-match.ts'
 import { asDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
+import { formatNumber } from '../../components/phone-number.ts'
+import { asReason } from '../../components/reason.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
 import { type ColumnName, columns } from './columns.ts'
@@ -112,8 +114,10 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
   engaged: ({ status, isEngaged }) =>
     status === 'live' && !isEngaged ? <Unknown>Not known yet</Unknown> : <Engagement isEngaged={isEngaged} />,
   source: ({ source }) => <Named value={source && valueLabel('source', source)} title={source} />,
-  ended: ({ endedReason }) => <Named value={endedReason} title={endedReason} />,
-  labels: ({ labels }) => <Named value={labels?.join(', ') ?? null} title={labels?.join('\n') ?? null} />,
+  ended: ({ endedReason }) => <Named value={endedReason && asReason(endedReason)} title={endedReason} />,
+  labels: ({ review }) => (
+    <Named value={review?.labels.join(', ') ?? null} title={review?.labels.join('\n') ?? null} />
+  ),
   summary: (row) => (row.match ? <Match match={row.match} /> : <Summary row={row} />),
 }
 
@@ -149,7 +153,7 @@ function PhoneNumber({ value, unknown }: { value: string | null; unknown: string
   if (value === null) return <span className="cb-dimmed cb-truncate">{unknown}</span>
   return (
     <span className="cb-figure cb-truncate cb-calls-hint" title={value}>
-      {value}
+      {formatNumber(value)}
     </span>
   )
 }
@@ -215,6 +219,6 @@ function Match({ match: { where, text, ranges } }: { match: TextMatch }) {
 function Summary({ row: { summary, said, status, endedReason } }: { row: CallRow }) {
   if (summary) return <span className="cb-truncate">{summary}</span>
   if (said) return <span className="cb-truncate cb-dimmed">“{said}”</span>
-  const instead = status === 'live' ? 'In progress' : (endedReason ?? 'No summary')
+  const instead = status === 'live' ? 'In progress' : endedReason ? asReason(endedReason) : 'No summary'
   return <span className="cb-truncate cb-dimmed">{instead}</span>
 }
