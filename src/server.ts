@@ -110,7 +110,7 @@ export function createServer(
     )
     .use(callRoutes(services.calls, services.changeTags, buffers))
     .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers, contexts }))
-    .use(erasureRoutes(services.erasureReceipts))
+    .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
     .use(
       changeRoutes({

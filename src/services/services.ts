@@ -2,7 +2,10 @@ import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
 import { compileIpRules } from '../auth/ip-rules.ts'
 import { Keys } from '../auth/keys.ts'
+import { CallDeletion } from '../calls/call-deletion.ts'
+import { CallSelections } from '../calls/call-selection.ts'
 import { Calls } from '../calls/calls.ts'
+import { Holds } from '../calls/holds.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
@@ -15,6 +18,7 @@ import { readSecrets } from '../db/meta.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
 import { Erasure } from '../erasure/erasure.ts'
+import { ErasureRequests } from '../erasure/erasure-requests.ts'
 import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
@@ -116,13 +120,20 @@ export async function openServices({
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
-  const calls = new Calls({ ...common, erasure })
+  const country = async () => null
+  const [selections, holds] = [new CallSelections({ ...common, country }), new Holds({ ...common, country })]
+  const deletion = new CallDeletion(common)
+  const calls = new Calls({ ...common, erasure, holds, deletion })
   const ingest = new Ingest(common)
   const callSessions = new CallSessions({ ...common, ingest })
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue(common)
   const webhooks = new Webhooks({ ...common, queue, addresses, erasure })
+  const erasureRequests = new ErasureRequests({
+    ...{ ...common, selections, holds, deletion, erasure, webhooks },
+    lease: database.isLocal ? null : new Lease(write, 'erasures'),
+  })
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
   const lease = database.isLocal ? null : new Lease(write, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
@@ -134,7 +145,7 @@ export async function openServices({
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
-    ...{ callSessions, eventCounts, sourceExpiry },
+    ...{ callSessions, eventCounts, sourceExpiry, erasureRequests },
   })
 
   return {
@@ -153,7 +164,7 @@ export async function openServices({
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
-    erasureReceipts: new ErasureReceipts(common),
+    ...{ holds, erasureRequests, erasureReceipts: new ErasureReceipts(common) },
     start: () => lifecycle.start(),
     notReadyBecause: () => lifecycle.notReadyBecause(),
     staleBecause: () => lifecycle.staleBecause(),
