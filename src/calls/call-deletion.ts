@@ -18,7 +18,7 @@ interface Deletion {
   /** The erasure request that they belong to; null for one that is deleted by hand. */
   requestId: string | null
   /** Right after the statement that deletes the calls: `changes()` is how many there were. */
-  then: readonly SQL[]
+  after: readonly SQL[]
 }
 
 interface CallDeletionOptions {
@@ -39,7 +39,7 @@ export class CallDeletion {
   async delete(
     projectId: number,
     doomed: readonly DoomedCall[],
-    { held, requestId, then }: Deletion,
+    { held, requestId, after }: Deletion,
   ): Promise<number> {
     const { store, recordHash, now } = this.#options
     const { freeing: write } = store(projectId)
@@ -62,7 +62,7 @@ export class CallDeletion {
         write.run(sql`delete from ${callWords(projectId)} where rowid in ${seqs}`),
         write.all<{ seq: number }>(sql`
           delete from ${calls} where seq in ${seqs} and project_id = ${projectId} returning seq`),
-        ...then.map((statement) => write.run(statement)),
+        ...after.map((statement) => write.run(statement)),
       ]),
     )
     return deleted.length

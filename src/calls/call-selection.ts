@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { calls } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
@@ -25,8 +26,7 @@ export interface AskedCalls {
 
 interface CallSelectionsOptions {
   store: StoreOf
-  /** How a project's national numbers read. */
-  country: (projectId: number) => Promise<string | null>
+  settingsOf: SettingsOf
 }
 
 /** Finds the calls that a person or a program means. */
@@ -39,19 +39,27 @@ export class CallSelections {
 
   /** Selects the row numbers of the calls as `seq`. @throws invalid_request */
   async of(projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
-    const { store, country } = this.#options
+    const { store, settingsOf } = this.#options
     if ([number, ids, before].filter((asked) => asked !== undefined).length !== 1)
       throw invalidRequest([{ field: 'body', message: 'must have exactly one of number, ids and before' }])
     if (ids !== undefined) return callsWithIds(projectId, ids)
     if (before !== undefined) {
       const time = readInstant(before)
       if (time === null)
-        throw invalidRequest([{ field: 'before', message: 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z' }])
+        throw invalidRequest([
+          {
+            field: 'before',
+            message: 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z',
+          },
+        ])
       return completedBefore(projectId, time)
     }
-    const matcher = numberMatcher(number ?? '', await country(projectId))
+    const { country } = await settingsOf(projectId)
+    const matcher = number?.isWellFormed() ? numberMatcher(number, country) : null
     if (!matcher)
-      throw invalidRequest([{ field: 'number', message: 'must be a whole phone number, such as +15557294053' }])
+      throw invalidRequest([
+        { field: 'number', message: 'must be a whole phone number, such as +15557294053' },
+      ])
     return await callsOfNumber(store(projectId).readAside, projectId, matcher)
   }
 }
@@ -74,9 +82,13 @@ async function callsOfNumber(db: ReadDatabase, projectId: number, number: Number
   for (const { text, reversed } of sides) {
     const ending = sql`calls indexed by ${sql.raw(`calls_by_${reversed.name}`)} where project_id = ${projectId}
       and ${reversed} >= ${tail} and ${reversed} < ${tail + lastCharacter}`
-    const found = await db.all<{ number: string }>(sql`select distinct ${text} as number from ${ending}`)
+    const found = await db
+      .select({ number: sql<string>`number` })
+      .from(sql`(select distinct ${text} as number from ${ending})`)
     const texts = found.map((row) => row.number).filter((stored) => number.matches(stored))
-    selects.push(sql`select seq from ${ending} and ${text} in (select value from json_each(${JSON.stringify(texts)}))`)
+    selects.push(
+      sql`select seq from ${ending} and ${text} in (select value from json_each(${JSON.stringify(texts)}))`,
+    )
   }
   return sql.join(selects, sql` union `)
 }

@@ -168,8 +168,9 @@ export class Calls {
     const held = await holds.among(read, projectId, sql`select ${call.seq} as seq`)
     if (held.seqs.size > 0) throw callIsOnHold()
     const target = recordHash(projectId, 'call', id)
-    const then = [audit.entry({ by, projectId, action: 'call_deleted', target })]
-    if ((await deletion.delete(projectId, [call], { held, requestId: null, then })) === 0) throw callNotFound()
+    const after = [audit.entry({ by, projectId, action: 'call_deleted', target })]
+    if ((await deletion.delete(projectId, [call], { held, requestId: null, after })) === 0)
+      throw callNotFound()
     erasure.schedule(projectId)
     return { id, deleted: true }
   }

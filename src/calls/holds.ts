@@ -1,5 +1,6 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { ownsProject, type Requirement, requiring } from '../db/requirements.ts'
 import { calls, holds } from '../db/schema.ts'
@@ -45,8 +46,7 @@ export interface Held {
 interface HoldsOptions {
   store: StoreOf
   audit: Pick<AuditTrail, 'entry'>
-  /** How a project's national numbers read. */
-  country: (projectId: number) => Promise<string | null>
+  settingsOf: SettingsOf
   now: () => number
 }
 
@@ -100,7 +100,8 @@ export class Holds {
         write.run(audit.entry({ by, projectId, action: 'hold_lifted', target: id })),
       ]),
     )
-    if (lifted.length === 0) throw new AppError('not_found', 'Not found', { detail: 'There is no such hold.' })
+    if (lifted.length === 0)
+      throw new AppError('not_found', 'Not found', { detail: 'There is no such hold.' })
     return { id, lifted: true }
   }
 
@@ -131,20 +132,25 @@ export class Holds {
     if (all.length === 0) return { seqs: new Set(), isAsSeen }
     const { covers, tails } = await this.#coverage(projectId, all)
     const ids = all.flatMap(({ callId }) => callId ?? [])
-    const candidates = await db.all<Candidate & { seq: number }>(sql`
-      select calls.seq as seq, id, caller_number as callerNumber, called_number as calledNumber
-      from (${selection}) as some cross join ${calls} on calls.seq = some.seq
-      where project_id = ${projectId} and (id in (select value from json_each(${JSON.stringify(ids)}))
-        or exists (select 1 from json_each(${JSON.stringify(tails)}) where
-          value in (substr(caller_digits_reversed, 1, length(value)), substr(called_digits_reversed, 1, length(value)))))`)
+    const begins = (column: string) => sql`substr(${sql.raw(column)}, 1, length(value)) = value`
+    const candidates = await db
+      .select({
+        seq: sql<number>`calls.seq`,
+        id: sql<string>`id`,
+        callerNumber: sql<string | null>`caller_number`,
+        calledNumber: sql<string | null>`called_number`,
+      })
+      .from(sql`(${selection}) as some cross join ${calls} on calls.seq = some.seq`)
+      .where(sql`project_id = ${projectId} and (id in (select value from json_each(${JSON.stringify(ids)}))
+        or exists (select 1 from json_each(${JSON.stringify(tails)})
+          where ${begins('caller_digits_reversed')} or ${begins('called_digits_reversed')}))`)
     const seqs = candidates.filter((call) => all.some((hold) => covers(hold, call))).map(({ seq }) => seq)
     return { seqs: new Set(seqs), isAsSeen }
   }
 
   /** What tells whether a hold covers a call, and how the columns of reversed digits begin for calls on hold. */
   async #coverage(projectId: number, all: readonly Hold[]) {
-    const isOfNumbers = all.some(({ number }) => number !== null)
-    const country = isOfNumbers ? await this.#options.country(projectId) : null
+    const { country } = await this.#options.settingsOf(projectId)
     const matchers = new Map(
       all.flatMap(({ id, number }) => {
         const matcher = number === null ? null : numberMatcher(number, country)

@@ -25,10 +25,12 @@ export const requestErasure = {
 export const getErasure = {
   ...keyed,
   operationId: 'getErasure',
-  summary: 'See whether a deleted record, the earlier text of an item, or the calls of a request are erased',
+  summary: 'See whether a deleted record, or what a request names, is erased',
   description:
-    'By the id of the call or knowledge item, or by that of an erasure request (`era_…`). The receipt is kept under a ' +
-    'keyed hash of the id; nothing of the record is.',
-  parameters: [pathParameter('id', 'The id of the deleted call or item, or of the request.', 'call-1042', RecordId)],
+    'By the id of the call or knowledge item, also of an item that was changed, whose earlier text is erased; or by that ' +
+    'of a request (`era_…`). The receipt is kept under a keyed hash of the id; nothing of the record is.',
+  parameters: [
+    pathParameter('id', 'The id of the deleted call or item, or of the request.', 'call-1042', RecordId),
+  ],
   responses: keyedAnswers({ 200: jsonAnswer('The receipt.', ErasureReceipt) }, ['not_found']),
 }

@@ -31,7 +31,7 @@ interface Held {
 interface ErasureRequestsOptions {
   /** Only the process that owns the folder deletes. */
   owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'freeing' | 'isLocal'>
+  database: Pick<OpenDatabase, 'read' | 'freeing'>
   store: StoreOf
   selections: { of(projectId: number, asked: ErasureRequest): Promise<SQL> }
   holds: { among(db: ReadDatabase, projectId: number, selection: SQL): Promise<Held> }
@@ -39,7 +39,7 @@ interface ErasureRequestsOptions {
     delete(
       projectId: number,
       doomed: readonly DoomedCall[],
-      options: { held: Held; requestId: string | null; then: readonly SQL[] },
+      options: { held: Held; requestId: string | null; after: readonly SQL[] },
     ): Promise<number>
   }
   erasure: { schedule(projectId: number): void; finish(): Promise<void> }
@@ -139,14 +139,18 @@ export class ErasureRequests {
     const { store, holds } = this.#options
     const { readAside } = store(projectId)
     const { seqs: held } = await holds.among(readAside, projectId, selection)
-    const rows = await readAside.all<{ seqs: string; calls: number }>(sql`
-      select json_group_array(seq) as seqs, count(*) as calls from (
-        select seq, sum(bytes) over (order by seq rows unbounded preceding) / ${sql.raw(`${sliceBytes}`)} as slice from (
-          select calls.seq as seq, max(${sql.raw(`${callBytesMin}`)}, document_chars + coalesce(
-            (select octet_length(details) from call_details where call_details.seq = calls.seq), 0)) as bytes
-          from (${selection}) as some cross join calls on calls.seq = some.seq and calls.project_id = ${projectId}
-          where calls.seq not in (select value from json_each(${JSON.stringify([...held])}))))
-      group by slice order by slice`)
+    const bytes = sql`max(${sql.raw(`${callBytesMin}`)}, document_chars + coalesce(
+      (select octet_length(details) from call_details where call_details.seq = calls.seq), 0))`
+    const rows = await readAside
+      .select({ seqs: sql<string>`json_group_array(seq)`, calls: sql<number>`count(*)` })
+      .from(
+        sql`(select calls.seq as seq,
+          sum(${bytes}) over (order by calls.seq rows unbounded preceding) / ${sql.raw(`${sliceBytes}`)} as slice
+        from (${selection}) as some cross join calls on calls.seq = some.seq and calls.project_id = ${projectId}
+        where calls.seq not in (select value from json_each(${JSON.stringify([...held])})))`,
+      )
+      .groupBy(sql`slice`)
+      .orderBy(sql`slice`)
     return {
       slices: rows.map(({ seqs }) => seqs),
       calls: rows.reduce((sum, row) => sum + row.calls, 0),
@@ -155,6 +159,9 @@ export class ErasureRequests {
   }
 
   async #run(signal: AbortSignal): Promise<number | null> {
+    // A short look at what is near, since the rest asks a server.
+    const isAnyOpen = sql`select 1 from ${erasureRequests} where not is_done limit 1`
+    if ((await this.#options.database.read.all(isAnyOpen)).length === 0) return null
     for (;;) {
       signal.throwIfAborted()
       const open = await this.#next()
@@ -196,7 +203,7 @@ export class ErasureRequests {
     await deletion.delete(projectId, doomed, {
       held,
       requestId: id,
-      then: [
+      after: [
         // Another node may have deleted the same slice.
         sql`update ${erasureRequests} set deleted = deleted + changes(), on_hold = on_hold + ${held.seqs.size}
           where id = ${id} and exists (select 1 from ${erasureSlices} where ${isThis})`,
@@ -213,7 +220,7 @@ export class ErasureRequests {
     await erasure.finish()
     const [row] = await write.all<{ deleted: number; doneAt: number | null }>(sql`
       select deleted, done_at as doneAt from ${erasureRequests} cross join ${erasures}
-        on project_id = ${projectId} and kind = 'calls' and id_hash = erasure_requests.id where erasure_requests.id = ${id}`)
+        on erasures.project_id = ${projectId} and kind = 'calls' and id_hash = erasure_requests.id where erasure_requests.id = ${id}`)
     if (!row) return
     if (row.doneAt === null) throw new Error('The bytes of deleted calls are not erased yet')
     const target = `${id}: ${row.deleted} ${row.deleted === 1 ? 'call' : 'calls'}`

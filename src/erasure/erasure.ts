@@ -106,7 +106,8 @@ export class Erasure {
       await index.eraseDeleted(projectId)
     }
     if (database.isLocal) {
-      for (const projectId of projectsWith('call', 'calls')) await this.#rewriteWords(callWords(projectId), signal)
+      for (const projectId of projectsWith('call', 'calls'))
+        await this.#rewriteWords(callWords(projectId), signal)
       await sweeper.sweep(signal)
       await emptyWriteAheadLog(database.emptyLog, signal)
     }

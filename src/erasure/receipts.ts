@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
-import { erasureRequests } from '../db/schema.ts'
+import { erasureRequests, erasures } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { AppError } from '../errors.ts'
 import type { ErasureReceipt } from './schemas.ts'
@@ -11,12 +11,11 @@ interface ErasureReceiptsOptions {
 }
 
 const [projectId, id] = [sql.placeholder('projectId'), sql.placeholder('id')]
-const times = { requestedAt: sql<number>`requested_at`, doneAt: sql<number | null>`done_at` }
 
 const queries = preparedQueries((db) => ({
   // Of a call, an item and an item's earlier texts under the same id: what is not done, or was requested last.
   newest: db
-    .select(times)
+    .select({ requestedAt: sql<number>`requested_at`, doneAt: sql<number | null>`done_at` })
     .from(
       sql`(
       select requested_at, case when request_id is null then done_at else (
@@ -31,15 +30,18 @@ const queries = preparedQueries((db) => ({
     .prepare(),
   request: db
     .select({
-      ...times,
+      requestedAt: erasures.requestedAt,
+      doneAt: erasures.doneAt,
       calls: erasureRequests.calls,
       deleted: erasureRequests.deleted,
       onHold: erasureRequests.onHold,
     })
-    .from(
-      sql`erasure_requests cross join erasures on erasures.project_id = ${projectId} and kind = 'calls' and id_hash = id`,
+    .from(erasureRequests)
+    .innerJoin(
+      erasures,
+      sql`${erasures.projectId} = ${projectId} and kind = 'calls' and id_hash = ${erasureRequests.id}`,
     )
-    .where(sql`id = ${id} and erasure_requests.project_id = ${projectId}`)
+    .where(sql`${erasureRequests.id} = ${id} and ${erasureRequests.projectId} = ${projectId}`)
     .prepare(),
 }))
 
@@ -67,7 +69,8 @@ export class ErasureReceipts {
     })
     if (!row) {
       throw new AppError('not_found', 'Not found', {
-        detail: 'No call and no knowledge item with this id was deleted or changed in this project, nor is there such a request.',
+        detail:
+          'No call and no knowledge item with this id was deleted or changed in this project, nor is there such a request.',
       })
     }
     return toReceipt(id, row)

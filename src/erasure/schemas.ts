@@ -8,7 +8,12 @@ const CallCount = (description: string) => Type.Integer({ minimum: 0, descriptio
 export const RecordId = Type.String({
   title: 'RecordId',
   pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._:-]{1,128}$',
+  'x-message': 'must be 1 to 128 characters of A-Z, a-z, 0-9, ., _, : and -',
   example: 'call-1042',
+})
+
+const without = (...names: string[]) => ({
+  properties: Object.fromEntries(names.map((name) => [name, false])),
 })
 
 /** Which calls to erase: exactly one of `number`, `ids` and `before`. */
@@ -18,6 +23,8 @@ export const ErasureRequest = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 200,
+        pattern: '^[^\\u0000]*[0-9][^\\u0000]*$',
+        'x-message': 'must be a whole phone number, such as +15557294053',
         description:
           'A phone number: calls from it and calls to it. The whole number, compared as a number, so `+1 555 729 4053` ' +
           'and `+15557294053` are one; national forms are read by the country of the project.',
@@ -43,7 +50,21 @@ export const ErasureRequest = Type.Object(
       Type.Boolean({ description: 'Only counts the calls: nothing is deleted.', example: true }),
     ),
   },
-  { title: 'ErasureRequest', example: { number: '+15557294053', dryRun: true } },
+  {
+    title: 'ErasureRequest',
+    // Neither none of them nor two.
+    'x-documented': {
+      not: {
+        anyOf: [
+          without('number', 'ids', 'before'),
+          { not: { anyOf: [without('number'), without('ids')] } },
+          { not: { anyOf: [without('number'), without('before')] } },
+          { not: { anyOf: [without('ids'), without('before')] } },
+        ],
+      },
+    },
+    example: { number: '+15557294053', dryRun: true },
+  },
 )
 export type ErasureRequest = Static<typeof ErasureRequest>
 
@@ -71,7 +92,10 @@ export type AcceptedErasure = Static<typeof AcceptedErasure>
 /** When a record was deleted and erased. It holds nothing of the record itself. */
 export const ErasureReceipt = Type.Object(
   {
-    id: Type.String({ description: "The deleted record's or the request's, as it was asked for.", example: 'call-1042' }),
+    id: Type.String({
+      description: "The deleted record's or the request's, as it was asked for.",
+      example: 'call-1042',
+    }),
     status: Type.Unsafe<'pending' | 'done'>({
       type: 'string',
       enum: ['pending', 'done'],

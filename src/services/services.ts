@@ -118,15 +118,14 @@ export async function openServices({
   const erasure = new Erasure({ ...common, index, sweeper, eraseWithinMs })
   const projectErasure = new ProjectErasure({ ...common, erasure, index, sweeper })
   const indexer = new Indexer({ ...common, embedder, index: role === 'service' ? index : null })
-  const follower = new Follower({ ...common, indexer, index, erasure, projectErasure })
   const wordBacklog = new WordBacklog(common)
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
-  const country = async () => null
-  const [selections, holds] = [new CallSelections({ ...common, country }), new Holds({ ...common, country })]
+  const selections = new CallSelections(common)
+  const holds = new Holds(common)
   const deletion = new CallDeletion(common)
   const calls = new Calls({ ...common, erasure, holds, deletion })
   const ingest = new Ingest(common)
@@ -139,6 +138,7 @@ export async function openServices({
     ...{ ...common, selections, holds, deletion, erasure, webhooks },
     lease: database.isLocal ? null : new Lease(write, 'erasures'),
   })
+  const follower = new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests })
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
   const lease = database.isLocal ? null : new Lease(write, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
