@@ -70,9 +70,9 @@ export class Retention {
     })
   }
 
-  /** For the owner of the folder. */
-  start(): void {
-    this.#background.soon()
+  /** Runs now, daily, and soon after a setting has changed, where this process owns the folder. */
+  schedule(): void {
+    if (this.#options.owner.isOwner) this.#background.soon()
   }
 
   /** Deletes what is due, unless that was done today. */

@@ -164,7 +164,7 @@ export class Lifecycle {
       () => webhookSender.start(),
       () => projectErasure.schedule(),
       () => sourceExpiry.start(),
-      () => this.#options.retention.start(),
+      () => this.#options.retention.schedule(),
       async () => {
         await erasure.finish()
         this.#areErasuresOpen = false

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
+import { ReadingNotes } from '../audit/reading.ts'
 import { compileIpRules } from '../auth/ip-rules.ts'
 import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
@@ -84,12 +85,12 @@ export async function openServices({
 }: ServicesOptions) {
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
   const database = await openConfigured({ config, log, role, owner, onDamage, now })
-  const { read, write, freeing } = database
+  const { read, readAside, write, freeing } = database
   const stores = new ProjectStores(database.store)
   const store = stores.of
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
   const recordHash = createRecordHash(idHashKey)
-  const audit = new AuditTrail({ read, write, now, log })
+  const audit = new AuditTrail({ read, readAside, write, now, log })
   const settingsOf = createSettingsReader({ read, dataVersion: database.dataVersion })
   const common = {
     ...{ config, log, now, owner, database, read, write, store, stores, recordHash, audit, settingsOf },
@@ -151,6 +152,8 @@ export async function openServices({
     console: createConsole({ ...common, sessionSecret }),
     settings: new Settings(common),
     retention,
+    reading: new ReadingNotes(common),
+    ...{ settingsOf, recordHash },
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),

@@ -27,6 +27,8 @@ export const actionWords: Record<AuditAction, string> = {
   project_renamed: 'Project renamed',
   project_deleted: 'Project deleted',
   settings_changed: 'Settings changed',
+  call_opened: 'Call opened',
+  calls_exported: 'Calls exported',
   call_deleted: 'Call deleted',
   calls_expired: 'Calls deleted by retention',
   audit_expired: 'Old entries deleted',
