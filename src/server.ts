@@ -108,7 +108,7 @@ export function createServer(
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(services.calls, services.changeTags, buffers))
+    .use(callRoutes(services.calls, services.changeTags, buffers, services.reading))
     .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers, contexts }))
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))

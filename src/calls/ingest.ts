@@ -38,6 +38,8 @@ interface Input {
   change: CallChange
   /** What the service itself says of it. */
   own?: OwnDetails
+  /** Whether it tells of a call that ended earlier, rather than now. */
+  isImport?: boolean
   /** Asked before a long document is read or made. */
   admit?: Admit | undefined
   storedChars?: number
@@ -188,7 +190,7 @@ export class Ingest {
       readDeletedCalls(read, projectId, idsOf(inputs), recordHash),
     ])
     const writes = new Map<string, PendingWrite>()
-    const mergeOne = ({ id, change, own, admit }: Input): IngestedCall => {
+    const mergeOne = ({ id, change, own, admit, isImport }: Input): IngestedCall => {
       checkId(id)
       if (deleted.has(id)) {
         // An invalid request is 400 even for a deleted call.
@@ -198,7 +200,7 @@ export class Ingest {
       }
       const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
-      const after = mergeCall(before, id, change, this.#options.now(), own)
+      const after = mergeCall(before, id, change, this.#options.now(), own, isImport)
       if (!before || !isSame(before, after)) {
         this.#checkSize(after)
         // A call that was long before has been admitted already.

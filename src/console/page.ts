@@ -28,6 +28,7 @@ export const pagePaths = [
     'settings/sources/:source',
     'settings/webhooks',
     'settings/people',
+    'settings/privacy',
     'settings/audit',
     'settings/general',
     'settings/account',

@@ -119,6 +119,8 @@ export const calls = sqliteTable(
     /** Whether a request has named `isEngaged`. */
     engagementSaid: integer('engagement_said', { mode: 'boolean' }).notNull().default(false),
     status: text({ enum: ['live', 'completed'] }).notNull(),
+    /** When it became completed, and never before `createdAt`: see src/calls/retention.ts. Null for a live call. */
+    completedAt: integer('completed_at'),
     evaluation: text(),
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
     duration: real().notNull(),

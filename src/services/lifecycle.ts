@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { Retention } from '../calls/retention.ts'
 import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { ChangeWatch } from '../changes/change-watch.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
@@ -41,6 +42,7 @@ interface LifecycleOptions {
   wordBacklog: WordBacklog
   eventCounts: EventCounts
   sourceExpiry: SourceExpiry
+  retention: Retention
   erasure: Erasure
   erasureRequests: ErasureRequests
   projectErasure: ProjectErasure
@@ -129,6 +131,7 @@ export class Lifecycle {
     const { changeWatch, webhookSender } = this.#options
     owner.stopWaiting()
     await webhookSender.close()
+    await this.#options.retention.close()
     await changeWatch.close()
     await follower.close()
     await this.#options.callSessions.close()
@@ -166,6 +169,7 @@ export class Lifecycle {
       () => webhookSender.start(),
       () => projectErasure.schedule(),
       () => sourceExpiry.start(),
+      () => this.#options.retention.schedule(),
       async () => {
         await erasure.finish()
         this.#areErasuresOpen = false

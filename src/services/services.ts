@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
+import { ReadingNotes } from '../audit/reading.ts'
 import { compileIpRules } from '../auth/ip-rules.ts'
 import { Keys } from '../auth/keys.ts'
 import { CallDeletion } from '../calls/call-deletion.ts'
@@ -8,6 +9,7 @@ import { Calls } from '../calls/calls.ts'
 import { Holds } from '../calls/holds.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
+import { Retention } from '../calls/retention.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
@@ -87,12 +89,12 @@ export async function openServices({
 }: ServicesOptions) {
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
   const database = await openConfigured({ config, log, role, owner, onDamage, now })
-  const { read, write, freeing } = database
+  const { read, readAside, write, freeing } = database
   const stores = new ProjectStores(database.store)
   const store = stores.of
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
   const recordHash = createRecordHash(idHashKey)
-  const audit = new AuditTrail({ read, write, now, log })
+  const audit = new AuditTrail({ read, readAside, write, now, log })
   const settingsOf = createSettingsReader({ read, dataVersion: database.dataVersion })
   const common = {
     ...{ config, log, now, owner, database, read, write, store, stores, recordHash, audit, settingsOf },
@@ -145,12 +147,14 @@ export async function openServices({
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ ...common, write: freeing, erasure })
   const sourceFailures = new SourceFailures({ ...common, sources, erasure })
+  const retentionLease = database.isLocal ? null : new Lease(write, 'retention')
+  const retention = new Retention({ ...common, holds, deletion, erasure, lease: retentionLease })
   const eventCounts = new EventCounts(common)
   const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
-    ...{ callSessions, eventCounts, sourceExpiry, erasureRequests },
+    ...{ callSessions, eventCounts, sourceExpiry, retention, erasureRequests },
   })
 
   return {
@@ -158,6 +162,9 @@ export async function openServices({
     ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
     settings: new Settings(common),
+    retention,
+    reading: new ReadingNotes(common),
+    ...{ settingsOf, recordHash },
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),

@@ -100,6 +100,7 @@ CREATE TABLE `calls` (
 	`created_on_arrival` integer DEFAULT false NOT NULL,
 	`engagement_said` integer DEFAULT false NOT NULL,
 	`status` text NOT NULL,
+	`completed_at` integer,
 	`evaluation` text,
 	`is_engaged` integer NOT NULL,
 	`duration` real NOT NULL,
