@@ -113,14 +113,14 @@ export function createServer(
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(services.calls, services.changeTags, buffers))
+    .use(callRoutes(services.calls, services.changeTags, buffers, services.reading))
     .use(
       knowledgeRoutes({
         ...{ ...services, search: services.askedSearch },
         ...{ tags: services.changeTags, buffers, contexts },
       }),
     )
-    .use(erasureRoutes(services.erasureReceipts))
+    .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
     .use(
       changeRoutes({

@@ -1,9 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { desc, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { auditEvents, keys, members, people } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import type { Actor, By } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
+import { csvLine } from '../text/csv.ts'
 
 /** How long entries are kept. */
 const keptDays = 400
@@ -36,7 +37,13 @@ export type AuditAction =
   | 'project_renamed'
   | 'project_deleted'
   | 'settings_changed'
+  | 'call_opened'
+  | 'calls_exported'
   | 'call_deleted'
+  | 'erasure_requested'
+  | 'erasure_done'
+  | 'hold_set'
+  | 'hold_lifted'
   | 'calls_expired'
   | 'audit_expired'
   | 'call_evaluated'
@@ -82,8 +89,23 @@ export interface AuditEvent {
   target: string | SQL | null
 }
 
+/** Which entries a list has; each condition that is given must hold. */
+export interface AuditFilter {
+  /** The id of a person or a key; `none` for the command line and the service itself. */
+  who?: string | undefined
+  action?: string | undefined
+  /** Milliseconds since 1970: not before. */
+  from?: number | undefined
+  /** Before. */
+  to?: number | undefined
+  /** Of entries about a record, the keyed hash of its id. */
+  target?: string | undefined
+}
+
 interface AuditTrailOptions {
   read: ReadDatabase
+  /** For filtered lists, which may scan many entries. */
+  readAside: ReadDatabase
   write: WriteDatabase
   now: () => number
   log: Pick<Log, 'error'>
@@ -180,19 +202,35 @@ export class AuditTrail {
   async list(
     projectId: number,
     { limit, before }: { limit: number; before: number | null },
+    filter: AuditFilter = {},
   ): Promise<AuditRows> {
-    const columns = sql`seq, at, action, actor_name as actor, actor_id as actorId, target, ip_address as ipAddress`
-    const older = before === null ? sql`true` : sql`seq < ${before}`
-    const page = (condition: SQL) => sql`
-      select * from (
-        select ${columns} from ${auditEvents} where ${condition} and ${older} order by seq desc limit ${limit + 1})`
+    const { read, readAside } = this.#options
+    const isFiltered = Object.values(filter).some((value) => value !== undefined)
+    const older = sql`${conditionOf(filter)} and ${before === null ? sql`true` : sql`seq < ${before}`}`
+    const page = (condition: SQL) => sql`select * from (
+      select seq from ${auditEvents} where ${condition} and ${older} order by seq desc limit ${limit + 1})`
     const ofMember = sql`actor_id in (select person_id from ${members} where project_id = ${projectId})`
-    const rows = await this.#options.read.all<Omit<AuditRow, 'at'> & { at: number }>(sql`
-      ${page(sql`project_id = ${projectId}`)}
-      union all ${page(sql`project_id is null and ${ofMember}`)}
-      order by seq desc limit ${limit + 1}`)
+    const rows = await (isFiltered ? readAside : read)
+      .select(shownColumns)
+      .from(auditEvents)
+      .where(
+        sql`seq in (${page(sql`project_id = ${projectId}`)} union all ${page(sql`project_id is null and ${ofMember}`)})`,
+      )
+      .orderBy(desc(auditEvents.seq))
+      .limit(limit + 1)
     const data = rows.slice(0, limit).map((row) => ({ ...row, at: new Date(row.at).toISOString() }))
     return { data, nextCursor: rows.length > limit ? String(data.at(-1)?.seq) : null }
+  }
+
+  /** The entries as CSV, newest first, some at a time. */
+  async *csv(projectId: number, filter: AuditFilter): AsyncGenerator<string> {
+    yield csvLine(csvColumns)
+    for (let before: number | null = null; ; ) {
+      const { data, nextCursor } = await this.list(projectId, { limit: csvPageRows, before }, filter)
+      yield data.map((row) => csvLine(csvColumns.map((name) => row[name]))).join('')
+      if (nextCursor === null) return
+      before = Number(nextCursor)
+    }
   }
 
   #insert(event: Omit<AuditEvent, 'projectId'> & { projectId: number | SQL | null }): SQL {
@@ -202,6 +240,32 @@ export class AuditTrail {
       insert into ${auditEvents} (project_id, at, actor_id, actor_name, action, target, ip_address)
       select ${projectId}, ${this.#options.now()}, ${id}, ${name}, ${action}, ${target}, ${by?.address ?? null}`
   }
+}
+
+const shownColumns = {
+  seq: auditEvents.seq,
+  at: auditEvents.at,
+  // A newer process on the same database may record other actions.
+  action: sql<AuditAction>`${auditEvents.action}`,
+  actor: auditEvents.actorName,
+  actorId: auditEvents.actorId,
+  target: auditEvents.target,
+  ipAddress: auditEvents.ipAddress,
+}
+
+const csvColumns = ['at', 'action', 'actor', 'actorId', 'target', 'ipAddress'] as const
+const csvPageRows = 1_000
+
+function conditionOf({ who, action, from, to, target }: AuditFilter): SQL {
+  const conditions = [
+    sql`true`,
+    ...(who === undefined ? [] : [who === 'none' ? sql`actor_id is null` : sql`actor_id = ${who}`]),
+    ...(action === undefined ? [] : [sql`action = ${action}`]),
+    ...(from === undefined ? [] : [sql`at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`at < ${to}`]),
+    ...(target === undefined ? [] : [sql`target = ${target}`]),
+  ]
+  return sql.join(conditions, sql` and `)
 }
 
 /** `personLabel`, read when the statement runs. */
