@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
 import type { Config } from '../../src/config.ts'
+import { type Role, roles } from '../../src/identity.ts'
 import { columns, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface InviteOptions {
   project: string
-  role: 'owner' | 'member'
+  role: Role
   json?: true
 }
 
@@ -49,9 +50,10 @@ function addInvite(person: Command, shell: Shell): void {
     .addOption(
       new Option(
         '--role <role>',
-        'owners may do everything; members may not manage keys or people, or rename or delete the project',
+        'owners may do everything; members see and change calls and knowledge, and delete unless the project forbids ' +
+          'it; viewers see them and change nothing',
       )
-        .choices(['owner', 'member'])
+        .choices(roles)
         .default('member'),
     )
     .option('--json', 'print {"id","role","link","expiresAt"}')

@@ -23,6 +23,8 @@ export type AuditAction =
   | 'person_renamed'
   | 'person_deleted'
   | 'key_created'
+  | 'key_changed'
+  | 'key_rotated'
   | 'key_revoked'
   | 'source_created'
   | 'source_rotated'

@@ -1,11 +1,10 @@
 import { Elysia } from 'elysia'
 import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { Keys } from '../auth/keys.ts'
 import type { Projects } from '../projects/projects.ts'
 import type { Settings } from '../projects/settings.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import { type CallRoutesOptions, consoleCallRoutes } from './call-routes.ts'
-import { keyRoutes } from './key-routes.ts'
+import { type KeyRoutesOptions, keyRoutes } from './key-routes.ts'
 import { consoleKnowledgeRoutes, type KnowledgeRoutesOptions } from './knowledge-routes.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Links } from './people/links.ts'
@@ -28,11 +27,14 @@ export interface ConsoleParts {
   readonly people: People
 }
 
-interface ConsoleApiOptions extends CallRoutesOptions, KnowledgeRoutesOptions, SourceRoutesOptions {
+interface ConsoleApiOptions
+  extends CallRoutesOptions,
+    KnowledgeRoutesOptions,
+    KeyRoutesOptions,
+    SourceRoutesOptions {
   console: ConsoleParts
   projects: Projects
   settings: Settings
-  keys: Keys
   webhooks: Webhooks
   publicUrl: string | null
 }
@@ -42,7 +44,6 @@ export function consoleApi({
   console,
   projects,
   settings,
-  keys,
   webhooks,
   publicUrl,
   ...parts
@@ -50,7 +51,7 @@ export function consoleApi({
   return new Elysia({ name: 'console-api' })
     .use(sessionRoutes(console))
     .use(projectRoutes({ projects, settings }))
-    .use(keyRoutes(keys))
+    .use(keyRoutes(parts))
     .use(webhookRoutes(webhooks))
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(consoleCallRoutes(parts))

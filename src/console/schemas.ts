@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import { type KeyScope, keyScopes } from '../identity.ts'
+import { type KeyScope, keyScopes, type Role, roles } from '../identity.ts'
 import { NewItem } from '../knowledge/schemas.ts'
 
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
 
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-const Role = Type.Unsafe<'owner' | 'member'>({ type: 'string', enum: ['owner', 'member'] })
+const RoleName = Type.Unsafe<Role>({ type: 'string', enum: roles })
 const Kind = Type.Unsafe<'live' | 'ingest'>({ type: 'string', enum: ['live', 'ingest'] })
 const Token = Text(200)
 const Password = Type.String({ minLength: 10, maxLength: 128 })
@@ -47,6 +47,14 @@ export const NewKey = Type.Object({
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })
 
+/** What is left out stays as it is. */
+export const EditedKey = Type.Partial(
+  Type.Pick(NewKey, ['name', 'allowedIps', 'allowedOrigins', 'expiresAt']),
+)
+
+/** How long the old key goes on working; 24 hours by default. */
+export const RotatedKey = Type.Object({ overlapHours: Type.Optional(Type.Number()) })
+
 export const NewSource = Type.Object({
   platform: Text(50),
   name: Type.Optional(Text(200)),
@@ -62,7 +70,7 @@ export const AddressToCheck = Type.Object({
   address: Type.Optional(Type.String({ maxLength: 100 })),
 })
 
-export const NewRole = Type.Object({ role: Role })
+export const NewRole = Type.Object({ role: RoleName })
 
 const filter = Type.Optional(Type.String({ maxLength: 500 }))
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
 import { compileIpRules } from '../auth/ip-rules.ts'
+import { KeyChanges } from '../auth/key-changes.ts'
 import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
 import { Ingest } from '../calls/ingest.ts'
@@ -149,6 +150,7 @@ export async function openServices({
     settings: new Settings(common),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
+    keyChanges: new KeyChanges({ ...common, write: freeing }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
     ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },

@@ -9,6 +9,7 @@ export interface ProjectOfPerson {
   id: string
   name: string
   role: Role
+  membersMayDelete: boolean
   createdAt: string
 }
 
@@ -51,6 +52,7 @@ async function projectsOf(read: ReadDatabase, personId: string): Promise<Project
       id: projects.publicId,
       name: projects.name,
       role: members.role,
+      membersMayDelete: projects.membersMayDelete,
       createdAt: projects.createdAt,
     })
     .from(members)

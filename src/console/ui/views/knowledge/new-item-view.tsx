@@ -6,9 +6,11 @@ import { IconFile } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useBlocker, useNavigate } from '@tanstack/react-router'
 import { ApiProblem, api, unwrap } from '../../api.ts'
+import { Empty } from '../../components/empty.tsx'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useRefusal } from '../../session.ts'
 import { readableFiles, readDocument } from './documents.ts'
 import { ItemFields, validItem } from './item-fields.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
@@ -17,6 +19,17 @@ const route = getRouteApi('/p/$project/knowledge/new')
 
 /** An editor for a new item, with a preview of its chunks. */
 export function NewItemView() {
+  const refusal = useRefusal('change')
+  if (refusal === null) return <NewItem />
+  return (
+    <>
+      <PageHeader title="New item" />
+      <Empty title="For members and owners only">{refusal}</Empty>
+    </>
+  )
+}
+
+function NewItem() {
   const { project } = route.useParams()
   const navigate = useNavigate()
   const queryClient = useQueryClient()

@@ -19,6 +19,8 @@ export const actionWords: Record<AuditAction, string> = {
   person_renamed: 'Person renamed',
   person_deleted: 'Person deleted',
   key_created: 'Key created',
+  key_changed: 'Key changed',
+  key_rotated: 'Key rotated',
   key_revoked: 'Key revoked',
   source_created: 'Source created',
   source_rotated: 'Secret of a source rotated',

@@ -1,4 +1,4 @@
-const msPerDay = 86_400_000
+import dayjs from 'dayjs'
 
 export const expiryChoices = [
   { value: 'never', label: 'Never' },
@@ -13,17 +13,17 @@ export interface Expiry {
   day: string
 }
 
-/** ISO 8601: the start of the day, local time; null for never; undefined while no future day is chosen. */
-export function expiresAtOf({ choice, day }: Expiry): string | null | undefined {
-  if (choice === 'never') return null
-  if (choice !== 'date') return new Date(Date.now() + Number(choice) * msPerDay).toISOString()
-  const start = new Date(`${day}T00:00:00`)
-  return start.getTime() > Date.now() ? start.toISOString() : undefined
+/** The choice that a key's expiry stands for. */
+export function expiryOf(expiresAt: string | null): Expiry {
+  return expiresAt === null
+    ? { choice: 'never', day: '' }
+    : { choice: 'date', day: dayjs(expiresAt).format('YYYY-MM-DD') }
 }
 
-/** The first day that a key can expire on, as `2026-01-31`. */
-export function tomorrow(): string {
-  const date = new Date(Date.now() + msPerDay)
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+/** ISO 8601: the end of the day, local time; null for never; undefined while no day is chosen, or one that is over. */
+export function expiresAtOf({ choice, day }: Expiry): string | null | undefined {
+  if (choice === 'never') return null
+  if (choice !== 'date') return dayjs().add(Number(choice), 'day').toISOString()
+  const end = dayjs(day).endOf('day')
+  return day !== '' && end.isAfter(dayjs()) ? end.toISOString() : undefined
 }
