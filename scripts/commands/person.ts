@@ -15,6 +15,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
   addList(person, shell)
   addInvite(person, shell)
   addReset(person, shell)
+  addTwoFactorReset(person, shell)
   addSetup(person, shell)
   addRemove(person, shell)
 }
@@ -86,6 +87,23 @@ function addReset(person: Command, shell: Shell): void {
         '',
         `It sets a new password for ${shown(email)} and works until ${expiresAt}.`,
       ])
+    })
+}
+
+function addTwoFactorReset(person: Command, shell: Shell): void {
+  person
+    .command('reset-two-factor')
+    .description(
+      'Turn off the two-factor sign-in of a person who has lost their app and backup codes. Their password is enough ' +
+        'again.',
+    )
+    .argument('<email>', 'e-mail address of the person')
+    .option('--json', 'print {"email","isOn"}')
+    .action(async (wanted: string, { json }: { json?: true }) => {
+      const done = await shell.withServices(async ({ console: { people, twoFactor } }) =>
+        twoFactor.reset(await people.find(wanted)),
+      )
+      await shell.answer(json, done, `${shown(done.email)} signs in with the password alone.`)
     })
 }
 

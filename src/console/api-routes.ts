@@ -11,6 +11,7 @@ import type { Links } from './people/links.ts'
 import type { Members } from './people/members.ts'
 import type { People } from './people/people.ts'
 import type { Sessions } from './people/sessions.ts'
+import type { TwoFactor } from './people/two-factor.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
@@ -25,6 +26,7 @@ export interface ConsoleParts {
   readonly invitations: Invitations
   readonly members: Members
   readonly people: People
+  readonly twoFactor: TwoFactor
 }
 
 interface ConsoleApiOptions

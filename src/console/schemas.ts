@@ -12,6 +12,11 @@ const Password = Type.String({ minLength: 10, maxLength: 128 })
 
 export const SignIn = Type.Object({ email: Text(320), password: Text(128) })
 
+/** Of an authenticator app, or a backup code. */
+export const SecondFactor = Type.Object({ code: Text(40) })
+
+export const OwnPassword = Type.Object({ password: Text(128) })
+
 export const LinkToken = Type.Object({ token: Token })
 
 const newPerson = { name: Text(200), email: Text(320), password: Password }

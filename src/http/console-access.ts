@@ -50,5 +50,6 @@ export function isSafe(method: string): boolean {
 /** Asking who is signed in, signing in, and using a one-time link. */
 function isOpen(method: string, first: string | undefined, second: string | undefined): boolean {
   if (first === 'session' && !second) return isSafe(method) || method === 'POST'
+  if (first === 'session' && second === 'code') return method === 'POST'
   return first === 'links' && Boolean(second) && method === 'POST'
 }
