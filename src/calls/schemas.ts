@@ -150,17 +150,27 @@ export const TimelineEntry = Type.Object(
 )
 export type TimelineEntry = Static<typeof TimelineEntry>
 
+export const labelsMax = 50
+export const Label = Type.String({ minLength: 1, maxLength: 100 })
+
 /** What a person said of a call. */
 const Review = Type.Object(
   {
-    evaluation: Name('A judgement, over that of the platform.', 'fail'),
+    evaluation: Name("A person's judgement. It stands over the platform's, which stays in the call.", 'fail'),
     note: nullable(Type.String({ maxLength: 10_000 })),
-    labels: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50, uniqueItems: true }),
-    by: Name('The person.', 'Ada Lovelace'),
+    labels: Type.Array(Label, { maxItems: labelsMax, uniqueItems: true }),
+    reviewed: Type.Optional(
+      Type.Boolean({ description: 'Whether a person evaluated the call or marked it as reviewed.' }),
+    ),
+    flaggedTurns: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0 }), { description: 'Indexes of turns in `transcript`.' }),
+    ),
+    by: Name('The last person who changed any of it.', 'Ada Lovelace'),
     at: Time,
   },
   { title: 'Review' },
 )
+export type Review = Static<typeof Review>
 
 const toldDetails = {
   agent: nullable(Agent),

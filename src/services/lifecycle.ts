@@ -1,9 +1,11 @@
 import { sql } from 'drizzle-orm'
+import type { Retention } from '../calls/retention.ts'
 import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { ChangeWatch } from '../changes/change-watch.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
+import type { ErasureRequests } from '../erasure/erasure-requests.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
 import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
@@ -43,8 +45,10 @@ interface LifecycleOptions {
   wordBacklog: WordBacklog
   eventCounts: EventCounts
   sourceExpiry: SourceExpiry
+  retention: Retention
   questions: Questions
   erasure: Erasure
+  erasureRequests: ErasureRequests
   projectErasure: ProjectErasure
   sweeper: Sweeper
   metrics: Metrics
@@ -131,6 +135,7 @@ export class Lifecycle {
     const { changeWatch, webhookSender } = this.#options
     owner.stopWaiting()
     await webhookSender.close()
+    await this.#options.retention.close()
     await changeWatch.close()
     await follower.close()
     await this.#options.callSessions.close()
@@ -138,7 +143,10 @@ export class Lifecycle {
     earlyEmbedder.close()
     metrics.close()
     // No run begins from now on. They wait for each other, so they are aborted together.
-    const aborted = [this.#owning, projectErasure, erasure, sweeper].map((part) => part.close())
+    const { erasureRequests } = this.#options
+    const aborted = [this.#owning, erasureRequests, projectErasure, erasure, sweeper].map((part) =>
+      part.close(),
+    )
     // What the others ask of the index from now on is refused, so that none of them waits until it is filled.
     const indexSaved = index.close()
     await indexer.close()
@@ -167,10 +175,12 @@ export class Lifecycle {
       () => webhookSender.start(),
       () => projectErasure.schedule(),
       () => sourceExpiry.start(),
+      () => this.#options.retention.schedule(),
       async () => {
         await erasure.finish()
         this.#areErasuresOpen = false
       },
+      () => this.#options.erasureRequests.schedule(),
       // The processes that held leases have ended, and embedding twice does no harm.
       async () => {
         if (!database.isLocal) return

@@ -55,8 +55,8 @@ export function QuestionsView() {
       {isOff ? (
         <Empty icon={<IconMessageQuestion size={24} />} title="Questions are not kept">
           When an owner of the project switches it on in{' '}
-          <PageLink to="/p/$project/settings" params={{ project }} inherit underline="always">
-            Settings
+          <PageLink to="/p/$project/settings/privacy" params={{ project }} inherit underline="always">
+            Settings → Privacy
           </PageLink>
           , what agents ask is kept for 7 or 30 days with what was found, so that you see what is missing
           here.
