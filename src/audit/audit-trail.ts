@@ -30,6 +30,7 @@ export type AuditAction =
   | 'project_created'
   | 'project_renamed'
   | 'project_deleted'
+  | 'settings_changed'
   | 'call_deleted'
   | 'item_deleted'
   | 'webhook_created'

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { Projects } from '../projects/projects.ts'
+import type { Settings } from '../projects/settings.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import { type CallRoutesOptions, consoleCallRoutes } from './call-routes.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -30,16 +31,25 @@ export interface ConsoleParts {
 interface ConsoleApiOptions extends CallRoutesOptions, KnowledgeRoutesOptions, SourceRoutesOptions {
   console: ConsoleParts
   projects: Projects
+  settings: Settings
   keys: Keys
   webhooks: Webhooks
   publicUrl: string | null
 }
 
 /** The console's own API. It takes a session cookie, never a key; the cookie opens nothing under /v1. */
-export function consoleApi({ console, projects, keys, webhooks, publicUrl, ...parts }: ConsoleApiOptions) {
+export function consoleApi({
+  console,
+  projects,
+  settings,
+  keys,
+  webhooks,
+  publicUrl,
+  ...parts
+}: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
     .use(sessionRoutes(console))
-    .use(projectRoutes(projects))
+    .use(projectRoutes({ projects, settings }))
     .use(keyRoutes(keys))
     .use(webhookRoutes(webhooks))
     .use(peopleRoutes({ ...console, publicUrl }))

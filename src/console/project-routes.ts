@@ -1,10 +1,12 @@
 import type { Projects } from '../projects/projects.ts'
+import { SettingsChange } from '../projects/schemas.ts'
+import type { Settings } from '../projects/settings.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { asOwner, createOwnProject } from './own-projects.ts'
 import { DeleteProject, NewName } from './schemas.ts'
 
-/** /console/api/projects: create, rename and delete. */
-export function projectRoutes(projects: Projects) {
+/** /console/api/projects: create, rename and delete; /settings of a project, for owners. */
+export function projectRoutes({ projects, settings }: { projects: Projects; settings: Settings }) {
   return consoleRoutes('/console/api/projects')
     .post(
       '',
@@ -20,5 +22,11 @@ export function projectRoutes(projects: Projects) {
       '/:project',
       ({ member, by, body }) => projects.delete(member.projectId, { confirm: body.confirm, by }),
       jsonBody(DeleteProject),
+    )
+    .get('/:project/settings', ({ member }) => settings.get(member.projectId))
+    .put(
+      '/:project/settings',
+      ({ member, by, body }) => settings.change(member.projectId, body, by),
+      jsonBody(SettingsChange),
     )
 }

@@ -55,6 +55,23 @@ export const projects = sqliteTable(
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),
+    /** Calls that were completed more days ago are deleted; null keeps them. */
+    retainDays: integer('retain_days'),
+    /** What is redacted before anything of a call is written. */
+    redact: text({ mode: 'json' })
+      .$type<('phone' | 'email' | 'card' | 'iban' | 'ssn')[]>()
+      .notNull()
+      .default([]),
+    /** ISO 3166-1 alpha-2: how numbers without a country code are read. */
+    country: text(),
+    /** How much of `callerNumber` and `calledNumber` is stored. */
+    keepNumbers: text('keep_numbers', { enum: ['all', 'last4', 'none'] })
+      .notNull()
+      .default('all'),
+    /** For how many days the questions of searches are kept; null keeps none. */
+    keepQuestionsDays: integer('keep_questions_days').$type<7 | 30>(),
+    /** Whether the audit trail says who opened a call or exported calls. */
+    notesReading: integer('notes_reading', { mode: 'boolean' }).notNull().default(false),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )

@@ -12,6 +12,7 @@ import type { Config } from '../config.ts'
 import { ChangeTags } from '../db/change-tags.ts'
 import { Lease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
+import { createSettingsReader } from '../db/project-settings.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
 import { Erasure } from '../erasure/erasure.ts'
@@ -33,6 +34,7 @@ import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { Settings } from '../projects/settings.ts'
 import { EventCounts } from '../sources/event-counts.ts'
 import { CallSessions } from '../sources/otel/sessions.ts'
 import { SourceEvents } from '../sources/source-events.ts'
@@ -87,7 +89,10 @@ export async function openServices({
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
   const recordHash = createRecordHash(idHashKey)
   const audit = new AuditTrail({ read, write, now, log })
-  const common = { config, log, now, owner, database, read, write, store, stores, recordHash, audit }
+  const settingsOf = createSettingsReader({ read, dataVersion: database.dataVersion })
+  const common = {
+    ...{ config, log, now, owner, database, read, write, store, stores, recordHash, audit, settingsOf },
+  }
 
   const metrics = new Metrics()
   const textThreads = new TextThreads()
@@ -141,6 +146,7 @@ export async function openServices({
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
     ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
+    settings: new Settings(common),
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),

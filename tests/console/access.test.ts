@@ -27,6 +27,8 @@ const levels: Record<string, Level> = {
   'DELETE /people/:id': 'consoleOwner',
   'PATCH /projects/:project': 'owners',
   'DELETE /projects/:project': 'owners',
+  'GET /projects/:project/settings': 'owners',
+  'PUT /projects/:project/settings': 'owners',
   'GET /projects/:project/keys': 'owners',
   'POST /projects/:project/keys': 'owners',
   'POST /projects/:project/keys/check-address': 'owners',

@@ -285,7 +285,13 @@ CREATE TABLE `projects` (
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
 	`replaced_seq` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
-	`deleted_at` integer
+	`deleted_at` integer,
+	`retain_days` integer,
+	`redact` text DEFAULT '[]' NOT NULL,
+	`country` text,
+	`keep_numbers` text DEFAULT 'all' NOT NULL,
+	`keep_questions_days` integer,
+	`notes_reading` integer DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint

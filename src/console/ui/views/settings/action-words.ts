@@ -26,6 +26,7 @@ export const actionWords: Record<AuditAction, string> = {
   project_created: 'Project created',
   project_renamed: 'Project renamed',
   project_deleted: 'Project deleted',
+  settings_changed: 'Settings changed',
   call_deleted: 'Call deleted',
   item_deleted: 'Knowledge item deleted',
   webhook_created: 'Webhook created',
