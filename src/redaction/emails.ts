@@ -6,7 +6,7 @@ const localEnd = new RegExp(`[\\p{L}\\p{N}.!#$%&'*+/=?^_\`{|}~-]{1,${localCharsM
 const domain = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62}\.)(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){0,8}\p{L}[\p{L}\p{N}-]{1,62}/u
 /** `at gmail dot com`, `at gmail.com`, `@ gmail dot com`. */
 const spokenDomain =
-  /(?:\bat\b|@)[ ,]{1,2}[a-z0-9-]{1,63}(?:(?: ?(?:dot|period|point) | ?\. ?)[a-z][a-z0-9-]{1,62}){1,3}(?![a-z0-9])/gi
+  /(?:\bat\b|@)[ ,]{1,2}[a-z0-9-]{1,63}(?:(?: (?:dot|period|point) |\.)[a-z][a-z0-9-]{1,62}){1,3}(?![a-z0-9])/gi
 const dotted = /(?:dot|period|point|\.) ?(?:com|net|org|edu|gov|info|biz|io|co|ai|app|dev|me|eu|us|uk|ca|au|nz|ie|in|de|at|ch|fr|es|it|nl|be|pt|pl|se|no|dk|fi|jp|br|mx|za)$/i
 const spokenLocalCharsMax = 120
 const connector = /^(?:dot|period|point|underscore|dash|hyphen|minus|plus)$/i
@@ -61,7 +61,8 @@ function startOfLocal(before: string, isProvider: boolean): number | null {
     isAddress = true
   }
   for (let at = first; at >= Math.max(0, first - cueWordsMax); at--) {
-    if (at > 0 && cue.test(wordAt(words, at - 1))) return before.length - (words[at]?.index ?? 0)
+    const isFirst = at === 0 && isProvider && before.length < spokenLocalCharsMax
+    if (isFirst || cue.test(wordAt(words, at - 1))) return before.length - (words[at]?.index ?? 0)
   }
   return isAddress ? before.length - (words[first]?.index ?? 0) : null
 }

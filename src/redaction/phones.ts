@@ -1,4 +1,4 @@
-import { type CountryCode, Metadata, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { type CountryCode, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { NumberSpan } from './numbers.ts'
 
 /** What people say before a phone number. */
@@ -20,20 +20,25 @@ export function isPhoneAbroad(digits: string): 'valid' | 'possible' | null {
   return number.isValid() ? 'valid' : 'possible'
 }
 
-/** Whether digits are a national phone number, by their form, by the country's numbering plan, or by what is said. */
-export function isPhone(span: NumberSpan, country: CountryCode | null): boolean {
-  const { digits, before, after } = span
-  if (digits.length < spanMin || digits.length > spanMax || amountAfter.test(after) || isDate(span)) return false
+/**
+ * Tells whether digits are a national phone number, by their form, by the country's numbering plan, or by what is said.
+ * @param before what stands before them
+ */
+export function phoneTest(before: string, country: CountryCode | null): (span: NumberSpan) => boolean {
+  if (otherNumber.test(before) && !phoneNumber.test(before)) return () => false
   const isSaid = phoneWords.test(before)
-  if (otherNumber.test(before) && !phoneNumber.test(before)) return false
-  if (isAmerican(country) && isNanp(span, isSaid)) return true
-  if (country && isNational(span, country, isSaid) && isValidIn(digits, country)) return true
-  return isSaid && span.isLast && !isFraction(span)
+  return (span) => {
+    const { digits, after, isLast } = span
+    if (digits.length < spanMin || digits.length > spanMax || amountAfter.test(after) || isDate(span)) return false
+    if (isAmerican(country) && isNanp(span, isSaid)) return true
+    if (country && isNational(span, country, isSaid)) return true
+    return isSaid && isLast && !isFraction(span)
+  }
 }
 
 /** Whether national numbers may be American: also where no country is set, for those that are written as such. */
 function isAmerican(country: CountryCode | null): boolean {
-  return country === null || callingCodeOf(country) === '1'
+  return country === null || getCountryCallingCode(country) === '1'
 }
 
 /** Numbers of the North American Numbering Plan by form alone: also ones that are not given out, such as 555-0142. */
@@ -44,20 +49,28 @@ function isNanp({ digits, chunks, isSpoken, isDashed }: NumberSpan, isSaid: bool
   return isSpoken || isSaid || /3-3-4$|3-7$/.test(shape) || isValidIn(digits, 'US')
 }
 
-/** Without anything said, a number has the digit that national numbers begin with, where there is one. */
+/** Without anything said, it must be written in full, with the zero that national numbers begin with in many countries. */
 function isNational({ digits, chunks }: NumberSpan, country: CountryCode, isSaid: boolean): boolean {
-  if (isSaid || digits.startsWith('00')) return true
-  return hasTrunkZero(country) ? digits.startsWith('0') : digits.length >= 9 || chunks.length > 1
+  // Parsing takes long, and these have been told by their form.
+  if (isAmerican(country) && !digits.startsWith('011')) return false
+  const number = parsePhoneNumberFromString(digits, country)
+  if (!number?.isValid()) return false
+  const isInFull = /^0(?:0|11)/.test(digits) || number.formatNational().replace(/\D/g, '') === digits
+  return isSaid || (isInFull && (digits.length >= 9 || chunks.length > 1))
 }
 
 function isValidIn(digits: string, country: CountryCode): boolean {
   return parsePhoneNumberFromString(digits, country)?.isValid() ?? false
 }
 
-function callingCodeOf(country: CountryCode): string {
-  return planOf(country).callingCode()
+/** A day: `2026-01-31`, `31.01.2026`, `20260131`. */
+function isDate({ digits, chunks }: NumberSpan): boolean {
+  const shape = chunks.join('-')
+  if (/^(?:8|4-\d-\d)$/.test(shape)) return /^(?:19|20)\d\d(?:0?[1-9]|1[0-2])(?:0?[1-9]|[12]\d|3[01])$/.test(digits)
+  return /^[12]-[12]-4$/.test(shape) && /(?:19|20)\d\d$/.test(digits)
 }
 
-function hasTrunkZero(country: CountryCode): boolean {
-  return planOf(country).nationalPrefix() === '0'
+/** `3.14159265`, `37.7749` */
+function isFraction({ chunks, text }: NumberSpan): boolean {
+  return chunks.length === 2 && /^\d+\.\d+$/.test(text)
 }

@@ -25,7 +25,7 @@ export interface RedactionOptions {
 
 /** Most texts have nothing to replace: neither three digits in a row, nor digits spelled as words, nor an address. */
 const quickLook =
-  /\d\D{0,6}\d\D{0,6}\d|@|\b(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|double|triple)\W{1,3}(?:\d|zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|double|triple)|\b(?:dot|period)\b/i
+  /\d\D{0,6}\d\D{0,6}\d|@|\b(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|double|triple)\W{1,3}(?:\d|zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|double|triple)|\bdot\b|\bat [a-z-]+\./i
 /** One pass is nearly always enough: a mark separates what it stands between as what it replaces does. */
 const passesMax = 8
 
@@ -45,24 +45,37 @@ export function redact(
     const found = findAll(redacted, country, label).filter(({ kind }) => kinds.includes(kind))
     if (found.length === 0) break
     for (const { kind } of found) counts[kind] = (counts[kind] ?? 0) + 1
-    redacted = withMarks(redacted, found)
+    redacted = replaced(redacted, found, ({ kind }) => `[${kind}]`)
   }
   return { text: redacted, counts }
 }
 
-/** All of them, in their order. What is found is the same whichever kinds are replaced, so a card is never a phone. */
+/** What is found is the same whichever kinds are replaced, so a card is never taken for a phone. */
 function findAll(text: string, country: CountryCode | null, label: string): Found[] {
-  const others = [...findEmails(text), ...findIbans(text)].sort((a, b) => a.start - b.start)
-  return [...others, ...findNumbers(text, { country, label, others })].sort((a, b) => a.start - b.start)
+  const others = inOrder([...findEmails(text), ...findIbans(text)])
+  // No number reaches into them, or is judged by what stands before them.
+  const masked = replaced(text, others, ({ start, end }) => ']'.repeat(end - start))
+  return inOrder([...others, ...findNumbers(masked, { country, label })])
 }
 
-function withMarks(text: string, found: readonly Found[]): string {
+/** Without those that overlap another. */
+function inOrder(found: readonly Found[]): Found[] {
+  let end = 0
+  return [...found]
+    .sort((a, b) => a.start - b.start || b.end - a.end)
+    .filter((one) => {
+      const isFree = one.start >= end
+      if (isFree) end = one.end
+      return isFree
+    })
+}
+
+function replaced(text: string, found: readonly Found[], by: (one: Found) => string): string {
   let at = 0
-  let marked = ''
-  for (const { kind, start, end } of found) {
-    if (start < at) continue
-    marked += `${text.slice(at, start)}[${kind}]`
-    at = end
+  const parts: string[] = []
+  for (const one of found) {
+    parts.push(text.slice(at, one.start), by(one))
+    at = one.end
   }
-  return marked + text.slice(at)
+  return parts.join('') + text.slice(at)
 }
