@@ -34,8 +34,7 @@ const group = new RegExp(
 
 /** Between written groups of one number: no comma, which separates thousands, and no full stop with a space. */
 const writtenGap = /^(?:[ \u00a0\u202f]{1,2}| ?[-‐‑–.()] ?|\) ?[-–]? ?| \()$/
-const spokenGap =
-  /^(?:[ ,.;…-]{1,4}|[ ,]{0,2}(?:dash|hyphen|dot|point|space|uh|um|and then|then)[ ,]{0,2})$/i
+const spokenGap = /^(?:[ ,.;…-]{1,4}|[ ,]{0,2}(?:dash|hyphen|dot|point|space|uh|um|and then|then)[ ,]{0,2})$/i
 
 /** The groups of digits of a text, in runs that may be one number or some in a row. */
 export function digitRuns(text: string): DigitGroup[][] {
@@ -73,15 +72,15 @@ function toGroup({ 0: text, index: start = 0, groups: said = {} }: RegExpMatchAr
   const { times, repeated, hundreds, ten, one, word } = said
   if (times && repeated) {
     const count = times.toLowerCase() === 'double' ? 2 : 3
-    return { ...at, digits: valueOf(repeated).repeat(count), isSpoken: true }
+    return { ...at, digits: digitsFor(repeated).repeat(count), isSpoken: true }
   }
-  if (hundreds) return { ...at, digits: `${valueOf(hundreds)}00`, isSpoken: true }
-  if (ten) return { ...at, digits: valueOf(ten).charAt(0) + (one ? valueOf(one) : '0'), isSpoken: true }
-  if (word) return { ...at, digits: valueOf(word), isSpoken: true }
+  if (hundreds) return { ...at, digits: `${digitsFor(hundreds)}00`, isSpoken: true }
+  if (ten) return { ...at, digits: digitsFor(ten).charAt(0) + (one ? digitsFor(one) : '0'), isSpoken: true }
+  if (word) return { ...at, digits: digitsFor(word), isSpoken: true }
   return { ...at, digits: text, isSpoken: false }
 }
 
-function valueOf(word: string): string {
+function digitsFor(word: string): string {
   return values.get(word.toLowerCase()) ?? word
 }
 

@@ -1,5 +1,5 @@
 import { countrySpecs, isValidIBAN } from 'ibantools'
-import type { Found } from './redact.ts'
+import type { Found } from './kinds.ts'
 
 const start = /(?<![\p{L}\p{N}])[a-z]{2}[ -]?\d{2}(?=[ -]?[a-z0-9])/giu
 /** The longest is 34 characters, in groups of four or all by themselves. */

@@ -1,8 +1,8 @@
 import type { CountryCode } from 'libphonenumber-js/max'
 import { isCard } from './cards.ts'
 import { chunksOf, type DigitGroup, digitRuns } from './digits.ts'
-import { isPhoneAbroad, phoneTest } from './phones.ts'
-import type { Found } from './redact.ts'
+import type { Found } from './kinds.ts'
+import { isPhoneAbroad, type NumberSpan, phoneTest } from './phones.ts'
 
 /** What stands before a number is read this far back. */
 const contextCharsMax = 56
@@ -17,21 +17,6 @@ interface NumbersOptions {
   country: CountryCode | null
   /** What the text is, such as the key of a JSON member. */
   label: string
-}
-
-/** Some groups of a run, as one number. */
-export interface NumberSpan {
-  text: string
-  digits: string
-  /** How many digits stand together: see `chunksOf`. */
-  chunks: readonly number[]
-  isSpoken: boolean
-  /** Whether hyphens or full stops separate its groups. */
-  isDashed: boolean
-  /** Whether nothing follows in its run. */
-  isLast: boolean
-  /** What follows. */
-  after: string
 }
 
 /** The start of a number in a run of groups. */

@@ -1,26 +1,15 @@
 import type { CountryCode } from 'libphonenumber-js/max'
 import { findEmails } from './emails.ts'
 import { findIbans } from './ibans.ts'
+import type { Found, RedactionCounts, RedactionKind } from './kinds.ts'
 import { findNumbers } from './numbers.ts'
-
-/** What can be replaced before a call is stored. */
-export const redactionKinds = ['phone', 'email', 'card', 'iban', 'ssn'] as const
-export type RedactionKind = (typeof redactionKinds)[number]
-
-/** How many of each kind were replaced; kinds of which there were none are absent. */
-export type RedactionCounts = Partial<Record<RedactionKind, number>>
-
-/** Where something that can be replaced stands in a text. */
-export interface Found {
-  kind: RedactionKind
-  start: number
-  end: number
-}
 
 /** Which kinds are replaced, and how national phone numbers read; without a country only international ones do. */
 export interface RedactionOptions {
   kinds: readonly RedactionKind[]
   country: CountryCode | null
+  /** What stands for it; by default `[phone]`. It must end with `]`. */
+  mark?: (kind: RedactionKind) => string
 }
 
 /** Most texts have nothing to replace: neither three digits in a row, nor digits spelled as words, nor an address. */
@@ -36,7 +25,7 @@ const passesMax = 8
  */
 export function redact(
   text: string,
-  { kinds, country }: RedactionOptions,
+  { kinds, country, mark = (kind) => `[${kind}]` }: RedactionOptions,
   label = '',
 ): { text: string; counts: RedactionCounts } {
   const counts: RedactionCounts = {}
@@ -45,7 +34,7 @@ export function redact(
     const found = findAll(redacted, country, label).filter(({ kind }) => kinds.includes(kind))
     if (found.length === 0) break
     for (const { kind } of found) counts[kind] = (counts[kind] ?? 0) + 1
-    redacted = replaced(redacted, found, ({ kind }) => `[${kind}]`)
+    redacted = replaced(redacted, found, ({ kind }) => mark(kind))
   }
   return { text: redacted, counts }
 }
