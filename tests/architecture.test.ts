@@ -155,7 +155,7 @@ describe('who may import whom', () => {
 
   test('domain files rest on the database, the threads, the log and the pure modules, and know no HTTP', () => {
     const below = [
-      ...['db', 'threads', 'observability', 'errors', 'ids', 'identity', 'validation', 'text'],
+      ...['db', 'threads', 'observability', 'errors', 'ids', 'identity', 'validation', 'text', 'redaction'],
       ...features,
     ]
     expect(

@@ -267,6 +267,8 @@ export const callDetails = sqliteTable('call_details', {
   /** The details as they are served, but for their metadata. */
   details: text(),
   metadata: text(),
+  /** How much was redacted in each part of the call, as JSON: see src/calls/redaction.ts. */
+  redactions: text(),
 })
 
 /** What the spans of a voice session have said of its call so far: see src/sources/otel/sessions.ts. */

@@ -33,6 +33,7 @@ CREATE TABLE `call_details` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`details` text,
 	`metadata` text,
+	`redactions` text,
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
