@@ -134,7 +134,7 @@ export class AuditTrail {
   async expire(signal: AbortSignal): Promise<void> {
     const { read, write, now } = this.#options
     const before = now() - keptDays * dayMs
-    const words = ` entries from before ${new Date(before).toISOString()}`
+    const words = ` entries from before ${new Date(before).toISOString().slice(0, 10)}`
     const counts = new Map<number | null, number>()
     // By `seq`, which rises with the time, so that nothing is read beyond the oldest entry that stays.
     const old = sql`select seq, project_id as projectId from ${auditEvents} where at < ${before} and seq < coalesce(

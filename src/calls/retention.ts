@@ -163,7 +163,7 @@ export class Retention {
     const { freeing: write } = store(projectId)
     const rows = JSON.stringify(slice.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))
     const seqs = sql`(select value ->> 0 from json_each(${rows}))`
-    const words = ` calls completed before ${new Date(before).toISOString()}`
+    const words = ` calls completed before ${minuteOf(before)}`
     const target = sql`cast(${deleted} + changes() as integer) || ${words}`
     const [, , , gone] = await write.batch([
       write.run(
@@ -208,6 +208,11 @@ export class Retention {
  */
 function isDue(projectId: number, before: number): SQL {
   return sql`project_id = ${projectId} and status = 'completed' and created_at < ${before} and completed_at < ${before}`
+}
+
+/** ISO 8601, UTC, to the minute. */
+function minuteOf(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16)}Z`
 }
 
 function isOfToday(at: number, now: number): boolean {

@@ -40,3 +40,8 @@ export const actionWords: Record<AuditAction, string> = {
   webhook_switched_off: 'Webhook switched off',
   webhook_replayed: 'Webhook replayed',
 }
+
+/** Who acts where no person and no key does. */
+export function nobodyWords(action: AuditAction): string {
+  return action.endsWith('_expired') ? 'Callbook itself' : 'Command line'
+}
