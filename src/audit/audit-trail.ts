@@ -42,6 +42,11 @@ export type AuditAction =
   | 'call_deleted'
   | 'calls_expired'
   | 'audit_expired'
+  | 'call_evaluated'
+  | 'call_noted'
+  | 'call_labelled'
+  | 'call_reviewed'
+  | 'turn_flagged'
   | 'item_deleted'
   | 'webhook_created'
   | 'webhook_secret_rotated'
@@ -116,6 +121,11 @@ export class AuditTrail {
    */
   entry(event: AuditEvent): SQL {
     return sql`${this.#insert(event)} where changes() > 0`
+  }
+
+  /** Records an event for each row of `from`, whose column `value` is its target. */
+  entries(event: Omit<AuditEvent, 'target'>, from: SQL): SQL {
+    return sql`${this.#insert({ ...event, target: sql`value` })} from ${from}`
   }
 
   /**

@@ -205,7 +205,7 @@ async function readDocument(
   return { document: row.document, changeSeq: row.changeSeq }
 }
 
-function callNotFound(): AppError {
+export function callNotFound(): AppError {
   return new AppError('not_found', 'Call not found', {
     detail: 'No call of this project has this id; it may have been deleted.',
   })

@@ -33,7 +33,7 @@ interface ErasureOptions {
 
 interface OpenErasure {
   projectId: number
-  kind: 'call' | 'item' | 'text' | 'source' | 'webhook'
+  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions'
   idHash: string
   /** Another one when more was deleted meanwhile. */
   changeSeq: number

@@ -12,6 +12,7 @@ import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
+import type { Questions } from '../knowledge/questions/questions.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
@@ -42,6 +43,7 @@ interface LifecycleOptions {
   eventCounts: EventCounts
   sourceExpiry: SourceExpiry
   retention: Retention
+  questions: Questions
   erasure: Erasure
   projectErasure: ProjectErasure
   sweeper: Sweeper
@@ -146,6 +148,7 @@ export class Lifecycle {
     await wordBacklog.close()
     await eventCounts.close()
     await sourceExpiry.close()
+    await this.#options.questions.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()
     owner.release()

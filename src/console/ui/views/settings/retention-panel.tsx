@@ -97,7 +97,7 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
                 </li>
               ))}
               <li>
-                <Link
+                <PageLink
                   to="/p/$project/settings/audit"
                   params={{ project }}
                   search={{ action: 'calls_expired' }}
