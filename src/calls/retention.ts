@@ -4,13 +4,13 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { Lease } from '../db/lease.ts'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
-import { calls, erasures, projects } from '../db/schema.ts'
+import { calls, projects } from '../db/schema.ts'
 import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
-import { callWords } from '../db/word-tables.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
+import type { CallDeletion } from './call-deletion.ts'
+import type { Holds } from './holds.ts'
 
 const dayMs = 86_400_000
 /** How soon a changed setting takes effect, wherever it was changed. */
@@ -26,7 +26,8 @@ interface RetentionOptions {
   read: ReadDatabase
   store: StoreOf
   settingsOf: SettingsOf
-  recordHash: RecordHash
+  holds: Holds
+  deletion: CallDeletion
   audit: Pick<AuditTrail, 'progress' | 'expire'>
   erasure: { schedule(projectId: number): void }
   /** Null for a local database, which has one owner. */
@@ -153,35 +154,19 @@ export class Retention {
     }
   }
 
-  /** As a single deletion does, for many. Returns how many calls were deleted. */
+  /** Those of the calls that are not on hold. Returns how many were deleted. */
   async #deleteSlice(
     projectId: number,
     slice: readonly DueCall[],
     { before, deleted }: { before: number; deleted: number },
   ): Promise<number> {
-    const { store, recordHash, audit, now } = this.#options
-    const { freeing: write } = store(projectId)
-    const rows = JSON.stringify(slice.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))
-    const seqs = sql`(select value ->> 0 from json_each(${rows}))`
+    const { store, holds, deletion, audit } = this.#options
+    const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
+    const held = await holds.among(store(projectId).freeing, projectId, selection)
     const words = ` calls completed before ${minuteOf(before)}`
     const target = sql`cast(${deleted} + changes() as integer) || ${words}`
-    const [, , , gone] = await write.batch([
-      write.run(
-        sql`update ${projects} set change_seq = change_seq + ${slice.length} where id = ${projectId}`,
-      ),
-      write.run(sql`
-        insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
-        select ${projectId}, 'call', value ->> 1, calls.seq, projects.change_seq - ${slice.length} + 1 + key, ${now()}
-        from json_each(${rows}) cross join ${calls} on calls.seq = value ->> 0 and calls.project_id = ${projectId}
-          cross join ${projects} on projects.id = ${projectId}
-        where true on conflict do nothing`),
-      write.run(sql`delete from ${callWords(projectId)} where rowid in ${seqs}`),
-      write.all<{ seq: number }>(
-        sql`delete from ${calls} where seq in ${seqs} and project_id = ${projectId} returning seq`,
-      ),
-      write.run(audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)),
-    ])
-    return gone.length
+    const after = [audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)]
+    return await deletion.delete(projectId, slice, { held, requestId: null, after })
   }
 
   /** Some of the calls that are due, oldest first, after the last of the earlier ones. */

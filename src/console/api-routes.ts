@@ -5,6 +5,7 @@ import type { Projects } from '../projects/projects.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import { type AuditRoutesOptions, auditRoutes } from './audit-routes.ts'
 import { type CallRoutesOptions, consoleCallRoutes } from './call-routes.ts'
+import { consoleErasureRoutes, type ErasureRoutesOptions } from './erasure-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { consoleKnowledgeRoutes, type KnowledgeRoutesOptions } from './knowledge-routes.ts'
 import type { Invitations } from './people/invitations.ts'
@@ -36,6 +37,7 @@ interface ConsoleApiOptions
     QuestionRoutesOptions,
     SourceRoutesOptions,
     AuditRoutesOptions,
+    ErasureRoutesOptions,
     PrivacyParts {
   console: ConsoleParts
   projects: Projects
@@ -57,6 +59,7 @@ export function consoleApi({ console, projects, keys, webhooks, publicUrl, ...pa
     .use(consoleKnowledgeRoutes(parts))
     .use(consoleQuestionRoutes(parts))
     .use(consoleSourceRoutes(parts))
+    .use(consoleErasureRoutes(parts))
 }
 
 /** The type of the page's client. */

@@ -35,6 +35,11 @@ export const NewName = Type.Object({ name: Text(200) })
 /** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
 
+/** Of many at once. */
+export const CallsToDelete = Type.Object({
+  ids: Type.Array(Text(128), { minItems: 1, maxItems: 500 }),
+})
+
 /** `changeSeq` is that of the item as it was read. */
 export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
 
@@ -64,6 +69,13 @@ export const NewSource = Type.Object({
 
 /** A new one is made where it is left out. */
 export const NewSecret = Type.Object({ secret: Type.Optional(Text(500)) })
+
+/** Either a call or a number. */
+export const NewHold = Type.Object({
+  callId: Type.Optional(Text(128)),
+  number: Type.Optional(Text(200)),
+  reason: Text(500),
+})
 
 export const AddressToCheck = Type.Object({
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),

@@ -377,22 +377,79 @@ export const erasures = sqliteTable(
     projectId: projectId(),
     /**
      * `text` is what an item said before it was changed, `source` the secrets of a source and its failures, `webhook`
-     * the secrets of a webhook, `questions` what agents asked: readers of changes see none of them.
+     * the secrets of a webhook, `questions` what agents asked, `calls` an erasure request: readers of changes see none of
+     * them.
      */
-    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook', 'questions'] }).notNull(),
-    /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
+    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'calls'] }).notNull(),
+    /**
+     * HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. Of an erasure request,
+     * its id.
+     */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */
     record: integer(),
     changeSeq: integer('change_seq').notNull(),
     requestedAt: integer('requested_at').notNull(),
     doneAt: integer('done_at'),
+    /** The erasure request that deleted the call: its own row here says when the bytes were gone, `done_at` does not. */
+    requestId: text('request_id'),
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.kind, table.idHash] }),
     index('erasures_open').on(table.requestedAt).where(sql`done_at is null`),
     index('erasures_by_change').on(table.projectId, table.changeSeq),
   ],
+)
+
+/** Requests to erase many calls: see src/erasure/erasure-requests.ts. Their times are in `erasures`. */
+export const erasureRequests = sqliteTable(
+  'erasure_requests',
+  {
+    /** `era_…`. */
+    id: text().primaryKey(),
+    projectId: projectId(),
+    /** How many calls there were to delete when it was accepted. */
+    calls: integer().notNull(),
+    deleted: integer().notNull().default(0),
+    /** How many were kept because they were on hold. */
+    onHold: integer('on_hold').notNull().default(0),
+    /** Whether all is erased, and `erasure.done` was queued. */
+    isDone: integer('is_done', { mode: 'boolean' }).notNull().default(false),
+  },
+  (table) => [index('erasure_requests_open').on(table.projectId).where(sql`not is_done`)],
+)
+
+/** The calls that an erasure request has yet to delete. A slice is deleted with its calls. */
+export const erasureSlices = sqliteTable(
+  'erasure_slices',
+  {
+    requestId: text('request_id')
+      .notNull()
+      .references(() => erasureRequests.id, { onDelete: 'cascade' }),
+    number: integer().notNull(),
+    /** JSON array of row numbers, which say nothing. */
+    seqs: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.requestId, table.number] })],
+)
+
+/** Calls, and numbers with all of their calls, that must not be deleted: see src/calls/holds.ts. */
+export const holds = sqliteTable(
+  'holds',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    /** `hold_…`. */
+    id: text().notNull().unique(),
+    projectId: projectId(),
+    /** Either this, or `number`. */
+    callId: text('call_id'),
+    /** As it was written. */
+    number: text(),
+    reason: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+  },
+  (table) => [index('holds_by_project').on(table.projectId, table.seq)],
 )
 
 /**

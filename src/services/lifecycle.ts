@@ -5,6 +5,7 @@ import type { ChangeWatch } from '../changes/change-watch.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
+import type { ErasureRequests } from '../erasure/erasure-requests.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
 import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
@@ -45,6 +46,7 @@ interface LifecycleOptions {
   retention: Retention
   questions: Questions
   erasure: Erasure
+  erasureRequests: ErasureRequests
   projectErasure: ProjectErasure
   sweeper: Sweeper
   metrics: Metrics
@@ -139,7 +141,10 @@ export class Lifecycle {
     earlyEmbedder.close()
     metrics.close()
     // No run begins from now on. They wait for each other, so they are aborted together.
-    const aborted = [this.#owning, projectErasure, erasure, sweeper].map((part) => part.close())
+    const { erasureRequests } = this.#options
+    const aborted = [this.#owning, erasureRequests, projectErasure, erasure, sweeper].map((part) =>
+      part.close(),
+    )
     // What the others ask of the index from now on is refused, so that none of them waits until it is filled.
     const indexSaved = index.close()
     await indexer.close()
@@ -172,6 +177,7 @@ export class Lifecycle {
         await erasure.finish()
         this.#areErasuresOpen = false
       },
+      () => this.#options.erasureRequests.schedule(),
       // The processes that held leases have ended, and embedding twice does no harm.
       async () => {
         if (!database.isLocal) return

@@ -3,7 +3,10 @@ import { AuditTrail } from '../audit/audit-trail.ts'
 import { ReadingNotes } from '../audit/reading.ts'
 import { compileIpRules } from '../auth/ip-rules.ts'
 import { Keys } from '../auth/keys.ts'
+import { CallDeletion } from '../calls/call-deletion.ts'
+import { CallSelections } from '../calls/call-selection.ts'
 import { Calls } from '../calls/calls.ts'
+import { Holds } from '../calls/holds.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
 import { Retention } from '../calls/retention.ts'
@@ -19,6 +22,7 @@ import { createSettingsReader } from '../db/project-settings.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
 import { Erasure } from '../erasure/erasure.ts'
+import { ErasureRequests } from '../erasure/erasure-requests.ts'
 import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
@@ -120,7 +124,6 @@ export async function openServices({
   const erasure = new Erasure({ ...common, index, sweeper, eraseWithinMs })
   const projectErasure = new ProjectErasure({ ...common, erasure, index, sweeper })
   const indexer = new Indexer({ ...common, embedder, index: role === 'service' ? index : null })
-  const follower = new Follower({ ...common, indexer, index, erasure, projectErasure })
   const wordBacklog = new WordBacklog(common)
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
@@ -130,13 +133,21 @@ export async function openServices({
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
-  const calls = new Calls({ ...common, erasure })
+  const selections = new CallSelections(common)
+  const holds = new Holds(common)
+  const deletion = new CallDeletion(common)
+  const calls = new Calls({ ...common, erasure, holds, deletion })
   const ingest = new Ingest(common)
   const callSessions = new CallSessions({ ...common, ingest })
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue(common)
   const webhooks = new Webhooks({ ...common, queue, addresses, erasure })
+  const erasureRequests = new ErasureRequests({
+    ...{ ...common, selections, holds, deletion, erasure, webhooks },
+    lease: database.isLocal ? null : new Lease(write, 'erasures'),
+  })
+  const follower = new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests })
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
   const lease = database.isLocal ? null : new Lease(write, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
@@ -144,13 +155,13 @@ export async function openServices({
   const sources = new Sources({ ...common, write: freeing, erasure })
   const sourceFailures = new SourceFailures({ ...common, sources, erasure })
   const retentionLease = database.isLocal ? null : new Lease(write, 'retention')
-  const retention = new Retention({ ...common, erasure, lease: retentionLease })
+  const retention = new Retention({ ...common, holds, deletion, erasure, lease: retentionLease })
   const eventCounts = new EventCounts(common)
   const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks, questions })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
-    ...{ callSessions, eventCounts, sourceExpiry, retention, questions },
+    ...{ callSessions, eventCounts, sourceExpiry, retention, questions, erasureRequests },
   })
 
   return {
@@ -175,7 +186,7 @@ export async function openServices({
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
-    erasureReceipts: new ErasureReceipts(common),
+    ...{ holds, erasureRequests, erasureReceipts: new ErasureReceipts(common) },
     start: () => lifecycle.start(),
     notReadyBecause: () => lifecycle.notReadyBecause(),
     staleBecause: () => lifecycle.staleBecause(),

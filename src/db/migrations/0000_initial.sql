@@ -165,6 +165,25 @@ CREATE TABLE `chunks` (
 CREATE INDEX `chunks_by_item` ON `chunks` (`item_seq`,`position`);--> statement-breakpoint
 CREATE INDEX `chunks_by_space` ON `chunks` (`project_id`,`embedding_space`);--> statement-breakpoint
 CREATE INDEX `chunks_pending` ON `chunks` (`project_id`,`next_attempt_at`) WHERE embedding_space is null;--> statement-breakpoint
+CREATE TABLE `erasure_requests` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`calls` integer NOT NULL,
+	`deleted` integer DEFAULT 0 NOT NULL,
+	`on_hold` integer DEFAULT 0 NOT NULL,
+	`is_done` integer DEFAULT false NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `erasure_requests_open` ON `erasure_requests` (`project_id`) WHERE not is_done;--> statement-breakpoint
+CREATE TABLE `erasure_slices` (
+	`request_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`seqs` text NOT NULL,
+	PRIMARY KEY(`request_id`, `number`),
+	FOREIGN KEY (`request_id`) REFERENCES `erasure_requests`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `erasures` (
 	`project_id` integer NOT NULL,
 	`kind` text NOT NULL,
@@ -173,12 +192,27 @@ CREATE TABLE `erasures` (
 	`change_seq` integer NOT NULL,
 	`requested_at` integer NOT NULL,
 	`done_at` integer,
+	`request_id` text,
 	PRIMARY KEY(`project_id`, `kind`, `id_hash`),
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `erasures_open` ON `erasures` (`requested_at`) WHERE done_at is null;--> statement-breakpoint
 CREATE INDEX `erasures_by_change` ON `erasures` (`project_id`,`change_seq`);--> statement-breakpoint
+CREATE TABLE `holds` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_id` integer NOT NULL,
+	`call_id` text,
+	`number` text,
+	`reason` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `holds_id_unique` ON `holds` (`id`);--> statement-breakpoint
+CREATE INDEX `holds_by_project` ON `holds` (`project_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `idempotent_creates` (
 	`project_id` integer NOT NULL,
 	`key_hash` text NOT NULL,
