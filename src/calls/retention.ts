@@ -81,14 +81,14 @@ export class Retention {
     if (this.#options.owner.isOwner) await this.#background.now()
   }
 
-  /** How many calls are due, or would be if calls were kept for so many days. */
+  /** How many calls are due and not on hold, or would be if calls were kept for so many days. */
   async countDue(projectId: number, retainDays: number): Promise<number> {
-    const [row] = await this.#options
-      .store(projectId)
-      .readAside.select({ calls: count() })
-      .from(calls)
-      .where(isDue(projectId, this.#dueBefore(retainDays)))
-    return row?.calls ?? 0
+    const { store, holds } = this.#options
+    const { readAside } = store(projectId)
+    const due = isDue(projectId, this.#dueBefore(retainDays))
+    const [row] = await readAside.select({ calls: count() }).from(calls).where(due)
+    const held = await holds.among(readAside, projectId, sql`select seq from ${calls} where ${due}`)
+    return (row?.calls ?? 0) - held.seqs.size
   }
 
   /** Stops after the slice that is under way. The next start does the rest. */
