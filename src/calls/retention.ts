@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { and, count, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import { type AuditTrail, countOf } from '../audit/audit-trail.ts'
 import type { Lease } from '../db/lease.ts'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
@@ -163,8 +163,7 @@ export class Retention {
     const { store, holds, deletion, audit } = this.#options
     const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
     const held = await holds.among(store(projectId).freeing, projectId, selection)
-    const words = ` calls completed before ${minuteOf(before)}`
-    const target = sql`cast(${deleted} + changes() as integer) || ${words}`
+    const target = sql`${countOf('call', deleted)} || ${` completed before ${minuteOf(before)}`}`
     const after = [audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)]
     return await deletion.delete(projectId, slice, { held, requestId: null, after })
   }
