@@ -33,7 +33,7 @@ const group = new RegExp(
 )
 
 /** Between written groups of one number: no comma, which separates thousands, and no full stop with a space. */
-const writtenGap = /^(?:[ \u00a0\u202f]{1,2}| ?[-‐‑–.()] ?|\) ?[-–]? ?| \()$/
+const writtenGap = /^(?:[ \u00a0\u202f]{1,2}|\.| ?[-‐‑–()] ?|\) ?[-–]? ?| \()$/
 const spokenGap = /^(?:[ ,.;…-]{1,4}|[ ,]{0,2}(?:dash|hyphen|dot|point|space|uh|um|and then|then)[ ,]{0,2})$/i
 
 /** The groups of digits of a text, in runs that may be one number or some in a row. */
@@ -94,7 +94,10 @@ function isGap(between: string, last: DigitGroup, next: DigitGroup, place: numbe
   if (isReadOut(last, next)) {
     // "Oh, five five five …"
     const isExclamation = place === 1 && last.isSpoken && last.digits === '0' && between.startsWith(',')
-    return spokenGap.test(between) && !isExclamation
+    // A sentence ends after a number in digits.
+    const isSentence =
+      between.startsWith('.') && between.length > 1 && !last.isSpoken && last.digits.length > 1
+    return spokenGap.test(between) && !isExclamation && !isSentence
   }
   const isPause = between === ', ' && last.digits.length === 3 && [3, 4].includes(next.digits.length)
   return isPause || writtenGap.test(between)

@@ -7,7 +7,7 @@ const domain =
   /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62}\.)(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){0,8}\p{L}[\p{L}\p{N}-]{1,62}/u
 /** `at gmail dot com`, `at gmail.com`, `@ gmail dot com`. */
 const spokenDomain =
-  /(?:\bat\b|@)[ ,]{1,2}[a-z0-9-]{1,63}(?:(?: (?:dot|period|point) |\.)[a-z][a-z0-9-]{1,62}){1,3}(?![a-z0-9])/gi
+  /(?:\bat[ ,]{1,2}|@[ ,]{0,2})[a-z0-9-]{1,63}(?:(?: (?:dot|period|point) |\.)[a-z][a-z0-9-]{1,62}){1,3}(?![a-z0-9])/gi
 const dotted =
   /(?:dot|period|point|\.) ?(?:com|net|org|edu|gov|info|biz|io|co|ai|app|dev|me|eu|us|uk|ca|au|nz|ie|in|de|at|ch|fr|es|it|nl|be|pt|pl|se|no|dk|fi|jp|br|mx|za)$/i
 const spokenLocalCharsMax = 120
@@ -17,7 +17,7 @@ const spelled = /^(?:[a-z]|\d+|zero|oh|one|two|three|four|five|six|seven|eight|n
 const cue = /^(?:is|it's|it’s|its|e-?mail|mail|address|to|be|as|use|at|under)[:,]?$/i
 const cueWordsMax = 4
 const providers =
-  /^(?:at|@)[ ,]+(?:gmail|google ?mail|yahoo|hotmail|outlook|icloud|aol|proton|protonmail|live|msn|gmx|me|comcast)\b/i
+  /^(?:at|@)[ ,]*(?:gmail|google ?mail|yahoo|hotmail|outlook|icloud|aol|proton|protonmail|live|msn|gmx|me|comcast)\b/i
 
 /** The e-mail addresses of a text: written, and spoken as in `john dot smith at gmail dot com`. */
 export function findEmails(text: string): Found[] {
