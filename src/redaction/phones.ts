@@ -50,7 +50,7 @@ export function phoneTest(before: string, country: CountryCode | null): (span: N
       return false
     if (isAmerican(country) && isNanp(span, isSaid)) return true
     if (country && isNational(span, country, isSaid)) return true
-    return isSaid && isLast && !isFraction(span)
+    return isSaid && isLast && !isFraction(span) && !/\d, \d{3}/.test(span.text)
   }
 }
 

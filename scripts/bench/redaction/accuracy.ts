@@ -99,8 +99,9 @@ function plantInto(content: string, { values, sentences }: Forms, random: () => 
     return { ...one, start: one.start + by, end: one.end + by }
   })
   if (kind === 'decoy') return { text, truth: real }
-  const label = /^(?:area code |SSN )/.exec(value)?.[0].length ?? 0
-  return { text, truth: [...real, { kind, start: start + label, end: start + value.length }] }
+  const label = /^(?:area code |SSN |tel\. |IBAN:|[(<](?=.*[)>]$))/.exec(value)?.[0].length ?? 0
+  const end = start + value.replace(/^[(<](.*)[)>]$/, ' $1').replace(/ ext\. 12$/, '').length
+  return { text, truth: [...real, { kind, start: start + label, end }] }
 }
 
 function realOf(content: string): Planted {

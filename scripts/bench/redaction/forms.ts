@@ -76,7 +76,6 @@ const firstForms: Forms = {
   },
 }
 
-/** Written down before the first measurement, of which recall was .915 and precision .961; the rules were mended by it. */
 const secondForms: Forms = {
   values: {
     phone: [
@@ -166,13 +165,7 @@ const secondForms: Forms = {
   },
 }
 
-export const knownForms: Forms = {
-  values: joined(firstForms.values, secondForms.values),
-  sentences: joined(firstForms.sentences, secondForms.sentences),
-}
-
-/** Forms by which no rule was made: they were written down before the only measurement by them that changed nothing. */
-export const heldOutForms: Forms = {
+const thirdForms: Forms = {
   values: {
     phone: [
       (random) => inGroups(phone(random), [3, 3, 4], ' - '),
@@ -236,18 +229,138 @@ export const heldOutForms: Forms = {
   },
 }
 
+const fourthForms: Forms = {
+  values: {
+    phone: [
+      (random) => `${inGroups(phone(random), [3, 3, 4], '-')} ext. 12`,
+      (random) => `tel. ${inGroups(phone(random), [3, 3, 4], ' ')}`,
+      (random) => `${phone(random)}`,
+      (random) => phone(random).replace(/(...)(...)/, '($1) $2 '),
+      (random) => values.foreignNumber(random).replaceAll(' ', '-'),
+      (random) => values.foreignNumber(random).replaceAll(' ', '.'),
+      (random) => values.foreignNumber(random),
+      (random) => inSpokenGroups(phone(random), [3, 3, 2, 2], ', ', 'oh'),
+      (random) => inSpokenGroups(phone(random), [3, 3, 4], '... ', 'zero'),
+      (random) => inSpokenGroups(phone(random), [3, 3, 4], ', uh, ', 'zero'),
+      (random) => inSpokenGroups(phone(random), [3, 3, 4], ' - ', 'oh'),
+      (random) => `one, ${inSpokenGroups(phone(random), [3, 3, 4], ', ', 'zero')}`,
+      (random) => [...phone(random)].join(', '),
+    ],
+    card: [
+      card,
+      (random) => ((number) => inGroups(number, cardGroups(number), ' '))(card(random)),
+      (random) => ((number) => inSpokenGroups(number, cardGroups(number), '... ', 'oh'))(card(random)),
+      (random) => ((number) => inSpokenGroups(number, cardGroups(number), ' - ', 'zero'))(card(random)),
+      (random) => inWords(card(random), ', '),
+    ],
+    email: [
+      (random) => `${name(random)[0].charAt(0)}${name(random)[1]}@${domain(random)}-group.eu`,
+      (random) => `${name(random).join('')} at ${domain(random)} dot com`,
+      (random) => `${name(random)[0].charAt(0)} dot ${name(random)[1]} at ${domain(random)} dot co dot uk`,
+      (random) =>
+        `${name(random)[0]} dot ${name(random)[1]} ${values.digits(random, 2)} at ${domain(random)} dot com`,
+      (random) => `${name(random).join('.')} at ${domain(random)} dot net`,
+    ],
+    iban: [
+      (random) => inGroups(values.iban(random), fours, ' '),
+      (random) => inGroups(values.iban(random), [4, 30], ' '),
+      (random) => `IBAN:${values.iban(random)}`,
+    ],
+    ssn: [
+      (random) => inGroups(ssn(random), [3, 2, 4], '-'),
+      (random) => inSpokenGroups(ssn(random), [3, 2, 4], '... ', 'zero'),
+      (random) => inSpokenGroups(ssn(random), [3, 2, 4], ' - ', 'oh'),
+      (random) => inGroups(ssn(random), [3, 2, 4], '—'),
+    ],
+    decoy: [
+      (random) => `Ticket #${values.digits(random, 7)}, reference ${values.digits(random, 10)}.`,
+      (random) => `Your policy number is ${inWords(values.digits(random, 8))}.`,
+      (random) =>
+        `€ ${values.digits(random, 3)} ${values.digits(random, 3)} ${values.digits(random, 3)}, or ${values.digits(random, 3)}.${values.digits(random, 3)}.${values.digits(random, 3)},00 EUR.`,
+      (random) =>
+        `Seats 12, 14, 16 and 18 at 19:30 on 12/0${1 + Math.floor(random() * 9)}/2026, 4K at 60 fps.`,
+      () => 'I was born in nineteen eighty four and have lived here since two thousand and one.',
+    ],
+  },
+  sentences: {
+    phone: ['Try {} after six.', 'So that would be {}.', '{}, that is my cell.'],
+    card: ['The number on it is {}.', 'Ready? {}', 'You may bill {}.'],
+    email: ['Reach me via {}', 'Email: {}', 'You can mail it to {}, if you like.'],
+    iban: ['Send it to {}.', 'Yes: {}'],
+    ssn: ['The last one was wrong, it is {}.', 'My social security number, {}'],
+    decoy: ['{}'],
+  },
+}
+
+const fifthForms: Forms = {
+  values: {
+    phone: [
+      (random) => inGroups(phone(random), [3, 3, 4], '-'),
+      (random) => inGroups(phone(random), [3, 3, 4], ' '),
+      (random) => phone(random).replace(/(...)(...)/, '($1) $2-'),
+      (random) => `+1 (${phone(random).replace(/(...)(...)/, '$1) $2-')}`,
+      values.foreignNumber,
+      (random) => inWords(phone(random), ' ', 'oh'),
+      (random) =>
+        `1 800 ${2 + Math.floor(random() * 8)}${values.digits(random, 2)} ${values.digits(random, 4)}`,
+      (random) => `eight hundred ${inSpokenGroups(`5${values.digits(random, 6)}`, [3, 4], ' ', 'zero')}`,
+      (random) => inSpokenGroups(phone(random), [3, 3, 4], '; ', 'zero'),
+    ],
+    card: [
+      (random) => ((number) => inGroups(number, cardGroups(number), ' '))(card(random)),
+      card,
+      (random) => `${((number) => inGroups(number, cardGroups(number), ' '))(card(random))}`,
+      (random) => inWords(card(random), ' ', 'oh'),
+    ],
+    email: [
+      (random) => `${name(random).join('')}@${domain(random)}.de`,
+      (random) =>
+        `${name(random)[1]}, ${name(random)[0]} dot ${name(random)[1]} at ${domain(random)} dot com`.split(
+          ', ',
+        )[1] ?? '',
+      (random) => `${name(random)[0]} ${name(random)[1]} at ${domain(random)} dot com`,
+      (random) =>
+        `${name(random)[0].toUpperCase()} DOT ${name(random)[1].toUpperCase()} AT ${domain(random).toUpperCase()} DOT COM`,
+    ],
+    iban: [values.iban, (random) => inGroups(values.iban(random), fours, ' ')],
+    ssn: [
+      (random) => inGroups(ssn(random), [3, 2, 4], '-'),
+      (random) => `SSN ${inWords(ssn(random), ' ', 'oh')}`,
+      (random) => inSpokenGroups(ssn(random), [3, 2, 4], ', ', 'oh'),
+    ],
+    decoy: [
+      (random) =>
+        `Case ${values.digits(random, 8)} was closed on March ${1 + Math.floor(random() * 28)}, 2026.`,
+      (random) => `Order number ${inWords(values.digits(random, 10))}, shipped.`,
+      (random) =>
+        `The rent is $${values.digits(random, 4)} for ${values.digits(random, 3)} Main Street, zip ${values.digits(random, 5)}.`,
+      (random) => `Pin 4${values.digits(random, 3)}, then code ${values.digits(random, 6)}.`,
+      () => 'Gate twelve, seat twenty six C, boarding at nine forty five.',
+    ],
+  },
+  sentences: {
+    phone: ['Best to call {}.', 'Leave a message on {} for me.', 'Sorry, that was {}'],
+    card: ['Debit {} for it.', 'All right: {}'],
+    email: ['I am at {} most days.', 'Just write to {}', 'Yes, {}.'],
+    iban: ['Refund it to {}.', '{}'],
+    ssn: ['Mine is {}.', 'Here you go, {}'],
+    decoy: ['{}'],
+  },
+}
+
+/**
+ * The rules were made with the first set. Each other one was written down before it was measured by for the first time,
+ * which tells how forms fare that nobody thought of; then the rules were mended by it, but for the last.
+ */
+export const formSets = [
+  { name: 'first', forms: firstForms, atFirst: null },
+  { name: 'second', forms: secondForms, atFirst: { recall: 0.915, precision: 0.961 } },
+  { name: 'third', forms: thirdForms, atFirst: { recall: 0.848, precision: 0.928 } },
+  { name: 'fourth', forms: fourthForms, atFirst: { recall: 0.962, precision: 0.954 } },
+  { name: 'fifth, by which no rule was made', forms: fifthForms, atFirst: null },
+] as const
+
 function inSpokenGroups(number: string, sizes: readonly number[], gap: string, zero: string): string {
   const groups = inGroups(number, sizes, ',').split(',')
   return groups.map((group) => inWords(group, ' ', zero)).join(gap)
-}
-
-function joined<Value>(
-  a: Record<RedactionKind | 'decoy', readonly Value[]>,
-  b: Record<RedactionKind | 'decoy', readonly Value[]>,
-): Record<RedactionKind | 'decoy', readonly Value[]> {
-  const of = (kind: RedactionKind | 'decoy') => [...a[kind], ...b[kind]]
-  return {
-    ...{ phone: of('phone'), card: of('card'), email: of('email') },
-    ...{ iban: of('iban'), ssn: of('ssn'), decoy: of('decoy') },
-  }
 }
