@@ -357,7 +357,7 @@ export const formSets = [
   { name: 'second', forms: secondForms, atFirst: { recall: 0.915, precision: 0.961 } },
   { name: 'third', forms: thirdForms, atFirst: { recall: 0.848, precision: 0.928 } },
   { name: 'fourth', forms: fourthForms, atFirst: { recall: 0.962, precision: 0.954 } },
-  { name: 'fifth, by which no rule was made', forms: fifthForms, atFirst: null },
+  { name: 'fifth', forms: fifthForms, atFirst: { recall: 0.99, precision: 0.985 } },
 ] as const
 
 function inSpokenGroups(number: string, sizes: readonly number[], gap: string, zero: string): string {
