@@ -2,7 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { StoredCall } from './call-head.ts'
 import { replaces } from './late-events.ts'
 import { type PartCounts, type Redactions, readCounts, sumOf, toPartsText } from './redaction.ts'
-import type { CallDetails, CallDetailsUpdate } from './schemas.ts'
+import { marksOf } from './review/review.ts'
+import type { CallDetails, CallDetailsUpdate, Review } from './schemas.ts'
 
 type Details = Omit<CallDetails, 'metadata'>
 
@@ -20,16 +21,19 @@ const empty: Details = {
 const emptyText = JSON.stringify(empty)
 
 /** What the service itself says of a call. A request cannot set it. */
-export type OwnDetails = Partial<Pick<Details, 'source' | 'review' | 'redacted'>>
+export type OwnDetails = Partial<Pick<Details, 'source' | 'redacted'>> & {
+  /** The review, or how it follows from the stored one. */
+  review?: Review | null | undefined | ((stored: Review | null) => Review | null)
+}
 
 /** The details of a call as JSON text, null when there are none, and the columns of its head that come from them. */
-export type StoredDetails = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'labels' | 'redactions'>
+export type StoredDetails = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'review' | 'redactions'>
 
 export const noDetails: StoredDetails = {
   details: null,
   source: null,
   agentId: null,
-  labels: null,
+  review: null,
   redactions: null,
 }
 
@@ -46,12 +50,13 @@ export function mergeDetails(
   counted: PartCounts,
   redactions: Redactions,
 ): StoredDetails {
-  const { details: text, source, agentId, labels } = stored
+  const { details: text, source, agentId, review: marks } = stored
   if (!update && !own && toPartsText(counted) === stored.redactions)
-    return { details: text, source, agentId, labels, redactions: stored.redactions }
+    return { details: text, source, agentId, review: marks, redactions: stored.redactions }
   const details: Details = text === null ? { ...empty } : JSON.parse(text)
+  const review = typeof own?.review === 'function' ? own.review(details.review) : own?.review
   const { redacted: imported, ...ofService } = own ?? {}
-  for (const [name, value] of Object.entries({ ...given(update ?? {}), ...ofService })) {
+  for (const [name, value] of Object.entries({ ...given(update ?? {}), ...ofService, review })) {
     if (!replaces(value, details[name as keyof Details], isLate)) continue
     Object.assign(details, { [name]: value })
     if (name === 'timeline') counted.timeline = redactions.timeline ?? {}
@@ -64,7 +69,7 @@ export function mergeDetails(
     details: merged === emptyText ? null : merged,
     source: details.source,
     agentId: details.agent?.id ?? null,
-    labels: details.review?.labels.length ? details.review.labels : null,
+    review: marksOf(details.review),
     redactions: toPartsText(counted),
   }
 }

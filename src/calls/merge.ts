@@ -5,7 +5,7 @@ import { toDocument, withUpdatedAt } from './document.ts'
 import { readInstant } from './instant.ts'
 import { replaces } from './late-events.ts'
 import { type PartCounts, type Redactions, sumOf } from './redaction.ts'
-import { type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
+import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
 
 const mergedFields = [
   'duration',
@@ -25,6 +25,7 @@ const mergedFields = [
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
  * @param own what the service itself says of the call.
+ * @param isImport whether the change tells of a call that ended earlier, rather than now.
  * @param redactions what was replaced in the change.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
  */
@@ -34,6 +35,7 @@ export function mergeCall(
   change: CallChange,
   now: number,
   own?: OwnDetails,
+  isImport = false,
   redactions: Redactions = {},
 ): StoredCall {
   const times = checkChange(id, change)
@@ -80,6 +82,7 @@ export function mergeCall(
     occurredAt,
     createdOnArrival: before.createdOnArrival && times.createdAt === null,
     engagementSaid: before.engagementSaid || change.isEngaged !== undefined,
+    completedAt: completionOf(call, before.completedAt ?? times.occurredAt ?? (isImport ? null : now)),
     metadata,
     ...beside,
   }
@@ -96,6 +99,16 @@ export function eventTimes(times: ReturnType<typeof checkChange>, newestAt: numb
     occurredAt: isLate ? newestAt : (times.occurredAt ?? newestAt),
     updatedAt: isLate ? null : times.updatedAt,
   }
+}
+
+/**
+ * When a call became completed; null while it is live. @param at null for an imported call, which ended when it says
+ */
+function completionOf({ status, createdAt, duration }: Call, at: number | null): number | null {
+  if (status === 'live') return null
+  const start = Date.parse(createdAt)
+  // Not before its start, so that an index by `createdAt` finds all calls that were completed before a time.
+  return Math.round(Math.max(start, at ?? start + duration * 1_000))
 }
 
 function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
@@ -119,6 +132,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     occurredAt: null,
     createdOnArrival: true,
     engagementSaid: false,
+    completedAt: null,
     metadata: null,
     ...noDetails,
   }

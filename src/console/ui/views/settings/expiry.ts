@@ -13,17 +13,11 @@ export interface Expiry {
   day: string
 }
 
-/** ISO 8601: the start of the day, local time; null for never; undefined while no future day is chosen. */
+/** ISO 8601: the end of the day, local time; null for never; undefined while no day is chosen. */
 export function expiresAtOf({ choice, day }: Expiry): string | null | undefined {
   if (choice === 'never') return null
   if (choice !== 'date') return new Date(Date.now() + Number(choice) * msPerDay).toISOString()
-  const start = new Date(`${day}T00:00:00`)
-  return start.getTime() > Date.now() ? start.toISOString() : undefined
-}
-
-/** The first day that a key can expire on, as `2026-01-31`. */
-export function tomorrow(): string {
-  const date = new Date(Date.now() + msPerDay)
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  const [year, month, date] = day.split('-').map(Number)
+  if (!year || !month || !date) return undefined
+  return new Date(year, month - 1, date + 1).toISOString()
 }

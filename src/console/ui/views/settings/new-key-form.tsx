@@ -2,12 +2,13 @@ import { Button, Group, Radio, SegmentedControl, TextInput } from '@mantine/core
 import { type FormEvent, useState } from 'react'
 import type { CreatedKey } from '../../../../auth/keys.ts'
 import { api, unwrap } from '../../api.ts'
+import { DayField } from '../../components/day-field.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
 import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
-import { type Expiry, expiresAtOf, expiryChoices, tomorrow } from './expiry.ts'
+import { type Expiry, expiresAtOf, expiryChoices } from './expiry.ts'
 import { type Access, accesses, isAccess } from './key-queries.ts'
 import { useAddressCheck } from './use-address-check.ts'
 
@@ -105,12 +106,10 @@ export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
             data={[...expiryChoices]}
           />
           {expiry.choice === 'date' && (
-            <TextInput
-              type="date"
-              aria-label="Date on which the key expires"
-              min={tomorrow()}
-              value={expiry.day}
-              onChange={(event) => setExpiry({ ...expiry, day: event.currentTarget.value })}
+            <DayField
+              label="Last day of the key"
+              day={expiry.day}
+              onChoose={(day) => setExpiry({ ...expiry, day })}
             />
           )}
         </Group>
