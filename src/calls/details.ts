@@ -54,8 +54,8 @@ export function mergeDetails(
   if (!update && !own && toPartsText(counted) === stored.redactions)
     return { details: text, source, agentId, review: marks, redactions: stored.redactions }
   const details: Details = text === null ? { ...empty } : JSON.parse(text)
-  const review = typeof own?.review === 'function' ? own.review(details.review) : own?.review
   const { redacted: imported, ...ofService } = own ?? {}
+  const review = typeof ofService.review === 'function' ? ofService.review(details.review) : ofService.review
   for (const [name, value] of Object.entries({ ...given(update ?? {}), ...ofService, review })) {
     if (!replaces(value, details[name as keyof Details], isLate)) continue
     Object.assign(details, { [name]: value })

@@ -33,8 +33,8 @@ const batchCharsMax = 262_144
 interface IngestOptions {
   store: StoreOf
   recordHash: RecordHash
-  settingsOf: SettingsOf
   audit: Pick<AuditTrail, 'entries'>
+  settingsOf: SettingsOf
   /** The most bytes that a call's document and details may have. */
   config: { readonly callBytesMax: number }
   now: () => number
@@ -224,7 +224,7 @@ export class Ingest {
       }
       const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
-      const after = mergeCall(before, id, change, this.#options.now(), own, isImport, redactions)
+      const after = mergeCall(before, id, change, this.#options.now(), { own, isImport, redactions })
       if (!before || !isSame(before, after)) {
         this.#checkSize(after)
         // A call that was long before has been admitted already.

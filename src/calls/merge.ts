@@ -18,15 +18,21 @@ const mergedFields = [
   'transcript',
 ] as const
 
+interface MergeOptions {
+  /** What the service itself says of the call. */
+  own?: OwnDetails | undefined
+  /** Whether the change tells of a call that ended earlier, rather than now. */
+  isImport?: boolean | undefined
+  /** What was replaced in the change. */
+  redactions?: Redactions | undefined
+}
+
 /**
  * The call after a change. Pure: the same change twice gives the same call. Among events with `occurredAt`, the newest
  * decides each field that it sets, in whatever order they arrive. An older event fills only fields that are still
  * empty; `isEngaged` is until a request has named it. The first request that names `createdAt` sets it.
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
- * @param own what the service itself says of the call.
- * @param isImport whether the change tells of a call that ended earlier, rather than now.
- * @param redactions what was replaced in the change.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
  */
 export function mergeCall(
@@ -34,9 +40,7 @@ export function mergeCall(
   id: string,
   change: CallChange,
   now: number,
-  own?: OwnDetails,
-  isImport = false,
-  redactions: Redactions = {},
+  { own, isImport = false, redactions = {} }: MergeOptions = {},
 ): StoredCall {
   const times = checkChange(id, change)
   const before = stored ?? newCall(id, now)

@@ -21,6 +21,7 @@ export const pagePaths = [
     'playground',
     'settings',
     'settings/keys',
+    'settings/keys/:key',
     'settings/integrations',
     'settings/integrations/:integration',
     'settings/integrations/sources/:source',

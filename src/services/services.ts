@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
 import { ReadingNotes } from '../audit/reading.ts'
 import { compileIpRules } from '../auth/ip-rules.ts'
+import { KeyChanges } from '../auth/key-changes.ts'
 import { Keys } from '../auth/keys.ts'
 import { CallDeletion } from '../calls/call-deletion.ts'
 import { CallSelections } from '../calls/call-selection.ts'
@@ -174,6 +175,7 @@ export async function openServices({
     ...{ settingsOf, recordHash },
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
+    keyChanges: new KeyChanges({ ...common, write: freeing }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
     reviews: new Reviews({ ...common, ingest }),

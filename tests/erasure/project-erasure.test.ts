@@ -348,8 +348,8 @@ async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project
   const ingest = new Ingest({
     store: database.store,
     recordHash: createRecordHash('key'),
-    settingsOf: createSettingsReader(database),
     audit: auditOf(database),
+    settingsOf: createSettingsReader(database),
     config: { callBytesMax: 8_388_608 },
     now: Date.now,
   })

@@ -170,6 +170,12 @@ const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
 })
 
+const keyRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/keys/$key',
+  component: lazyRouteComponent(() => import('./views/settings/key-view.tsx'), 'KeyView'),
+})
+
 const integrationsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/integrations',
@@ -272,6 +278,7 @@ const routeTree = rootRoute.addChildren([
     settingsRoute.addChildren([
       settingsStartRoute,
       keysRoute,
+      keyRoute,
       integrationsRoute,
       integrationRoute,
       sourceRoute,

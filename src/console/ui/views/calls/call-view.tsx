@@ -11,6 +11,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
+import { Guarded } from '../../components/guarded.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
@@ -153,7 +154,7 @@ function DeleteCall({ id }: { id: string }) {
   }
   return (
     <>
-      <Tooltip label="Delete call">
+      <Guarded right="delete" label="Delete call">
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -163,7 +164,7 @@ function DeleteCall({ id }: { id: string }) {
         >
           <IconTrash size={16} />
         </ActionIcon>
-      </Tooltip>
+      </Guarded>
       <ConfirmDialog
         opened={isOpen}
         onClose={() => setIsOpen(false)}

@@ -6,9 +6,11 @@ import { IconFile } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { ApiProblem, api, unwrap } from '../../api.ts'
+import { Empty } from '../../components/empty.tsx'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useRefusal } from '../../session.ts'
 import { readableFiles, readDocument } from './documents.ts'
 import { drafts } from './drafts.ts'
 import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
@@ -22,6 +24,17 @@ const empty: ItemValues = { name: '', description: '', text: '' }
 
 /** An editor for a new item, with a preview of its chunks. What is typed is kept in this browser until it is saved. */
 export function NewItemView() {
+  const refusal = useRefusal('change')
+  if (refusal === null) return <NewItem />
+  return (
+    <>
+      <PageHeader title="New item" />
+      <Empty title="For members and owners only">{refusal}</Empty>
+    </>
+  )
+}
+
+function NewItem() {
   const { project } = route.useParams()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
