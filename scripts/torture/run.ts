@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { redactionKinds } from '../../src/redaction/kinds.ts'
 import { Chance } from './chance.ts'
 import { WebhookEndpoint } from './endpoint.ts'
 import { inspect } from './inspection.ts'
@@ -116,6 +117,15 @@ async function makeKeys(dataDir: string, victim: Victim) {
   const project = 'default'
   const args = ['key', 'create', '--project', project, '--name', 'ingest', '--kind', 'ingest', '--json']
   const { out } = await startCommand(dataDir, args).done
+  await startCommand(dataDir, [
+    'project',
+    'set',
+    project,
+    '--redact',
+    redactionKinds.join(','),
+    '--country',
+    'US',
+  ]).done
   return { project, key, ingestKey: String(JSON.parse(out).key) }
 }
 
