@@ -48,7 +48,9 @@ describe.if(browserPath !== null)('erasing a person, in a browser', () => {
     await page.getByRole('button', { name: 'Erase 2 calls' }).click()
     await page.getByRole('dialog').getByRole('textbox').fill('2')
     await page.getByRole('button', { name: 'Erase for good' }).click()
-    await page.getByText(/^Erased 2 calls\. The last byte was gone .* 1 call on hold stayed\.$/).waitFor()
+    await page
+      .getByText(/^Erased 2 calls\. The last byte of them was gone .* 1 call on hold stayed\.$/)
+      .waitFor()
     if (shots) await page.screenshot({ path: `${shots}/done.png`, fullPage: true })
     // The address is in the history of the browser.
     expect(page.url()).not.toContain('555')

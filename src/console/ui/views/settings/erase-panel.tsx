@@ -49,7 +49,7 @@ export function ErasePanel() {
       <form onSubmit={submit} className="cb-stack" noValidate>
         <TextInput
           label="Phone number"
-          description="The whole number. Calls from it and to it are deleted for good, and no byte of them stays in any file. Calls that come later are not affected."
+          description="The whole number. Calls from it and to it are deleted for good and erased from the files of the service. Calls that come later are not affected."
           value={number}
           onChange={(event) => setNumber(event.currentTarget.value)}
           type="tel"
@@ -108,7 +108,7 @@ function Receipt({ id }: { id: string }) {
         </>
       ) : (
         <p>
-          Erased {callsOf(deleted)}. The last byte was gone <Instant at={doneAt} as="absolute" />.
+          Erased {callsOf(deleted)}. The last byte of them was gone <Instant at={doneAt} as="absolute" />.
           {onHold > 0 && ` ${callsOf(onHold)} on hold stayed.`}
         </p>
       )}
