@@ -74,7 +74,10 @@ export function createServer(
     .use(judge({ ...judgement, staleBecause: services.staleBecause, keys: services.keys, publicUrl }))
     // Before jsonBody: JSON-RPC has an answer of its own to a bad body, and lines are not read at once.
     .use(
-      mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
+      mcpRoutes({
+        ...{ ...services, search: services.askedSearch, version: packageJson.version },
+        ...{ publicUrl, contexts, admission, onUnexpected },
+      }),
     )
     .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
     .use(otlpRoutes({ ...services, contexts, admission }))
@@ -109,7 +112,12 @@ export function createServer(
       }),
     )
     .use(callRoutes(services.calls, services.changeTags, buffers, services.reading))
-    .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers, contexts }))
+    .use(
+      knowledgeRoutes({
+        ...{ ...services, search: services.askedSearch },
+        ...{ tags: services.changeTags, buffers, contexts },
+      }),
+    )
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
     .use(
@@ -121,21 +129,21 @@ export function createServer(
     )
     .use(
       vapiRoutes({
-        search: services.search,
+        search: services.askedSearch,
         onFailure: (error, request) =>
           log.error({ error, requestId: contexts.of(request).requestId }, 'A search for Vapi failed'),
       }),
     )
     .use(
       difyRoutes({
-        search: services.search,
+        search: services.askedSearch,
         knowledge: services.knowledge,
         project: (projectId) => services.projects.get(projectId),
       }),
     )
     .use(
       toolRoutes({
-        search: services.search,
+        search: services.askedSearch,
         onFailure: (error, request) =>
           log.error({ error, requestId: contexts.of(request).requestId }, 'A search for a tool failed'),
       }),

@@ -46,6 +46,11 @@ export type AuditAction =
   | 'hold_lifted'
   | 'calls_expired'
   | 'audit_expired'
+  | 'call_evaluated'
+  | 'call_noted'
+  | 'call_labelled'
+  | 'call_reviewed'
+  | 'turn_flagged'
   | 'item_deleted'
   | 'webhook_created'
   | 'webhook_secret_rotated'
@@ -122,6 +127,11 @@ export class AuditTrail {
     return sql`${this.#insert(event)} where changes() > 0`
   }
 
+  /** Records an event for each row of `from`, whose column `value` is its target. */
+  entries(event: Omit<AuditEvent, 'target'>, from: SQL): SQL {
+    return sql`${this.#insert({ ...event, target: sql`value` })} from ${from}`
+  }
+
   /**
    * The same for work that goes on: its first entry, and later what that entry says from then on. So the trail is right
    * even if the work is interrupted, and has one entry for all of it.
@@ -138,7 +148,7 @@ export class AuditTrail {
   async expire(signal: AbortSignal): Promise<void> {
     const { read, write, now } = this.#options
     const before = now() - keptDays * dayMs
-    const words = ` entries from before ${new Date(before).toISOString()}`
+    const words = ` entries from before ${new Date(before).toISOString().slice(0, 10)}`
     const counts = new Map<number | null, number>()
     // By `seq`, which rises with the time, so that nothing is read beyond the oldest entry that stays.
     const old = sql`select seq, project_id as projectId from ${auditEvents} where at < ${before} and seq < coalesce(

@@ -55,15 +55,16 @@ export function toHead({
   document,
   details: _,
   metadata: __,
-  labels,
+  review,
   ...unserved
 }: StoredCall): Record<keyof typeof written, string | number | boolean | null> {
   return {
     ...unserved,
-    labels: labels && JSON.stringify(labels),
+    review: review && JSON.stringify(review),
     updatedAt: Date.parse(call.updatedAt),
     status: call.status,
-    evaluation: headText(call.evaluation),
+    // A person's judgement stands over the platform's.
+    evaluation: headText(review?.evaluation ?? call.evaluation),
     isEngaged: call.isEngaged ? 1 : 0,
     duration: call.duration,
     callerNumber: headText(call.callerNumber),
@@ -72,7 +73,7 @@ export function toHead({
     documentChars: document.length,
     callerDigitsReversed: reversed(headText(call.callerNumber)),
     calledDigitsReversed: reversed(headText(call.calledNumber)),
-    valueList: toList(valuesOf(call, labels ?? [])),
+    valueList: toList(valuesOf(call, review)),
   }
 }
 

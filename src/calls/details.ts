@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { StoredCall } from './call-head.ts'
 import { replaces } from './late-events.ts'
-import type { CallDetails, CallDetailsUpdate } from './schemas.ts'
+import { marksOf } from './review/review.ts'
+import type { CallDetails, CallDetailsUpdate, Review } from './schemas.ts'
 
 type Details = Omit<CallDetails, 'metadata'>
 
@@ -19,12 +20,15 @@ const empty: Details = {
 const emptyText = JSON.stringify(empty)
 
 /** What the service itself says of a call. A request cannot set it. */
-export type OwnDetails = Partial<Pick<Details, 'source' | 'review' | 'redacted'>>
+export type OwnDetails = Partial<Pick<Details, 'source' | 'redacted'>> & {
+  /** The review, or how it follows from the stored one. */
+  review?: Review | null | undefined | ((stored: Review | null) => Review | null)
+}
 
 /** The details of a call as JSON text, null when there are none, and the columns of its head that come from them. */
-export type StoredDetails = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'labels'>
+export type StoredDetails = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'review'>
 
-export const noDetails: StoredDetails = { details: null, source: null, agentId: null, labels: null }
+export const noDetails: StoredDetails = { details: null, source: null, agentId: null, review: null }
 
 /** The details after a change: each member that it gives replaces the stored one. Metadata is merged beside them. */
 export function mergeDetails(
@@ -33,10 +37,11 @@ export function mergeDetails(
   own: OwnDetails | undefined,
   isLate: boolean,
 ): StoredDetails {
-  const { details: text, source, agentId, labels } = stored
-  if (!update && !own) return { details: text, source, agentId, labels }
+  const { details: text, source, agentId, review: marks } = stored
+  if (!update && !own) return { details: text, source, agentId, review: marks }
   const details: Details = text === null ? { ...empty } : JSON.parse(text)
-  for (const [name, value] of Object.entries({ ...given(update ?? {}), ...own })) {
+  const review = typeof own?.review === 'function' ? own.review(details.review) : own?.review
+  for (const [name, value] of Object.entries({ ...given(update ?? {}), ...own, review })) {
     if (replaces(value, details[name as keyof Details], isLate)) Object.assign(details, { [name]: value })
   }
   const merged = JSON.stringify(details)
@@ -44,7 +49,7 @@ export function mergeDetails(
     details: merged === emptyText ? null : merged,
     source: details.source,
     agentId: details.agent?.id ?? null,
-    labels: details.review?.labels.length ? details.review.labels : null,
+    review: marksOf(details.review),
   }
 }
 

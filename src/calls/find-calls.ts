@@ -1,6 +1,6 @@
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { calls } from '../db/schema.ts'
+import { calls, callValues } from '../db/schema.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Path } from './conditions.ts'
 import { callFilters, type ValueFilter } from './filters.ts'
@@ -303,7 +303,7 @@ export async function readCallCount(db: ReadDatabase, projectId: number): Promis
 }
 
 /** The values that calls can be filtered by, the most frequent first. */
-export type CallFacets = { [Name in ValueFilter['name']]?: { value: string; calls: number }[] }
+export type CallFacets = { [Name in ValueFilter['name'] | 'label']?: { value: string; calls: number }[] }
 
 /** Each filter's values are counted in an index that has them in order. */
 export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
@@ -319,5 +319,19 @@ export async function readFacets(db: ReadDatabase, projectId: number): Promise<C
       .orderBy(sql`calls desc`, column)
       .limit(facetValuesMax)
   }
+  facets.label = await readLabels(db, projectId)
   return facets
+}
+
+/** The labels of the project's calls. One that is so long that only its hash is kept is left out. */
+async function readLabels(db: ReadDatabase, projectId: number): Promise<{ value: string; calls: number }[]> {
+  return await db
+    .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
+    .from(callValues)
+    .where(
+      sql`${callValues.projectId} = ${projectId} and ${callValues.value} >= '["label",' and ${callValues.value} < '["label"-'`,
+    )
+    .groupBy(callValues.value)
+    .orderBy(sql`calls desc`, callValues.value)
+    .limit(facetValuesMax)
 }

@@ -1,19 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import { KeyedMutex } from '../db/keyed-mutex.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
+import { callIdPattern } from '../ids.ts'
 import { compileCheck } from '../validation.ts'
 import { Batches } from './batches.ts'
 import type { StoredCall } from './call-head.ts'
 import { CallWords } from './call-words.ts'
-import { CallWriter, type PendingWrite } from './call-writer.ts'
+import { type Audited, CallWriter, type PendingWrite } from './call-writer.ts'
 import type { OwnDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { changeErrors, checkChange, mergeCall } from './merge.ts'
-import { CallChange, callIdPattern } from './schemas.ts'
+import { callNotFound } from './refusals.ts'
+import { CallChange } from './schemas.ts'
 import { readCallChars, readCharsOfCall, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
 import { TurnAppender } from './turn-appender.ts'
 
@@ -27,6 +30,7 @@ const batchCharsMax = 262_144
 interface IngestOptions {
   store: StoreOf
   recordHash: RecordHash
+  audit: Pick<AuditTrail, 'entries'>
   /** The most bytes that a call's document and details may have. */
   config: { readonly callBytesMax: number }
   now: () => number
@@ -40,6 +44,8 @@ interface Input {
   own?: OwnDetails
   /** Whether it tells of a call that ended earlier, rather than now. */
   isImport?: boolean
+  /** A person changes a stored call: it is not created, and the audit trail says who did what. */
+  audited?: Audited
   /** Asked before a long document is read or made. */
   admit?: Admit | undefined
   storedChars?: number
@@ -190,7 +196,8 @@ export class Ingest {
       readDeletedCalls(read, projectId, idsOf(inputs), recordHash),
     ])
     const writes = new Map<string, PendingWrite>()
-    const mergeOne = ({ id, change, own, admit, isImport }: Input): IngestedCall => {
+    const mergeOne = ({ id, change, own, audited, admit, isImport }: Input): IngestedCall => {
+      if (audited && !stored.has(id)) throw callNotFound()
       checkId(id)
       if (deleted.has(id)) {
         // An invalid request is 400 even for a deleted call.
@@ -206,7 +213,7 @@ export class Ingest {
         // A call that was long before has been admitted already.
         const chars = charsStored(after)
         if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
-        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts })
+        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts, audited })
       }
       return { document: after.document, isNew: !before }
     }

@@ -163,7 +163,7 @@ export class Retention {
     const { store, holds, deletion, audit } = this.#options
     const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
     const held = await holds.among(store(projectId).freeing, projectId, selection)
-    const words = ` calls completed before ${new Date(before).toISOString()}`
+    const words = ` calls completed before ${minuteOf(before)}`
     const target = sql`cast(${deleted} + changes() as integer) || ${words}`
     const after = [audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)]
     return await deletion.delete(projectId, slice, { held, requestId: null, after })
@@ -193,6 +193,11 @@ export class Retention {
  */
 function isDue(projectId: number, before: number): SQL {
   return sql`project_id = ${projectId} and status = 'completed' and created_at < ${before} and completed_at < ${before}`
+}
+
+/** ISO 8601, UTC, to the minute. */
+function minuteOf(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16)}Z`
 }
 
 function isOfToday(at: number, now: number): boolean {

@@ -16,6 +16,7 @@ import type { Sessions } from './people/sessions.ts'
 import { peopleRoutes } from './people-routes.ts'
 import type { PrivacyParts } from './privacy.ts'
 import { projectRoutes } from './project-routes.ts'
+import { consoleQuestionRoutes, type QuestionRoutesOptions } from './question-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { consoleSourceRoutes, type SourceRoutesOptions } from './source-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
@@ -33,6 +34,7 @@ export interface ConsoleParts {
 interface ConsoleApiOptions
   extends CallRoutesOptions,
     KnowledgeRoutesOptions,
+    QuestionRoutesOptions,
     SourceRoutesOptions,
     AuditRoutesOptions,
     ErasureRoutesOptions,
@@ -55,6 +57,7 @@ export function consoleApi({ console, projects, keys, webhooks, publicUrl, ...pa
     .use(auditRoutes({ ...parts, console }))
     .use(consoleCallRoutes(parts))
     .use(consoleKnowledgeRoutes(parts))
+    .use(consoleQuestionRoutes(parts))
     .use(consoleSourceRoutes(parts))
     .use(consoleErasureRoutes(parts))
 }

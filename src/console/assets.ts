@@ -6,7 +6,7 @@ export interface ConsoleManifest {
   /** Hash of all the sources. */
   digest: string
   /** The files that the HTML of the page refers to. */
-  entries: { main: string; boot: string; styles: string; icon: string }
+  entries: { main: string; boot: string; styles: string; icon: string; font: string }
   /** The scripts of the shell, to be fetched alongside `main`, which imports them later. */
   preloads: string[]
   /** Compressed bytes of script needed before the sign-in page, or the shell of every other page, appears. */

@@ -2,19 +2,22 @@ import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Overview } from '../calls/overview.ts'
+import type { Reviews } from '../calls/review/reviews.ts'
+import { LabelChange, ReviewChange } from '../calls/review/schemas.ts'
 import type { Call, CallDetails } from '../calls/schemas.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
-import { consoleRoutes } from './console-routes.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { Period } from './schemas.ts'
 
 const period = { query: bodyOf(Period) }
 
 export interface CallRoutesOptions {
   calls: Calls
+  reviews: Reviews
   overview: Overview
   knowledge: Knowledge
   buffers: ResponseBuffers
@@ -22,7 +25,14 @@ export interface CallRoutesOptions {
 }
 
 /** /console/api/projects/:project/calls and /overview. */
-export function consoleCallRoutes({ calls, overview, knowledge, buffers, reading }: CallRoutesOptions) {
+export function consoleCallRoutes({
+  calls,
+  reviews,
+  overview,
+  knowledge,
+  buffers,
+  reading,
+}: CallRoutesOptions) {
   return consoleRoutes('/console/api/projects/:project')
     .onAfterHandle(({ route, request, member, by, params, responseValue }) => {
       const { id = '' } = params as { id?: string }
@@ -45,6 +55,22 @@ export function consoleCallRoutes({ calls, overview, knowledge, buffers, reading
       const { document } = await buffers.bodyOf((admit) => calls.details(member.projectId, params.id, admit))
       return answerOf<CallDetails>(document)
     })
+    .patch(
+      '/calls/:id/review',
+      async ({ member, person, by, params, body }) => {
+        await reviews.change(member.projectId, params.id, body, { person, by })
+        const { document } = await buffers.bodyOf((admit) =>
+          calls.details(member.projectId, params.id, admit),
+        )
+        return answerOf<CallDetails>(document)
+      },
+      jsonBody(ReviewChange),
+    )
+    .post(
+      '/calls/label',
+      ({ member, person, by, body }) => reviews.label(member.projectId, body, { person, by }),
+      jsonBody(LabelChange),
+    )
     .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
     .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)
     .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), period)

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type KeyScope, keyScopes } from '../identity.ts'
+import type { Outcome } from '../knowledge/questions/questions.ts'
 import { NewItem } from '../knowledge/schemas.ts'
 import { SettingsChange } from '../projects/schemas.ts'
 
@@ -36,6 +37,12 @@ export const DeleteProject = Type.Object({ confirm: Text(200) })
 
 /** `changeSeq` is that of the item as it was read. */
 export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
+
+/** Questions with what was found, if wanted of one item only. */
+export const AskedRequest = Type.Object({
+  outcome: Type.Unsafe<Outcome>({ type: 'string', enum: ['found', 'weak', 'none'] }),
+  itemId: Type.Optional(Type.String({ maxLength: 128 })),
+})
 
 export const NewKey = Type.Object({
   name: Type.String(),

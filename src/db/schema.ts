@@ -103,6 +103,17 @@ export const keys = sqliteTable(
   (table) => [index('keys_by_project').on(table.projectId, table.createdAt)],
 )
 
+/** What the head of a call keeps of a person's review, for lists. */
+export interface ReviewMarks {
+  evaluation: string | null
+  labels: string[]
+  reviewed: boolean
+  /** Whether there is a note. */
+  noted: boolean
+  /** Whether a turn is flagged. */
+  flagged: boolean
+}
+
 /** The narrow head of a call: what is filtered and sorted by. What is served is in call_documents. */
 export const calls = sqliteTable(
   'calls',
@@ -121,6 +132,7 @@ export const calls = sqliteTable(
     status: text({ enum: ['live', 'completed'] }).notNull(),
     /** When it became completed, and never before `createdAt`: see src/calls/retention.ts. Null for a live call. */
     completedAt: integer('completed_at'),
+    /** A person's, or else the platform's, which alone stands in the document. */
     evaluation: text(),
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
     duration: real().notNull(),
@@ -130,8 +142,8 @@ export const calls = sqliteTable(
     /** The platform that the call came from. */
     source: text(),
     agentId: text('agent_id'),
-    /** Those of the call's review; null when it has none. call_values finds calls by them. */
-    labels: text({ mode: 'json' }).$type<string[]>(),
+    /** What lists show of the call's review; null when it has none. call_values finds calls by it. */
+    review: text({ mode: 'json' }).$type<ReviewMarks>(),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),
@@ -365,9 +377,10 @@ export const erasures = sqliteTable(
     projectId: projectId(),
     /**
      * `text` is what an item said before it was changed, `source` the secrets of a source and its failures, `webhook`
-     * the secrets of a webhook, `calls` an erasure request: readers of changes see none of them.
+     * the secrets of a webhook, `questions` what agents asked, `calls` an erasure request: readers of changes see none of
+     * them.
      */
-    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook', 'calls'] }).notNull(),
+    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'calls'] }).notNull(),
     /**
      * HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. Of an erasure request,
      * its id.
@@ -590,6 +603,27 @@ export const sourceFailures = sqliteTable(
     index('source_failures_by_source').on(table.sourceId, table.seq),
     index('source_failures_by_call').on(table.projectId, table.callId),
     index('source_failures_by_time').on(table.at),
+  ],
+)
+
+/** What agents have asked, in projects that keep it. A trigger deletes the questions of a call with the call. */
+export const questions = sqliteTable(
+  'questions',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: projectId(),
+    at: integer().notNull(),
+    /** The platform's id of the call in which it was asked; null where that is not known. */
+    callId: text('call_id'),
+    query: text().notNull(),
+    /** See knowledge/questions/questions.ts. */
+    outcome: text({ enum: ['found', 'weak', 'none'] }).notNull(),
+    /** The row number of the item that has the first passage: it says nothing once the item is deleted. */
+    itemSeq: integer('item_seq'),
+  },
+  (table) => [
+    index('questions_by_time').on(table.projectId, table.at),
+    index('questions_by_call').on(table.projectId, table.callId),
   ],
 )
 

@@ -33,7 +33,7 @@ interface ErasureOptions {
 
 interface OpenErasure {
   projectId: number
-  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'calls'
+  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'calls'
   idHash: string
   /** Another one when more was deleted meanwhile. */
   changeSeq: number

@@ -13,6 +13,7 @@ import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
+import type { Questions } from '../knowledge/questions/questions.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
@@ -43,6 +44,7 @@ interface LifecycleOptions {
   eventCounts: EventCounts
   sourceExpiry: SourceExpiry
   retention: Retention
+  questions: Questions
   erasure: Erasure
   erasureRequests: ErasureRequests
   projectErasure: ProjectErasure
@@ -151,6 +153,7 @@ export class Lifecycle {
     await wordBacklog.close()
     await eventCounts.close()
     await sourceExpiry.close()
+    await this.#options.questions.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()
     owner.release()

@@ -10,6 +10,7 @@ import { Holds } from '../calls/holds.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
 import { Retention } from '../calls/retention.ts'
+import { Reviews } from '../calls/review/reviews.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
@@ -35,6 +36,9 @@ import { countPending, Indexer } from '../knowledge/indexer.ts'
 import { ItemChanges } from '../knowledge/item-changes.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
 import { LookUps } from '../knowledge/protocols/look-ups.ts'
+import { AskedSearch } from '../knowledge/questions/asked-search.ts'
+import { QuestionGroups } from '../knowledge/questions/question-groups.ts'
+import { Questions } from '../knowledge/questions/questions.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
@@ -123,6 +127,9 @@ export async function openServices({
   const wordBacklog = new WordBacklog(common)
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
+  const questions = new Questions({ ...common, freeing, erasure })
+  // The console's playground and `knowledge check` use `search`: nobody has asked those questions.
+  const askedSearch = new AskedSearch({ search, questions })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
@@ -150,11 +157,11 @@ export async function openServices({
   const retentionLease = database.isLocal ? null : new Lease(write, 'retention')
   const retention = new Retention({ ...common, holds, deletion, erasure, lease: retentionLease })
   const eventCounts = new EventCounts(common)
-  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks })
+  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks, questions })
   const lifecycle = new Lifecycle({
     ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
-    ...{ callSessions, eventCounts, sourceExpiry, retention, erasureRequests },
+    ...{ callSessions, eventCounts, sourceExpiry, retention, questions, erasureRequests },
   })
 
   return {
@@ -169,11 +176,13 @@ export async function openServices({
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
+    reviews: new Reviews({ ...common, ingest }),
     ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
     sourceEvents: new SourceEvents({
       ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
-      lookUps: new LookUps({ ...common, search }),
+      lookUps: new LookUps({ ...common, search: askedSearch }),
     }),
+    ...{ questions, askedSearch, questionGroups: new QuestionGroups(common) },
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),

@@ -90,7 +90,7 @@ describe('a page of calls', () => {
           summary: 'Moved the "booking" to Friday.\n👋',
           source: null,
           agentId: null,
-          labels: null,
+          review: null,
           match: null,
         },
         {
@@ -107,7 +107,7 @@ describe('a page of calls', () => {
           summary: null,
           source: null,
           agentId: null,
-          labels: null,
+          review: null,
           match: null,
         },
       ],
@@ -671,6 +671,8 @@ describe('the facets', () => {
       { id: 'c', evaluation: 'none of ours', endedReason: 'y', details: { agent: { id: 'ada' } } },
     ])
     await service.services.ingest.putEvent(projectId, 'd', {}, 'vapi')
+    const reviewer = { person: { name: 'Ada' }, by: { actor: { id: 'p', name: 'Ada' }, address: null } }
+    await service.services.reviews.label(projectId, { ids: ['a0', 'a1'], add: ['"refund", late'] }, reviewer)
     await projectWith([{ id: 'other', evaluation: 'other', endedReason: 'other' }])
     expect(await service.services.calls.facets(projectId)).toEqual({
       evaluation: [
@@ -684,6 +686,7 @@ describe('the facets', () => {
       ],
       source: [{ value: 'vapi', calls: 1 }],
       agentId: [{ value: 'ada', calls: 1 }],
+      label: [{ value: '"refund", late', calls: 2 }],
     })
   })
 

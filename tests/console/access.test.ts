@@ -72,6 +72,8 @@ const levels: Record<string, Level> = {
   'GET /projects/:project/overview/end-reasons': 'members',
   'GET /projects/:project/overview/origins': 'members',
   'GET /projects/:project/overview/knowledge': 'members',
+  'GET /projects/:project/questions': 'members',
+  'GET /projects/:project/questions/asked': 'members',
   'GET /projects/:project/knowledge': 'members',
   'POST /projects/:project/knowledge': 'members',
   'POST /projects/:project/knowledge/preview': 'members',

@@ -12,6 +12,7 @@ import { callWords } from '../../src/db/word-tables.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
 import { ProjectErasure } from '../../src/erasure/project-erasure.ts'
 import type { Project } from '../../src/projects/projects.ts'
+import { auditOf } from '../support/audit.ts'
 import { asCommand } from '../support/command.ts'
 import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -346,6 +347,7 @@ async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project
   const ingest = new Ingest({
     store: database.store,
     recordHash: createRecordHash('key'),
+    audit: auditOf(database),
     config: { callBytesMax: 8_388_608 },
     now: Date.now,
   })

@@ -38,7 +38,7 @@ describe('the bundle', () => {
     const names = Object.keys(manifest.files)
     expect(names.length).toBeGreaterThan(15)
     for (const [name, { bytes, brBytes, gzBytes }] of Object.entries(manifest.files)) {
-      expect(name).toMatch(/^[a-z-]+-[a-z0-9]{8}\.(js|css|svg)$/)
+      expect(name).toMatch(/^([a-z-]+-[a-z0-9]{8}\.(js|css|svg)|inter-[\d.]+\.woff2)$/)
       expect(statSync(join(folder, name)).size).toBe(bytes)
       expect(statSync(join(folder, `${name}.br`)).size).toBe(brBytes)
       expect(statSync(join(folder, `${name}.gz`)).size).toBe(gzBytes)
@@ -53,7 +53,7 @@ describe('the bundle', () => {
 
   test('asks no other host for anything', () => {
     const styles = readFileSync(join(folder, manifest.entries.styles), 'utf8')
-    expect(/@import|url\((?!['"]?data:)/.test(styles)).toBe(false)
+    expect(/@import|url\((?!['"]?(data:|\.\/))/.test(styles)).toBe(false)
     expect(scriptsLike(/(?:import|fetch)\(["'`]https?:/)).toEqual([])
   })
 })

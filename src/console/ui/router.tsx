@@ -20,6 +20,7 @@ import { itemSearch } from './views/knowledge/item-search.ts'
 import { knowledgeSearch } from './views/knowledge/knowledge-search.ts'
 import { overviewSearch } from './views/overview/overview-search.ts'
 import { playgroundSearch } from './views/playground/playground-search.ts'
+import { auditSearch } from './views/settings/audit-search.ts'
 
 const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
 
@@ -238,6 +239,7 @@ const privacyRoute = createRoute({
 const auditRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/audit',
+  validateSearch: auditSearch,
   component: lazyRouteComponent(() => import('./views/settings/audit-view.tsx'), 'AuditView'),
 })
 

@@ -109,7 +109,7 @@ CREATE TABLE `calls` (
 	`ended_reason` text,
 	`source` text,
 	`agent_id` text,
-	`labels` text,
+	`review` text,
 	`document_chars` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`caller_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(caller_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
@@ -331,6 +331,19 @@ CREATE TABLE `projects` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint
 CREATE INDEX `projects_by_name` ON `projects` (`name`);--> statement-breakpoint
+CREATE TABLE `questions` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`project_id` integer NOT NULL,
+	`at` integer NOT NULL,
+	`call_id` text,
+	`query` text NOT NULL,
+	`outcome` text NOT NULL,
+	`item_seq` integer,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `questions_by_time` ON `questions` (`project_id`,`at`);--> statement-breakpoint
+CREATE INDEX `questions_by_call` ON `questions` (`project_id`,`call_id`);--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -577,10 +590,11 @@ CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_lis
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
 END;--> statement-breakpoint
--- What sources keep of a call is erased with the call.
+-- What sources keep of a call, and what was asked in it, is erased with the call.
 CREATE TRIGGER `calls_delete_source_data` AFTER DELETE ON `calls` BEGIN
 	DELETE FROM `call_sessions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
+	DELETE FROM `questions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 END;--> statement-breakpoint
 -- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
 CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`

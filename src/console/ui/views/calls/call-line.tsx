@@ -7,6 +7,8 @@ import type { TextMatch } from '../../../../calls/text-match.ts'
 import { asDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { Instant } from '../../components/instant.tsx'
+import { formatNumber } from '../../components/phone-number.ts'
+import { asReason } from '../../components/reason.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
 import { spokenDuration } from './duration.ts'
@@ -100,7 +102,7 @@ export function Numbers({ from, to }: { from: string | null; to: string | null }
 
 function PhoneNumber({ value, unknown }: { value: string | null; unknown: string }) {
   if (value === null) return <span className="cb-dimmed cb-truncate">{unknown}</span>
-  return <span className="cb-mono cb-truncate">{value}</span>
+  return <span className="cb-figure cb-truncate">{formatNumber(value)}</span>
 }
 
 /** `3:07`, and in words for who hears it. */
@@ -127,6 +129,6 @@ function Match({ match: { where, text, ranges } }: { match: TextMatch }) {
 
 function Summary({ row: { summary, status, endedReason } }: { row: CallRow }) {
   if (summary) return <span className="cb-truncate">{summary}</span>
-  const instead = status === 'live' ? 'In progress' : (endedReason ?? 'No summary')
+  const instead = status === 'live' ? 'In progress' : endedReason ? asReason(endedReason) : 'No summary'
   return <span className="cb-truncate cb-dimmed">{instead}</span>
 }

@@ -36,6 +36,11 @@ export const actionWords: Record<AuditAction, string> = {
   hold_lifted: 'Legal hold lifted',
   calls_expired: 'Calls deleted by retention',
   audit_expired: 'Old entries deleted',
+  call_evaluated: 'Call evaluated',
+  call_noted: 'Note on a call changed',
+  call_labelled: 'Labels of a call changed',
+  call_reviewed: 'Call marked as reviewed or not',
+  turn_flagged: 'Turn of a call flagged or not',
   item_deleted: 'Knowledge item deleted',
   webhook_created: 'Webhook created',
   webhook_secret_rotated: 'Webhook secret rotated',
@@ -43,4 +48,9 @@ export const actionWords: Record<AuditAction, string> = {
   webhook_enabled: 'Webhook switched on',
   webhook_switched_off: 'Webhook switched off',
   webhook_replayed: 'Webhook replayed',
+}
+
+/** Who acts where no person and no key does. */
+export function nobodyWords(action: AuditAction): string {
+  return action.endsWith('_expired') ? 'Callbook itself' : 'Command line'
 }
