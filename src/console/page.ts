@@ -29,6 +29,7 @@ export const pagePaths = [
     'settings/sources/:source',
     'settings/webhooks',
     'settings/people',
+    'settings/privacy',
     'settings/audit',
     'settings/general',
     'settings/account',
@@ -71,6 +72,7 @@ export function consolePage(
 <link rel="icon" type="image/svg+xml" href="${assetsPath}${entries.icon}">
 <script src="${assetsPath}${entries.boot}"></script>
 <link rel="stylesheet" href="${assetsPath}${entries.styles}">
+<link rel="preload" as="font" type="font/woff2" href="${assetsPath}${entries.font}" crossorigin>
 ${preloads.map((name) => `<link rel="modulepreload" href="${assetsPath}${name}">\n`).join('')}<script type="module" src="${assetsPath}${entries.main}" nonce="${nonce}"></script>
 </head>
 <body>

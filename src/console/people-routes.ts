@@ -1,24 +1,20 @@
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import { bodyOf } from '../validation.ts'
 import { NoMembers } from '../webhooks/schemas.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { pageOf } from './page-request.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Members } from './people/members.ts'
 import type { People } from './people/people.ts'
-import { NewRole, PageRequest } from './schemas.ts'
+import { NewRole } from './schemas.ts'
 
 interface PeopleRoutesOptions {
   people: People
   members: Members
   invitations: Invitations
-  audit: AuditTrail
   /** Where links lead; null for the origin of the request that asks for one. */
   publicUrl: string | null
 }
 
-/** /console/api/people, for the console's owner; /people, /invitations and /audit of a project, for its owners. */
-export function peopleRoutes({ people, members, invitations, audit, publicUrl }: PeopleRoutesOptions) {
+/** /console/api/people, for the console's owner; /people and /invitations of a project, for its owners. */
+export function peopleRoutes({ people, members, invitations, publicUrl }: PeopleRoutesOptions) {
   const baseUrlOf = ({ headers, url }: Request) => publicUrl ?? headers.get('origin') ?? new URL(url).origin
   return consoleRoutes('/console/api')
     .get('/people', async () => ({ data: await people.accounts() }))
@@ -50,7 +46,4 @@ export function peopleRoutes({ people, members, invitations, audit, publicUrl }:
     .delete('/projects/:project/invitations/:id', ({ member, by, params }) =>
       invitations.revoke(member.projectId, params.id, by),
     )
-    .get('/projects/:project/audit', ({ member, query }) => audit.list(member.projectId, pageOf(query)), {
-      query: bodyOf(PageRequest),
-    })
 }

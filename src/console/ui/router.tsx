@@ -235,6 +235,12 @@ const peopleRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/settings/people-view.tsx'), 'PeopleView'),
 })
 
+const privacyRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/privacy',
+  component: lazyRouteComponent(() => import('./views/settings/privacy-view.tsx'), 'PrivacyView'),
+})
+
 const auditRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/audit',
@@ -278,6 +284,7 @@ const routeTree = rootRoute.addChildren([
       formerSourceRoute,
       webhooksRoute,
       peopleRoute,
+      privacyRoute,
       auditRoute,
       generalRoute,
       accountRoute,

@@ -62,24 +62,23 @@ const dark: MantineColorsTuple = [
 
 export const colorSchemeManager = localStorageColorSchemeManager({ key: 'callbook-color-scheme' })
 
-/** System fonts; the last ones are for Linux, where `system-ui` may have another width. */
-const systemFont =
-  '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, system-ui, sans-serif'
+/** The console's own typeface, as fonts.css has it; letters that it lacks come from the system. */
+const ownFont = 'Inter, "Inter fallback", system-ui, sans-serif'
 const systemMono =
   'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", "DejaVu Sans Mono", monospace'
 
 export const theme = createTheme({
-  fontFamily: systemFont,
+  fontFamily: ownFont,
   fontFamilyMonospace: systemMono,
-  fontSizes: { xs: '12px', sm: '14px', md: '14px', lg: '16px', xl: '20px' },
-  lineHeights: { xs: '1.3334', sm: '1.4286', md: '1.4286', lg: '1.5', xl: '1.4' },
+  fontSizes: { xs: '12px', sm: '13px', md: '13px', lg: '15px', xl: '18px' },
+  lineHeights: { xs: '1.3334', sm: '1.5385', md: '1.5385', lg: '1.6', xl: '1.5556' },
   headings: {
-    fontFamily: systemFont,
+    fontFamily: ownFont,
     fontWeight: '600',
     sizes: {
-      h1: { fontSize: '20px', lineHeight: '28px' },
-      h2: { fontSize: '16px', lineHeight: '24px' },
-      h3: { fontSize: '14px', lineHeight: '20px' },
+      h1: { fontSize: '18px', lineHeight: '28px' },
+      h2: { fontSize: '15px', lineHeight: '24px' },
+      h3: { fontSize: '13px', lineHeight: '20px' },
     },
   },
   spacing: { xs: '8px', sm: '12px', md: '16px', lg: '24px', xl: '32px' },
@@ -104,16 +103,16 @@ export const theme = createTheme({
       defaultProps: {
         overlayProps: { backgroundOpacity: 0.4 },
         closeButtonProps: { 'aria-label': 'Close' },
-        transitionProps: { duration: 150 },
+        transitionProps: { duration: 120 },
       },
     },
     Menu: {
       // The placeholder element is not allowed inside an ARIA menu.
-      defaultProps: { transitionProps: { duration: 80 }, shadow: 'sm', withInitialFocusPlaceholder: false },
+      defaultProps: { transitionProps: { duration: 120 }, shadow: 'sm', withInitialFocusPlaceholder: false },
     },
-    Popover: { defaultProps: { transitionProps: { duration: 80 }, shadow: 'sm' } },
+    Popover: { defaultProps: { transitionProps: { duration: 120 }, shadow: 'sm' } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
-    Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 80 } } },
+    Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 120 } } },
     Select: { defaultProps: { comboboxProps: { shadow: 'sm' }, withCheckIcon: false } },
     Anchor: { defaultProps: { underline: 'hover' } },
   },
@@ -150,6 +149,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--cb-danger-soft': '#feecec',
     '--cb-neutral': '#9ea0aa',
     '--cb-neutral-soft': '#efeff2',
+    '--cb-chart': '#9094a0',
+    '--cb-chart-faint': '#cdced6',
     '--cb-mark': '#ffe9a8',
   },
   dark: {
@@ -181,6 +182,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--cb-danger-soft': '#3b1518',
     '--cb-neutral': '#6c707a',
     '--cb-neutral-soft': '#24262b',
+    '--cb-chart': '#8b8f99',
+    '--cb-chart-faint': '#44474f',
     '--cb-mark': '#5c4503',
   },
 })

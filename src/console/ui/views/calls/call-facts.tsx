@@ -3,7 +3,8 @@ import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { asDollars, asMilliseconds } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
-import { Mono } from '../../components/mono.tsx'
+import { formatNumber } from '../../components/phone-number.ts'
+import { asReason } from '../../components/reason.ts'
 import { Duration } from './call-line.tsx'
 import { Engagement, Evaluation } from './evaluation.tsx'
 import { Recording } from './recording.tsx'
@@ -53,7 +54,9 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           </span>
         </Fact>
         <Fact label="Ended reason">
-          {call.endedReason ?? (
+          {call.endedReason ? (
+            asReason(call.endedReason)
+          ) : (
             <span className="cb-dimmed">{call.status === 'live' ? 'Not yet' : 'None'}</span>
           )}
         </Fact>
@@ -112,7 +115,7 @@ function PhoneNumber({ value, label }: { value: string | null; label: string }) 
   if (value === null) return <span className="cb-dimmed">Unknown</span>
   return (
     <span className="cb-call-number">
-      <Mono truncate>{value}</Mono>
+      <span className="cb-figure cb-truncate">{formatNumber(value)}</span>
       <CopyButton value={value} label={label} />
     </span>
   )

@@ -34,7 +34,7 @@ export function CallView() {
 function CallPanel({ id }: { id: string }) {
   const project = useProject()
   const { data: call, error, refetch } = useQuery(callQuery(project.id, id))
-  const details = useQuery(callDetailsQuery(project.id, id, call?.status === 'live'))
+  const details = useQuery(callDetailsQuery(project.id, id))
   const [panel, setPanel] = useState<HTMLElement | null>(null)
   useDocumentTitle(`Call ${id} · Callbook`)
   useEffect(() => {
@@ -169,7 +169,6 @@ function DeleteCall({ id }: { id: string }) {
         opened={isOpen}
         onClose={() => setIsOpen(false)}
         title="Delete this call?"
-        word="delete"
         confirmLabel="Delete call"
         onConfirm={remove}
       >

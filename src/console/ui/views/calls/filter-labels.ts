@@ -1,5 +1,6 @@
 import { type CallFilter, type FilterName, noValue } from '../../../../calls/filters.ts'
 import { catalog, frameworkLabels } from '../../../../sources/catalog.ts'
+import { asReason } from '../../components/reason.ts'
 
 /** The others are set by the address alone, or together with one of these. */
 type FilterWithPill = Extract<
@@ -34,6 +35,7 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
 
 /** What the console calls a value; any other value is shown verbatim. */
 export function valueLabel(name: FilterName, value: string): string {
+  if (name === 'endedReason' && value !== noValue) return asReason(value)
   const labels = valueLabels[name] ?? {}
   return (Object.hasOwn(labels, value) && labels[value]) || value
 }

@@ -4,10 +4,10 @@ import type { CallsOfDay } from '../../../../calls/overview.ts'
 import { dayLabel } from './overview-search.ts'
 
 const series = [
-  { name: 'success', label: 'Success', color: 'var(--cb-success)', pattern: 'none' },
+  { name: 'success', label: 'Success', color: 'var(--cb-chart)', pattern: 'none' },
   { name: 'fail', label: 'Fail', color: 'var(--cb-danger)', pattern: 'stripes' },
-  { name: 'other', label: 'Other', color: 'var(--cb-warning)', pattern: 'dots' },
-  { name: 'unevaluated', label: 'Not evaluated', color: 'var(--cb-neutral)', pattern: 'none' },
+  { name: 'other', label: 'Other', color: 'var(--cb-chart)', pattern: 'dots' },
+  { name: 'unevaluated', label: 'Not evaluated', color: 'var(--cb-chart-faint)', pattern: 'none' },
 ] as const
 
 /** Loaded when it is first shown: the chart library is most of this page's script. */
@@ -83,7 +83,7 @@ function Patterns({ id }: { id: string }) {
         <rect width="2" height="6" fill="var(--mantine-color-body)" fillOpacity="0.45" />
       </pattern>
       <pattern id={`${id}-dots`} width="6" height="6" patternUnits="userSpaceOnUse">
-        <rect width="6" height="6" fill="var(--cb-warning)" />
+        <rect width="6" height="6" fill="var(--cb-chart)" />
         <circle cx="3" cy="3" r="1.2" fill="var(--mantine-color-body)" fillOpacity="0.6" />
       </pattern>
     </defs>

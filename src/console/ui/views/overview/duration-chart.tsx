@@ -14,7 +14,7 @@ export default function DurationChart({ buckets }: { buckets: DurationBucket[] }
       h={240}
       data={data}
       dataKey="label"
-      series={[{ name: 'Calls', color: 'var(--cb-accent)' }]}
+      series={[{ name: 'Calls', color: 'var(--cb-chart)' }]}
       gridColor="var(--cb-border)"
       textColor="dimmed"
       strokeDasharray="0"

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { EndReason } from '../../../../calls/overview.ts'
 import { asCount, asPercent } from '../../components/figures.ts'
+import { asReason } from '../../components/reason.ts'
 import { useProject } from '../../session.ts'
 import { Card } from './card.tsx'
 import { endReasonsQuery } from './overview-queries.ts'
@@ -51,7 +52,7 @@ function Reasons({
               className="cb-bar-label cb-bar-link"
               title={value}
             >
-              {value}
+              {asReason(value)}
             </Link>
           )}
           <span className="cb-bar-share cb-dimmed">{asPercent(calls / total)}</span>

@@ -1,10 +1,6 @@
 import { Group, SegmentedControl } from '@mantine/core'
-import { DatePickerInput } from '@mantine/dates'
-import dayjs from 'dayjs'
+import { DayField } from '../../components/day-field.tsx'
 import { type Expiry, expiresAtOf, expiryChoices } from './expiry.ts'
-
-const dayFormat = 'MMM D, YYYY'
-const placeholder = 'Choose a day'
 
 interface ExpiryFieldProps {
   value: Expiry
@@ -29,15 +25,10 @@ export function ExpiryField({ value, onChange, error }: ExpiryFieldProps) {
           data={[...expiryChoices]}
         />
         {value.choice === 'date' && (
-          <DatePickerInput
-            size="xs"
-            aria-label={`Last day on which the key works: ${value.day ? dayjs(value.day).format(dayFormat) : placeholder}`}
-            placeholder={placeholder}
-            valueFormat={dayFormat}
-            minDate={dayjs().format('YYYY-MM-DD')}
-            value={value.day || null}
-            onChange={(day) => onChange({ ...value, day: day ?? '' })}
-            popoverProps={{ withinPortal: true }}
+          <DayField
+            label="Last day of the key"
+            day={value.day}
+            onChoose={(day) => onChange({ ...value, day })}
           />
         )}
       </Group>
