@@ -4,6 +4,7 @@ import { browserPath, openBrowser, type TestBrowser } from '../support/browser.t
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { totp } from '../support/totp.ts'
 
 setDefaultTimeout(60_000)
 const plain = { kind: 'live' as const, allowedIps: [], expiresAt: null }
@@ -126,6 +127,45 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
       .last()
       .click()
     await theirs.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    expect(theirs.complaints).toEqual([])
+    await theirs.context.close()
+  })
+
+  test('a person turns on two-factor sign-in, and signs in with a code', async () => {
+    const person = await set.join(project, 'member')
+    const theirs = await openConsolePage(opened, service, { person })
+    const { page } = theirs
+    await theirs.open(`/p/${project.id}/settings/account`)
+    await page.getByRole('button', { name: 'Set up' }).click()
+    await page.getByLabel('Your password').fill(person.password)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('img', { name: /^QR code/ }).waitFor()
+    expect(await findings(page)).toEqual([])
+    const secret = (await page.locator('.cb-two-factor-secret').textContent()) ?? ''
+    await page.getByLabel('Code', { exact: true }).fill(totp(secret))
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    const codes = page.getByRole('list', { name: 'Backup codes' })
+    await codes.waitFor()
+    const code = (await codes.getByRole('listitem').first().textContent()) ?? ''
+    expect(await findings(page)).toEqual([])
+    await page.getByRole('button', { name: 'I have stored them' }).click()
+    await page.getByRole('button', { name: 'Turn off' }).waitFor()
+    expect(await page.content()).not.toContain(code)
+
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
+    await page.getByLabel('E-mail address').fill(person.email)
+    await page.getByLabel('Password', { exact: true }).fill(person.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByLabel('Code', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByLabel('Code', { exact: true }).fill('000 00')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('is wrong', { exact: false }).waitFor()
+    expect(await findings(page)).toEqual([])
+    await page.getByLabel('Code', { exact: true }).fill(code)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     expect(theirs.complaints).toEqual([])
     await theirs.context.close()
   })

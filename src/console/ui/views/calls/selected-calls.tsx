@@ -7,6 +7,7 @@ import type { CallRow } from '../../../../calls/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { asCount, counted } from '../../components/figures.ts'
+import { Guarded } from '../../components/guarded.tsx'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
 import { dayName, timeOfDay } from './days.ts'
@@ -43,15 +44,17 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
       {ids.length > 0 && (
         <section className="cb-calls-selected" aria-label="Selected calls">
           <span role="status">{asCount(ids.length)} selected</span>
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            color="red"
-            leftSection={<IconTrash size={14} aria-hidden />}
-            onClick={() => setIsAsked(true)}
-          >
-            Delete
-          </Button>
+          <Guarded right="delete">
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              color="red"
+              leftSection={<IconTrash size={14} aria-hidden />}
+              onClick={() => setIsAsked(true)}
+            >
+              Delete
+            </Button>
+          </Guarded>
           <CloseButton size="sm" aria-label="Clear the selection" onClick={() => selection.set([])} />
         </section>
       )}

@@ -17,7 +17,7 @@ export function ResetView() {
   const { token, answer, error, retry } = useLink('password')
   if (answer?.kind !== 'password') {
     const advice =
-      'A password link works once, and expires after a day. Whoever runs Callbook can create a new one.'
+      'A password link works once, and expires after a day. An owner of your project can make a new one.'
     return <LinkFrame title={title} error={error} onRetry={retry} fields={2} advice={advice} />
   }
   return (

@@ -47,6 +47,7 @@ export function RotateKeyDialog({ record, opened, onClose }: RotateKeyDialogProp
         onClose={onClose}
         title={`Rotate ${record.name}?`}
         confirmLabel="Rotate key"
+        isDanger={overlap === '0'}
         onConfirm={rotate}
       >
         <div className="cb-stack">
