@@ -10,6 +10,7 @@ import { asCount, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
 import { dayName, timeOfDay } from './days.ts'
+import { LabelCalls } from './label-calls.tsx'
 import type { Selection } from './selection.ts'
 
 const namedMax = 5
@@ -43,6 +44,7 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
       {ids.length > 0 && (
         <section className="cb-calls-selected" aria-label="Selected calls">
           <span role="status">{asCount(ids.length)} selected</span>
+          <LabelCalls ids={ids} rows={rows} />
           <Button
             size="compact-sm"
             variant="subtle"
