@@ -4,10 +4,18 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
-import { AppError } from '../errors.ts'
+import { AppError, type FieldError } from '../errors.ts'
 import type { By } from '../identity.ts'
-import { type CallQuery, type CallSearch, isFiltered } from './call-query.ts'
-import { type CallRows, findRows } from './call-rows.ts'
+import { callNotFound } from './call-not-found.ts'
+import {
+  type CallQuery,
+  type CallSearch,
+  isFiltered,
+  readCallSearch,
+  refuse,
+  valuesOf,
+} from './call-query.ts'
+import { type CallRows, findNeighbours, findRows, type Neighbours } from './call-rows.ts'
 import { detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { type ExportOptions, exportCalls } from './export.ts'
@@ -17,6 +25,7 @@ import { asPicked } from './forms.ts'
 import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './page.ts'
 import { servedBytes, servedDocument } from './parts.ts'
 import { Cursors } from './place.ts'
+import { readSearchBox } from './search-box.ts'
 
 interface CallsOptions {
   store: StoreOf
@@ -109,6 +118,20 @@ export class Calls {
     return findRows(readAside, projectId, query, this.cursors(projectId))
   }
 
+  /** The calls before and after one in the console's list. @throws not_found; invalid_request */
+  neighbours(projectId: number, id: string, query: CallQuery): Promise<Neighbours> {
+    return findNeighbours(this.#options.store(projectId).readAside, projectId, id, query)
+  }
+
+  /** What the console's list would show, to be exported. @throws invalid_request for a value that cannot be read */
+  async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
+    const errors: FieldError[] = []
+    const asked = readCallSearch(query, () => undefined, errors)
+    refuse(errors)
+    const { readAside } = this.#options.store(projectId)
+    return (await readSearchBox(readAside, projectId, asked, valuesOf(query, 'text')?.[0])).search
+  }
+
   /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
     return readFacets(this.#options.store(projectId).readAside, projectId)
@@ -152,6 +175,21 @@ export class Calls {
     const { bySeqs } = queries(this.#options.store(projectId).read)
     const rows = await bySeqs.all({ projectId, seqs: JSON.stringify(seqs) })
     return new Map(rows.map(({ seq, document }) => [seq, document]))
+  }
+
+  /** Deletes these calls for good, one after another. Returns those that were there. */
+  async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<{ deleted: string[] }> {
+    const deleted: string[] = []
+    for (const id of new Set(ids)) {
+      try {
+        await this.delete(projectId, id, by)
+        deleted.push(id)
+      } catch (error) {
+        // Another person may have deleted it meanwhile.
+        if (!(error instanceof AppError && error.code === 'not_found')) throw error
+      }
+    }
+    return { deleted }
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */
@@ -203,10 +241,4 @@ async function readDocument(
   }
   if (!row?.document) throw callNotFound()
   return { document: row.document, changeSeq: row.changeSeq }
-}
-
-export function callNotFound(): AppError {
-  return new AppError('not_found', 'Call not found', {
-    detail: 'No call of this project has this id; it may have been deleted.',
-  })
 }

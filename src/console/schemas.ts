@@ -33,6 +33,11 @@ export const NewName = Type.Object({ name: Text(200) })
 /** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
 
+/** Of many at once. */
+export const CallsToDelete = Type.Object({
+  ids: Type.Array(Text(128), { minItems: 1, maxItems: 500 }),
+})
+
 /** `changeSeq` is that of the item as it was read. */
 export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
 

@@ -4,6 +4,7 @@ import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { Outlet, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { useProject, useProjects } from '../session.ts'
+import { LostService } from './lost-service.tsx'
 import { Navigation } from './navigation.tsx'
 import { NewProjectForm } from './new-project-form.tsx'
 import { NotFound } from './not-found.tsx'
@@ -56,6 +57,7 @@ function Frame() {
           <Outlet />
         </main>
         <TitleAnnouncer />
+        <LostService />
       </div>
       {paletteAsked > 0 && (
         <Suspense>

@@ -126,7 +126,6 @@ function DeleteCall({ id }: { id: string }) {
         opened={isOpen}
         onClose={() => setIsOpen(false)}
         title="Delete this call?"
-        word="delete"
         confirmLabel="Delete call"
         onConfirm={remove}
       >

@@ -33,7 +33,7 @@ export function CallView() {
 function CallPanel({ id }: { id: string }) {
   const project = useProject()
   const { data: call, error, refetch } = useQuery(callQuery(project.id, id))
-  const details = useQuery(callDetailsQuery(project.id, id, call?.status === 'live'))
+  const details = useQuery(callDetailsQuery(project.id, id))
   const [panel, setPanel] = useState<HTMLElement | null>(null)
   const direction = details.data?.direction
   useDocumentTitle(

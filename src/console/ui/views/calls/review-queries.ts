@@ -11,7 +11,7 @@ export function useReview(id: string) {
   const project = useProject()
   const person = usePerson()
   const queryClient = useQueryClient()
-  const { queryKey } = callDetailsQuery(project.id, id, false)
+  const { queryKey } = callDetailsQuery(project.id, id)
   return useMutation({
     // One after the other, so that the last answer is that of the last change.
     scope: { id: `review ${id}` },
