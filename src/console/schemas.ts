@@ -73,6 +73,15 @@ const filter = Type.Optional(Type.String({ maxLength: 500 }))
 
 export const Period = Type.Object({ from: Text(40), to: Text(40) })
 
+/** At most 50, separated by semicolons: commas would make it a list, of which the router makes no text. */
+export const CallIds = Type.Object({
+  ids: Type.String({
+    maxLength: 6_500,
+    pattern: '^[^;]+(;[^;]+){0,49}$',
+    'x-message': 'must be 1 to 50 ids',
+  }),
+})
+
 export const PageRequest = Type.Object({ cursor: filter, limit: filter })
 
 /** A page of knowledge items; `name` is part of an item's name. */

@@ -16,6 +16,7 @@ import { spokenDuration } from './duration.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
 import type { OpenTab } from './open-tab.ts'
+import { RowDensity } from './row-density.tsx'
 
 interface Place {
   /** In the list, from 0. */
@@ -104,6 +105,7 @@ export function CallLine({ row, isOpen, isSelected, isReached, search, ...place 
 const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = {
   numbers: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
   duration: (row) => <RowDuration row={row} />,
+  density: (row) => <RowDensity row={row} />,
   evaluation: ({ status, evaluation }) => (
     <>
       {status === 'live' && <LiveBadge />}

@@ -15,6 +15,7 @@ import { NoCalls, NoHits } from './no-calls.tsx'
 import { OpenCallsContext } from './open-calls.ts'
 import { readOpenTab } from './open-tab.ts'
 import { totalLabel } from './pages.ts'
+import { RowDensities } from './row-density.tsx'
 import { SelectedCalls } from './selected-calls.tsx'
 import { useSelection } from './selection.ts'
 import { useCallKeys } from './use-call-keys.ts'
@@ -122,16 +123,18 @@ export function CallsView() {
                 <NoCalls />
               )
             ) : (
-              <CallList
-                ref={listed}
-                scroller={scroller}
-                list={list}
-                openId={openId}
-                search={{ ...filters, tab }}
-                shown={shown}
-                selection={selection}
-                onOpen={({ id }) => open(id, false)}
-              />
+              <RowDensities>
+                <CallList
+                  ref={listed}
+                  scroller={scroller}
+                  list={list}
+                  openId={openId}
+                  search={{ ...filters, tab }}
+                  shown={shown}
+                  selection={selection}
+                  onOpen={({ id }) => open(id, false)}
+                />
+              </RowDensities>
             )}
           </div>
           <Waiting count={list.waiting} onShow={showWaiting} />
