@@ -16,7 +16,6 @@ import {
   valuesOf,
 } from './call-query.ts'
 import { type CallRows, findNeighbours, findRows, type Neighbours } from './call-rows.ts'
-import { type Densities, readDensities } from './densities.ts'
 import { detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { type ExportOptions, exportCalls } from './export.ts'
@@ -131,11 +130,6 @@ export class Calls {
     refuse(errors)
     const { readAside } = this.#options.store(projectId)
     return (await readSearchBox(readAside, projectId, asked, valuesOf(query, 'text')?.[0])).search
-  }
-
-  /** Who speaks when in each of some calls. */
-  densities(projectId: number, ids: readonly string[]): Promise<Densities> {
-    return readDensities(this.#options.store, projectId, ids)
   }
 
   /** The values that calls can be filtered by. */
