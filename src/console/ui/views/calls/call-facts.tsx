@@ -3,10 +3,11 @@ import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { asDollars, asMilliseconds } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
+import { Mono } from '../../components/mono.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
 import { Duration } from './call-line.tsx'
-import { Engagement, Evaluation } from './evaluation.tsx'
+import { Engagement } from './evaluation.tsx'
 import { Recording } from './recording.tsx'
 
 /** What stands there of every call. */
@@ -17,7 +18,6 @@ export const factNames = [
   'From',
   'To',
   'Status',
-  'Evaluation',
   'Engaged',
   'Ended reason',
 ] as const
@@ -44,9 +44,6 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           <PhoneNumber value={call.calledNumber} label="Copy called number" />
         </Fact>
         <Fact label="Status">{call.status === 'live' ? 'Live' : 'Completed'}</Fact>
-        <Fact label="Evaluation">
-          <Evaluation value={call.evaluation} />
-        </Fact>
         <Fact label="Engaged">
           <span className="cb-call-engaged">
             <Engagement isEngaged={call.isEngaged} />
@@ -61,6 +58,12 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           )}
         </Fact>
         {details && <DetailFacts details={details} />}
+        <Fact label="Id">
+          <span className="cb-call-number">
+            <Mono truncate>{call.id}</Mono>
+            <CopyButton value={call.id} label="Copy call id" />
+          </span>
+        </Fact>
       </dl>
       {details?.recordingUrl && <Recording key={details.recordingUrl} url={details.recordingUrl} />}
     </>
