@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { type KeyScope, keyScopes } from '../identity.ts'
 import { NewItem } from '../knowledge/schemas.ts'
 
@@ -68,6 +68,14 @@ export const AddressToCheck = Type.Object({
 })
 
 export const NewRole = Type.Object({ role: Role })
+
+/** Filters to keep under a name. */
+export const NewView = Type.Object({
+  name: Text(100),
+  query: Type.String({ maxLength: 2_000 }),
+  isShared: Type.Boolean(),
+})
+export type NewView = Static<typeof NewView>
 
 const filter = Type.Optional(Type.String({ maxLength: 500 }))
 
