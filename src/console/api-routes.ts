@@ -16,6 +16,8 @@ import { peopleRoutes } from './people-routes.ts'
 import { projectRoutes } from './project-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { consoleSourceRoutes, type SourceRoutesOptions } from './source-routes.ts'
+import { viewRoutes } from './view-routes.ts'
+import type { Views } from './views.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
 /** The parts that only the console uses. */
@@ -26,6 +28,7 @@ export interface ConsoleParts {
   readonly invitations: Invitations
   readonly members: Members
   readonly people: People
+  readonly views: Views
 }
 
 interface ConsoleApiOptions extends CallRoutesOptions, KnowledgeRoutesOptions, SourceRoutesOptions {
@@ -53,6 +56,7 @@ export function consoleApi({
     .use(keyRoutes(keys))
     .use(webhookRoutes(webhooks))
     .use(peopleRoutes({ ...console, publicUrl }))
+    .use(viewRoutes(console.views))
     .use(consoleCallRoutes(parts))
     .use(consoleKnowledgeRoutes(parts))
     .use(consoleSourceRoutes(parts))

@@ -10,7 +10,7 @@ import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { CallIds, CallsToDelete, Period } from './schemas.ts'
+import { CallsToDelete, Period } from './schemas.ts'
 
 const period = { query: bodyOf(Period) }
 
@@ -27,9 +27,6 @@ export function consoleCallRoutes({ calls, reviews, overview, knowledge, buffers
   return consoleRoutes('/console/api/projects/:project')
     .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url, 'all')))
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
-    .get('/calls/density', ({ member, query }) => calls.densities(member.projectId, query.ids.split(';')), {
-      query: bodyOf(CallIds),
-    })
     .get('/calls/:id', async ({ member, params }) => {
       const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
       return answerOf<Call>(document)

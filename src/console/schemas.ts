@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { type KeyScope, keyScopes } from '../identity.ts'
 import { NewItem } from '../knowledge/schemas.ts'
 
@@ -69,18 +69,17 @@ export const AddressToCheck = Type.Object({
 
 export const NewRole = Type.Object({ role: Role })
 
+/** Filters to keep under a name. */
+export const NewView = Type.Object({
+  name: Text(100),
+  query: Type.String({ maxLength: 2_000 }),
+  isShared: Type.Boolean(),
+})
+export type NewView = Static<typeof NewView>
+
 const filter = Type.Optional(Type.String({ maxLength: 500 }))
 
 export const Period = Type.Object({ from: Text(40), to: Text(40) })
-
-/** At most 50, separated by semicolons: commas would make it a list, of which the router makes no text. */
-export const CallIds = Type.Object({
-  ids: Type.String({
-    maxLength: 6_500,
-    pattern: '^[^;]+(;[^;]+){0,49}$',
-    'x-message': 'must be 1 to 50 ids',
-  }),
-})
 
 export const PageRequest = Type.Object({ cursor: filter, limit: filter })
 

@@ -8,7 +8,7 @@ export type ConsoleAccess =
 const prefix = '/console/api'
 
 /** Parts of a project that all its members see; any other part is for owners. */
-const partsOfMembers = ['calls', 'changes', 'exports', 'knowledge', 'overview']
+const partsOfMembers = ['calls', 'changes', 'exports', 'knowledge', 'overview', 'views']
 
 /** Who may send such a request; null when it is not under the console's interface. */
 export function consoleAccess(method: string, path: string): ConsoleAccess | null {

@@ -17,7 +17,6 @@ const period = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
 const reads = [
   '/calls',
   '/calls/facets',
-  '/calls/density?ids=a',
   '/calls/a',
   '/calls/a/details',
   `/overview/figures?${period}`,

@@ -189,21 +189,3 @@ describe('labels of many calls', () => {
     expect(JSON.stringify(events)).not.toMatch(/trail-|secret label/)
   })
 })
-
-describe('the strips of a list', () => {
-  test('say who speaks when in each call that is asked for and short enough', async () => {
-    const timeline = [0, 8].map((atSeconds, turn) => ({ atSeconds, kind: 'turn' as const, turn }))
-    const turns = ['assistant', 'user'].map((role) => ({ role, content: 'x'.repeat(60) }))
-    await put('strip', { duration: 16, transcript: turns, details: { timeline } })
-    await put('strip-plain', said('x'.repeat(60)))
-    await put('strip-long', said('x'.repeat(200_000)))
-    const density = (ids: string) => people.owner.fetch(`/projects/${project.id}/calls/density?ids=${ids}`)
-    const found = await (await density('strip;strip-plain;strip-long;nowhere')).json()
-    expect(Object.keys(found).sort()).toEqual(['strip', 'strip-long', 'strip-plain'])
-    expect(found.strip).toMatchObject({ seconds: 16, shares: { user: 0.25, assistant: 0.25 } })
-    expect(found.strip.assistant).toBe('9'.repeat(12) + '0'.repeat(36))
-    expect([found['strip-plain'].seconds, found['strip-long']]).toEqual([null, null])
-    const tooMany = await density(Array.from({ length: 51 }, (_, n) => n).join(';'))
-    await expectProblem(tooMany, 'invalid_request', 'Invalid request')
-  })
-})

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { type MouseEvent, type ReactNode, type Ref, useEffect, useState } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import type { TextMatch } from '../../../../calls/text-match.ts'
+import { DensityStrip } from '../../components/density-strip.tsx'
 import { asDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
@@ -16,7 +17,6 @@ import { spokenDuration } from './duration.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
 import type { OpenTab } from './open-tab.ts'
-import { RowDensity } from './row-density.tsx'
 
 interface Place {
   /** In the list, from 0. */
@@ -105,7 +105,7 @@ export function CallLine({ row, isOpen, isSelected, isReached, search, ...place 
 const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = {
   numbers: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
   duration: (row) => <RowDuration row={row} />,
-  density: (row) => <RowDensity row={row} />,
+  density: ({ density }) => density && <DensityStrip density={density} size="small" />,
   evaluation: ({ status, evaluation }) => (
     <>
       {status === 'live' && <LiveBadge />}

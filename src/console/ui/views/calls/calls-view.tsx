@@ -15,7 +15,6 @@ import { NoCalls, NoHits } from './no-calls.tsx'
 import { OpenCallsContext } from './open-calls.ts'
 import { readOpenTab } from './open-tab.ts'
 import { totalLabel } from './pages.ts'
-import { RowDensities } from './row-density.tsx'
 import { SelectedCalls } from './selected-calls.tsx'
 import { useSelection } from './selection.ts'
 import { useCallKeys } from './use-call-keys.ts'
@@ -123,18 +122,16 @@ export function CallsView() {
                 <NoCalls />
               )
             ) : (
-              <RowDensities>
-                <CallList
-                  ref={listed}
-                  scroller={scroller}
-                  list={list}
-                  openId={openId}
-                  search={{ ...filters, tab }}
-                  shown={shown}
-                  selection={selection}
-                  onOpen={({ id }) => open(id, false)}
-                />
-              </RowDensities>
+              <CallList
+                ref={listed}
+                scroller={scroller}
+                list={list}
+                openId={openId}
+                search={{ ...filters, tab }}
+                shown={shown}
+                selection={selection}
+                onOpen={({ id }) => open(id, false)}
+              />
             )}
           </div>
           <Waiting count={list.waiting} onShow={showWaiting} />
