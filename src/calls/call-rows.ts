@@ -48,7 +48,7 @@ export interface CallRows {
   data: CallRow[]
   /** Null on the last page. */
   nextCursor: string | null
-  /** How many calls match; null when more than `totalMax` do. */
+  /** How many calls match; null when more than `totalMax` do. Of a page after the first one it may be fewer. */
   total: number | null
   totalMax: number
   /** What the text of the search was taken for; null without one. */
@@ -80,15 +80,18 @@ export async function findRows(
   const { search, foundBy } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
   const finder = new CallFinder(db, projectId, search)
   const places = await finder.places(limit + 1)
-  const total = await finder.count()
+  // Counting what has a phrase would read every call that has its words.
+  const isPhrase = (search.phrases ?? []).length > 0
+  const countedMax = isPhrase ? limit : totalMax
+  const total = isPhrase ? places.length : await finder.count()
   const seqs = places.slice(0, limit).map(({ seq }) => seq)
   const { rows, end } = await readRows(db, projectId, seqs, search.words)
   const last = places[end - 1]
   return {
     data: rows,
     nextCursor: last && places.length > end ? cursors.write(last, search.order) : null,
-    total: isFiltered(search) && total > totalMax ? null : total,
-    totalMax,
+    total: isFiltered(search) && total > countedMax ? null : total,
+    totalMax: countedMax,
     foundBy,
   }
 }

@@ -74,6 +74,13 @@ const queries = preparedQueries((db) => {
   }
 })
 
+/** What deleting many calls has done. */
+export interface DeletedCalls {
+  deleted: string[]
+  /** Calls that are still there, or were gone before. */
+  failed: { id: string; message: string }[]
+}
+
 /** What a project's customers do with their calls: list, find, read, delete. */
 export class Calls {
   readonly #options: CallsOptions
@@ -177,19 +184,19 @@ export class Calls {
     return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
-  /** Deletes these calls for good, one after another. Returns those that were there. */
-  async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<{ deleted: string[] }> {
-    const deleted: string[] = []
+  /** Deletes these calls for good, one after another, and says which ones could not be. */
+  async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<DeletedCalls> {
+    const outcome: DeletedCalls = { deleted: [], failed: [] }
     for (const id of new Set(ids)) {
       try {
         await this.delete(projectId, id, by)
-        deleted.push(id)
+        outcome.deleted.push(id)
       } catch (error) {
-        // Another person may have deleted it meanwhile.
-        if (!(error instanceof AppError && error.code === 'not_found')) throw error
+        if (!(error instanceof AppError)) throw error
+        outcome.failed.push({ id, message: error.detail })
       }
     }
-    return { deleted }
+    return outcome
   }
 
   /** Deletes a call for good: its id cannot be ingested again. */

@@ -6,7 +6,7 @@ import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
-import { Duration } from './call-line.tsx'
+import { Duration, RunningDuration, Unknown } from './call-line.tsx'
 import { Engagement } from './evaluation.tsx'
 import { Recording } from './recording.tsx'
 
@@ -35,7 +35,11 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           <Instant at={call.updatedAt} />
         </Fact>
         <Fact label="Duration">
-          <Duration seconds={call.duration} />
+          {call.status === 'live' ? (
+            <RunningDuration since={call.createdAt} />
+          ) : (
+            <Duration seconds={call.duration} />
+          )}
         </Fact>
         <Fact label="From">
           <PhoneNumber value={call.callerNumber} label="Copy caller’s number" />
@@ -45,10 +49,14 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
         </Fact>
         <Fact label="Status">{call.status === 'live' ? 'Live' : 'Completed'}</Fact>
         <Fact label="Engaged">
-          <span className="cb-call-engaged">
-            <Engagement isEngaged={call.isEngaged} />
-            <span aria-hidden>{call.isEngaged ? 'Yes' : 'No'}</span>
-          </span>
+          {call.status === 'live' && !call.isEngaged ? (
+            <Unknown>Not known yet</Unknown>
+          ) : (
+            <span className="cb-call-engaged">
+              <Engagement isEngaged={call.isEngaged} />
+              <span aria-hidden>{call.isEngaged ? 'Yes' : 'No'}</span>
+            </span>
+          )}
         </Fact>
         <Fact label="Ended reason">
           {call.endedReason ? (

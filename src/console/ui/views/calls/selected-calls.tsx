@@ -30,12 +30,14 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
   const [isAsked, setIsAsked] = useState(false)
   const ids = [...selection.ids]
   const remove = async () => {
-    const { deleted } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
+    const { deleted, failed } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
     if (openId !== undefined && deleted.includes(openId)) onClose()
     for (const id of deleted) forgetCall(queryClient, project.id, id)
     selection.set([])
+    const [refused] = failed
     notifications.show({
       message: `${counted(deleted.length, 'call')} ${deleted.length === 1 ? 'was' : 'were'} deleted`,
+      ...(refused ? { color: 'red', title: `${counted(failed.length, 'call')} could not be deleted` } : {}),
     })
   }
   const named = rows.filter(({ id }) => selection.ids.has(id)).slice(0, namedMax)
