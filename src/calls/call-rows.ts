@@ -5,12 +5,14 @@ import type { FieldError } from '../errors.ts'
 import { detailsStart, readAgentName } from './agent-names.ts'
 import { listedColumns } from './call-head.ts'
 import { type CallQuery, isFiltered, readCallSearch, refuse, valuesOf } from './call-query.ts'
+import type { Density } from './density.ts'
 import { readSummary } from './document.ts'
 import { CallFinder, totalMax } from './find-calls.ts'
 import { readFirstWords } from './first-words.ts'
 import { servedDocument } from './parts.ts'
 import { type CallOrder, type Cursors, newestFirst } from './place.ts'
 import { callNotFound } from './refusals.ts'
+import { readDensities } from './row-densities.ts'
 import type { Call } from './schemas.ts'
 import { type FoundBy, readSearchBox } from './search-box.ts'
 import { findMatch, type TextMatch } from './text-match.ts'
@@ -34,6 +36,8 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   summary: string | null
   /** What the caller says first, where there is no summary; else null. */
   said: string | null
+  /** Who speaks when; null of a call without turns, and of a very long one. */
+  density: Density | null
   agentName: string | null
   /** Where the words were found; null when none were searched for. */
   match: TextMatch | null
@@ -44,7 +48,7 @@ export interface CallRows {
   data: CallRow[]
   /** Null on the last page. */
   nextCursor: string | null
-  /** How many calls match; null when more than `totalMax` do. */
+  /** How many calls match; null when more than `totalMax` do. Of a page after the first one it may be fewer. */
   total: number | null
   totalMax: number
   /** What the text of the search was taken for; null without one. */
@@ -76,15 +80,18 @@ export async function findRows(
   const { search, foundBy } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
   const finder = new CallFinder(db, projectId, search)
   const places = await finder.places(limit + 1)
-  const total = await finder.count()
+  // Counting what has a phrase would read every call that has its words.
+  const isPhrase = (search.phrases ?? []).length > 0
+  const countedMax = isPhrase ? limit : totalMax
+  const total = isPhrase ? places.length : await finder.count()
   const seqs = places.slice(0, limit).map(({ seq }) => seq)
   const { rows, end } = await readRows(db, projectId, seqs, search.words)
   const last = places[end - 1]
   return {
     data: rows,
     nextCursor: last && places.length > end ? cursors.write(last, search.order) : null,
-    total: isFiltered(search) && total > totalMax ? null : total,
-    totalMax,
+    total: isFiltered(search) && total > countedMax ? null : total,
+    totalMax: countedMax,
     foundBy,
   }
 }
@@ -143,6 +150,8 @@ async function readRows(
   query: readonly WordQuery[] | undefined,
 ): Promise<{ rows: CallRow[]; end: number }> {
   const heads = await readHeads(db, projectId, seqs, documentStart)
+  const densities = await readDensities(db, projectId, seqs)
+  const densityOf = ({ seq }: HeadRow) => densities.get(seq) ?? null
   if (!query) {
     const silent = heads.filter(({ document }) => readSummary(document) === null)
     const said = await readFirstWords(
@@ -151,7 +160,9 @@ async function readRows(
       silent.map(({ seq }) => seq),
     )
     return {
-      rows: heads.map((head) => toRow(head, { match: null, said: said.get(head.seq) ?? null })),
+      rows: heads.map((head) =>
+        toRow(head, { match: null, said: said.get(head.seq) ?? null, density: densityOf(head) }),
+      ),
       end: seqs.length,
     }
   }
@@ -160,7 +171,10 @@ async function readRows(
   const weighed: [WordQuery, number[]][] = []
   for (const words of query) weighed.push([words, await readWeights(db, projectId, words)])
   const rows = shown.map((head) =>
-    toRow(head, { match: matchOf(weighed, JSON.parse(head.document)), said: null }),
+    toRow(head, {
+      match: matchOf(weighed, JSON.parse(head.document)),
+      ...{ said: null, density: densityOf(head) },
+    }),
   )
   return { rows, end }
 }
@@ -202,15 +216,14 @@ async function readHeads(
 
 function toRow(
   { seq: _, chars: __, document, detailsStart, ...shown }: HeadRow,
-  { match, said }: Pick<CallRow, 'match' | 'said'>,
+  found: Pick<CallRow, 'match' | 'said' | 'density'>,
 ): CallRow {
   return {
     ...shown,
     createdAt: new Date(shown.createdAt).toISOString(),
     updatedAt: new Date(shown.updatedAt).toISOString(),
     summary: readSummary(document),
-    said,
     agentName: readAgentName(detailsStart),
-    match,
+    ...found,
   }
 }

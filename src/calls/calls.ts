@@ -28,12 +28,6 @@ import { Cursors } from './place.ts'
 import { callIsOnHold, callNotFound } from './refusals.ts'
 import { readSearchBox } from './search-box.ts'
 
-/** The ids of calls that a deletion of many found. */
-export interface DeletedCalls {
-  deleted: string[]
-  held: string[]
-}
-
 interface CallsOptions {
   store: StoreOf
   recordHash: RecordHash
@@ -81,6 +75,13 @@ const queries = preparedQueries((db) => {
       .prepare(),
   }
 })
+
+/** What deleting many calls has done. */
+export interface DeletedCalls {
+  deleted: string[]
+  /** Calls that are still there, or were gone before. */
+  failed: { id: string; message: string }[]
+}
 
 /** What a project's customers do with their calls: list, find, read, delete. */
 export class Calls {
@@ -185,23 +186,19 @@ export class Calls {
     return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
-  /**
-   * Deletes these calls for good, one after another. Returns those that were there, and those that stay because they
-   * are on hold.
-   */
+  /** Deletes these calls for good, one after another, and says which ones could not be. */
   async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<DeletedCalls> {
-    const answer: DeletedCalls = { deleted: [], held: [] }
+    const outcome: DeletedCalls = { deleted: [], failed: [] }
     for (const id of new Set(ids)) {
       try {
         await this.delete(projectId, id, by)
-        answer.deleted.push(id)
+        outcome.deleted.push(id)
       } catch (error) {
-        if (error instanceof AppError && error.code === 'call_on_hold') answer.held.push(id)
-        // Another person may have deleted it meanwhile.
-        else if (!(error instanceof AppError && error.code === 'not_found')) throw error
+        if (!(error instanceof AppError)) throw error
+        outcome.failed.push({ id, message: error.detail })
       }
     }
-    return answer
+    return outcome
   }
 
   /** Deletes a call for good: its id cannot be ingested again. @throws not_found, call_on_hold */

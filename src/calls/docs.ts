@@ -51,7 +51,8 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   flagged: { about: 'Whether a person flagged a turn of the call.', example: true },
   noted: { about: 'Whether a person wrote a note on the call.', example: true },
   text: {
-    about: 'All of these words, in any form, in the transcript or the summary.',
+    about:
+      'All of these words, in any form, in the transcript or the summary; in quotation marks, one after another as written.',
     example: 'late refund',
   },
 }

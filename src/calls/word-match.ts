@@ -48,7 +48,7 @@ export async function readWaiting(
 
 const rareMax = 1_000
 
-/** How much each word of a query says: the fewer calls have it, the more. */
+/** How much each word of a query says. A word that few calls have outweighs all that four times as many have. */
 export async function readWeights(
   db: ReadDatabase,
   projectId: number,
@@ -63,7 +63,10 @@ export async function readWeights(
   const rows = await db
     .select({ at: sql<number>`at`, calls: sql<number>`calls` })
     .from(sql`(${sql.join(counts, sql` union all `)})`)
-  return rows.toSorted((a, b) => a.at - b.at).map(({ calls }) => 1 + Math.log((rareMax + 1) / (calls + 1)))
+  const commonness = (calls: number) => Math.floor(Math.log2(calls + 1) / 2)
+  return rows
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ calls }) => (terms + 1) ** (commonness(rareMax) - commonness(calls)))
 }
 
 /**

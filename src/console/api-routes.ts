@@ -19,6 +19,8 @@ import { projectRoutes } from './project-routes.ts'
 import { consoleQuestionRoutes, type QuestionRoutesOptions } from './question-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { consoleSourceRoutes, type SourceRoutesOptions } from './source-routes.ts'
+import { viewRoutes } from './view-routes.ts'
+import type { Views } from './views.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
 /** The parts that only the console uses. */
@@ -29,6 +31,7 @@ export interface ConsoleParts {
   readonly invitations: Invitations
   readonly members: Members
   readonly people: People
+  readonly views: Views
   readonly twoFactor: TwoFactor
 }
 
@@ -55,6 +58,7 @@ export function consoleApi({ console, projects, webhooks, publicUrl, ...parts }:
     .use(keyRoutes(parts))
     .use(webhookRoutes(webhooks))
     .use(peopleRoutes({ ...console, publicUrl }))
+    .use(viewRoutes(console.views))
     .use(auditRoutes({ ...parts, console }))
     .use(consoleCallRoutes(parts))
     .use(consoleKnowledgeRoutes(parts))

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { type KeyScope, keyScopes, type Role, roles } from '../identity.ts'
 import type { Outcome } from '../knowledge/questions/questions.ts'
 import { NewItem } from '../knowledge/schemas.ts'
@@ -109,6 +109,14 @@ export const DueRequest = Type.Object({
     Type.String({ pattern: '^[1-9][0-9]{0,4}$', 'x-message': 'must be a whole number of days' }),
   ),
 })
+
+/** Filters to keep under a name. */
+export const NewView = Type.Object({
+  name: Text(100),
+  query: Type.String({ maxLength: 2_000 }),
+  isShared: Type.Boolean(),
+})
+export type NewView = Static<typeof NewView>
 
 const filter = Type.Optional(Type.String({ maxLength: 500 }))
 

@@ -742,6 +742,23 @@ export const members = sqliteTable(
   ],
 )
 
+/** Filters of the console's list of calls that somebody keeps under a name. */
+export const callViews = sqliteTable(
+  'call_views',
+  {
+    id: text().primaryKey(),
+    projectId: projectId(),
+    /** Who keeps it. */
+    personId: personId('person_id'),
+    /** Whether everybody in the project sees it. */
+    isShared: integer('is_shared', { mode: 'boolean' }).notNull(),
+    name: text().notNull(),
+    /** As in the page's address. */
+    query: text().notNull(),
+  },
+  (table) => [index('call_views_by_project').on(table.projectId)],
+)
+
 /** One-time links: into a project, or to a new password. Only the hash of a link's token is stored. */
 export const invitations = sqliteTable(
   'invitations',

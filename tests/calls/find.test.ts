@@ -93,6 +93,7 @@ describe('a page of calls', () => {
           review: null,
           match: null,
           said: null,
+          density: null,
           agentName: null,
         },
         {
@@ -112,6 +113,7 @@ describe('a page of calls', () => {
           review: null,
           match: null,
           said: null,
+          density: null,
           agentName: null,
         },
       ],

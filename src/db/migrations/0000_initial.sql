@@ -91,6 +91,18 @@ CREATE TABLE `call_values` (
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `call_views` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`person_id` text NOT NULL,
+	`is_shared` integer NOT NULL,
+	`name` text NOT NULL,
+	`query` text NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `call_views_by_project` ON `call_views` (`project_id`);--> statement-breakpoint
 CREATE TABLE `calls` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`project_id` integer NOT NULL,

@@ -9,7 +9,7 @@ import { FilterPill } from './filter-pills.tsx'
 
 /** The others are there on demand, and while they are set. */
 const usual: ReadonlySet<FilterName> = new Set([
-  ...(['status', 'evaluation', 'from', 'minDuration', 'source', 'agentId'] as const),
+  ...(['status', 'evaluation', 'from', 'minDuration', 'source', 'agentId', 'label'] as const),
 ])
 
 interface CallFiltersProps {

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { type MouseEvent, type ReactNode, type Ref, useEffect, useState } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import type { TextMatch } from '../../../../calls/text-match.ts'
+import { DensityStrip } from '../../components/density-strip.tsx'
 import { asDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
@@ -104,6 +105,7 @@ export function CallLine({ row, isOpen, isSelected, isReached, search, ...place 
 const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = {
   numbers: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
   duration: (row) => <RowDuration row={row} />,
+  density: ({ density }) => density && <DensityStrip density={density} size="small" />,
   evaluation: ({ status, evaluation }) => (
     <>
       {status === 'live' && <LiveBadge />}

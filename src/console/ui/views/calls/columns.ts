@@ -5,6 +5,7 @@ export const columns = [
   { name: 'when', label: 'Time', choice: 'always' },
   { name: 'numbers', label: 'From and to', choice: 'always' },
   { name: 'duration', label: 'Duration', choice: 'shown' },
+  { name: 'density', label: 'Conversation', choice: 'shown' },
   { name: 'evaluation', label: 'Evaluation', choice: 'shown' },
   { name: 'agent', label: 'Agent', choice: 'shown' },
   { name: 'engaged', label: 'Engaged', choice: 'hidden' },

@@ -4,6 +4,7 @@ import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters, FilterChange } from './chosen-filters.ts'
 import { columns as allColumns } from './columns.ts'
+import { ViewsMenu } from './views-menu.tsx'
 
 const orders = [
   { value: 'newest', label: 'Newest first', order: undefined },
@@ -28,6 +29,7 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
   const order = orders.find(({ order }) => order === filters.order)?.value ?? 'newest'
   return (
     <div className="cb-row">
+      <ViewsMenu filters={filters} />
       <Menu position="bottom-end" width={264}>
         <Menu.Target>
           <Button variant="default" size="xs" leftSection={<IconDownload size={14} aria-hidden />}>

@@ -11,6 +11,7 @@ import { Guarded } from '../../components/guarded.tsx'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
 import { dayName, timeOfDay } from './days.ts'
+import { LabelCalls } from './label-calls.tsx'
 import type { Selection } from './selection.ts'
 
 const namedMax = 5
@@ -30,12 +31,14 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
   const [isAsked, setIsAsked] = useState(false)
   const ids = [...selection.ids]
   const remove = async () => {
-    const { deleted } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
+    const { deleted, failed } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
     if (openId !== undefined && deleted.includes(openId)) onClose()
     for (const id of deleted) forgetCall(queryClient, project.id, id)
     selection.set([])
+    const [refused] = failed
     notifications.show({
       message: `${counted(deleted.length, 'call')} ${deleted.length === 1 ? 'was' : 'were'} deleted`,
+      ...(refused ? { color: 'red', title: `${counted(failed.length, 'call')} could not be deleted` } : {}),
     })
   }
   const named = rows.filter(({ id }) => selection.ids.has(id)).slice(0, namedMax)
@@ -44,6 +47,7 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
       {ids.length > 0 && (
         <section className="cb-calls-selected" aria-label="Selected calls">
           <span role="status">{asCount(ids.length)} selected</span>
+          <LabelCalls ids={ids} rows={rows} />
           <Guarded right="delete">
             <Button
               size="compact-sm"
