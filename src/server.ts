@@ -76,7 +76,10 @@ export function createServer(
     .use(judge({ ...judgement, staleBecause: services.staleBecause, keys: services.keys, publicUrl }))
     // Before jsonBody: JSON-RPC has an answer of its own to a bad body, and lines are not read at once.
     .use(
-      mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
+      mcpRoutes({
+        ...{ ...services, search: services.askedSearch, version: packageJson.version },
+        ...{ publicUrl, contexts, admission, onUnexpected },
+      }),
     )
     .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
     .use(otlpRoutes({ ...services, contexts, admission }))
@@ -110,9 +113,14 @@ export function createServer(
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(services.calls, services.changeTags, buffers))
-    .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers, contexts }))
-    .use(erasureRoutes(services.erasureReceipts))
+    .use(callRoutes(services.calls, services.changeTags, buffers, services.reading))
+    .use(
+      knowledgeRoutes({
+        ...{ ...services, search: services.askedSearch },
+        ...{ tags: services.changeTags, buffers, contexts },
+      }),
+    )
+    .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
     .use(
       changeRoutes({
@@ -123,21 +131,21 @@ export function createServer(
     )
     .use(
       vapiRoutes({
-        search: services.search,
+        search: services.askedSearch,
         onFailure: (error, request) =>
           log.error({ error, requestId: contexts.of(request).requestId }, 'A search for Vapi failed'),
       }),
     )
     .use(
       difyRoutes({
-        search: services.search,
+        search: services.askedSearch,
         knowledge: services.knowledge,
         project: (projectId) => services.projects.get(projectId),
       }),
     )
     .use(
       toolRoutes({
-        search: services.search,
+        search: services.askedSearch,
         onFailure: (error, request) =>
           log.error({ error, requestId: contexts.of(request).requestId }, 'A search for a tool failed'),
       }),

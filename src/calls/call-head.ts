@@ -12,6 +12,7 @@ const {
   occurredAt,
   createdOnArrival,
   engagementSaid,
+  completedAt,
   documentChars,
   callerDigitsReversed,
   calledDigitsReversed,
@@ -35,7 +36,7 @@ export const writtenColumns = written
 /** The columns that a list shows. */
 export const listedColumns = { id, createdAt, ...shown }
 /** The columns that no document has. */
-export const unservedColumns = { occurredAt, createdOnArrival, engagementSaid, ...beside }
+export const unservedColumns = { occurredAt, createdOnArrival, engagementSaid, completedAt, ...beside }
 
 /** A call and what belongs to it but is not served. */
 export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof unservedColumns> {
@@ -46,6 +47,8 @@ export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof
   details: string | null
   /** JSON text, or null. */
   metadata: string | null
+  /** JSON text, or null: see redaction.ts. */
+  redactions: string | null
 }
 
 /** What a write sets `writtenColumns` to. */
@@ -54,6 +57,7 @@ export function toHead({
   document,
   details: _,
   metadata: __,
+  redactions: ___,
   review,
   ...unserved
 }: StoredCall): Record<keyof typeof written, string | number | boolean | null> {

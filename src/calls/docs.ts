@@ -146,6 +146,7 @@ export const deleteCall = {
   parameters,
   responses: keyedAnswers({ 200: deletedAnswer('The call is gone; its id stays deleted.') }, [
     'not_found',
+    'call_on_hold',
     'insufficient_storage',
   ]),
 }

@@ -1,13 +1,11 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { callIdPattern } from '../ids.ts'
 import { certainInstantPattern, instantPattern } from './instant.ts'
 
 export const transcriptTurnsMax = 10_000
 export const metadataBytesMax = 65_536
 const timelineEntriesMax = 20_000
 const timelineTextCharsMax = 65_536
-
-/** A call's id, under `/ingest` and under `/v1`. In a path `.` and `..` mean another one, so no call is reached by them. */
-export const callIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/
 
 // The schemas are JSON Schema with OpenAPI 3.0's `nullable`: one text for checks and docs. The document writes a schema
 // with a `title` once, under that name; `x-documented` holds what only the document says: see http/document.ts.

@@ -1,3 +1,4 @@
+import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Overview } from '../calls/overview.ts'
@@ -20,11 +21,24 @@ export interface CallRoutesOptions {
   overview: Overview
   knowledge: Knowledge
   buffers: ResponseBuffers
+  reading: ReadingNotes
 }
 
 /** /console/api/projects/:project/calls and /overview. */
-export function consoleCallRoutes({ calls, reviews, overview, knowledge, buffers }: CallRoutesOptions) {
+export function consoleCallRoutes(options: CallRoutesOptions) {
+  const { calls, reviews, overview, knowledge, buffers, reading } = options
   return consoleRoutes('/console/api/projects/:project')
+    .onAfterHandle(({ route, request, member, by, params, responseValue }) => {
+      const { id = '' } = params as { id?: string }
+      if (request.method === 'GET' && route.endsWith('/calls/:id'))
+        void reading.opened(member.projectId, by, id)
+      if (!(responseValue instanceof Response)) return
+      const parameters = Object.keys(readParameters(request.url))
+      void reading.exported(member.projectId, by, {
+        type: responseValue.headers.get('content-type'),
+        parameters,
+      })
+    })
     .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url, 'all')))
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
     .get('/calls/:id', async ({ member, params }) => {

@@ -72,6 +72,8 @@ export const projects = sqliteTable(
     keepQuestionsDays: integer('keep_questions_days').$type<7 | 30>(),
     /** Whether the audit trail says who opened a call or exported calls. */
     notesReading: integer('notes_reading', { mode: 'boolean' }).notNull().default(false),
+    /** Whether members may delete calls and knowledge in the console; owners always may. */
+    membersMayDelete: integer('members_may_delete', { mode: 'boolean' }).notNull().default(true),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )
@@ -99,6 +101,8 @@ export const keys = sqliteTable(
     lastUsedAt: integer('last_used_at'),
     lastUsedIp: text('last_used_ip'),
     revokedAt: integer('revoked_at'),
+    /** The id of the key whose place it takes, when it was made by a rotation. */
+    replaces: text(),
   },
   (table) => [index('keys_by_project').on(table.projectId, table.createdAt)],
 )
@@ -130,6 +134,8 @@ export const calls = sqliteTable(
     /** Whether a request has named `isEngaged`. */
     engagementSaid: integer('engagement_said', { mode: 'boolean' }).notNull().default(false),
     status: text({ enum: ['live', 'completed'] }).notNull(),
+    /** When it became completed, and never before `createdAt`: see src/calls/retention.ts. Null for a live call. */
+    completedAt: integer('completed_at'),
     /** A person's, or else the platform's, which alone stands in the document. */
     evaluation: text(),
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
@@ -261,6 +267,8 @@ export const callDetails = sqliteTable('call_details', {
   /** The details as they are served, but for their metadata. */
   details: text(),
   metadata: text(),
+  /** How much was redacted in each part of the call, as JSON: see src/calls/redaction.ts. */
+  redactions: text(),
 })
 
 /** What the spans of a voice session have said of its call so far: see src/sources/otel/sessions.ts. */
@@ -375,22 +383,79 @@ export const erasures = sqliteTable(
     projectId: projectId(),
     /**
      * `text` is what an item said before it was changed, `source` the secrets of a source and its failures, `webhook`
-     * the secrets of a webhook: readers of changes see none of them.
+     * the secrets of a webhook, `questions` what agents asked, `calls` an erasure request: readers of changes see none of
+     * them.
      */
-    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook'] }).notNull(),
-    /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
+    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'calls'] }).notNull(),
+    /**
+     * HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. Of an erasure request,
+     * its id.
+     */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */
     record: integer(),
     changeSeq: integer('change_seq').notNull(),
     requestedAt: integer('requested_at').notNull(),
     doneAt: integer('done_at'),
+    /** The erasure request that deleted the call: its own row here says when the bytes were gone, `done_at` does not. */
+    requestId: text('request_id'),
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.kind, table.idHash] }),
     index('erasures_open').on(table.requestedAt).where(sql`done_at is null`),
     index('erasures_by_change').on(table.projectId, table.changeSeq),
   ],
+)
+
+/** Requests to erase many calls: see src/erasure/erasure-requests.ts. Their times are in `erasures`. */
+export const erasureRequests = sqliteTable(
+  'erasure_requests',
+  {
+    /** `era_…`. */
+    id: text().primaryKey(),
+    projectId: projectId(),
+    /** How many calls there were to delete when it was accepted. */
+    calls: integer().notNull(),
+    deleted: integer().notNull().default(0),
+    /** How many were kept because they were on hold. */
+    onHold: integer('on_hold').notNull().default(0),
+    /** Whether all is erased, and `erasure.done` was queued. */
+    isDone: integer('is_done', { mode: 'boolean' }).notNull().default(false),
+  },
+  (table) => [index('erasure_requests_open').on(table.projectId).where(sql`not is_done`)],
+)
+
+/** The calls that an erasure request has yet to delete. A slice is deleted with its calls. */
+export const erasureSlices = sqliteTable(
+  'erasure_slices',
+  {
+    requestId: text('request_id')
+      .notNull()
+      .references(() => erasureRequests.id, { onDelete: 'cascade' }),
+    number: integer().notNull(),
+    /** JSON array of row numbers, which say nothing. */
+    seqs: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.requestId, table.number] })],
+)
+
+/** Calls, and numbers with all of their calls, that must not be deleted: see src/calls/holds.ts. */
+export const holds = sqliteTable(
+  'holds',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    /** `hold_…`. */
+    id: text().notNull().unique(),
+    projectId: projectId(),
+    /** Either this, or `number`. */
+    callId: text('call_id'),
+    /** As it was written. */
+    number: text(),
+    reason: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+  },
+  (table) => [index('holds_by_project').on(table.projectId, table.seq)],
 )
 
 /**
@@ -547,6 +612,27 @@ export const sourceFailures = sqliteTable(
   ],
 )
 
+/** What agents have asked, in projects that keep it. A trigger deletes the questions of a call with the call. */
+export const questions = sqliteTable(
+  'questions',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: projectId(),
+    at: integer().notNull(),
+    /** The platform's id of the call in which it was asked; null where that is not known. */
+    callId: text('call_id'),
+    query: text().notNull(),
+    /** See knowledge/questions/questions.ts. */
+    outcome: text({ enum: ['found', 'weak', 'none'] }).notNull(),
+    /** The row number of the item that has the first passage: it says nothing once the item is deleted. */
+    itemSeq: integer('item_seq'),
+  },
+  (table) => [
+    index('questions_by_time').on(table.projectId, table.at),
+    index('questions_by_call').on(table.projectId, table.callId),
+  ],
+)
+
 /** What the service knows about this database: its generation and the secrets it made for itself. */
 export const meta = sqliteTable('meta', {
   name: text().primaryKey(),
@@ -571,6 +657,7 @@ export const people = sqliteTable('people', {
   email: text().notNull().unique(),
   emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
   image: text(),
+  twoFactorEnabled: integer('two_factor_enabled', { mode: 'boolean' }).notNull().default(false),
   ...timestamps(),
 })
 
@@ -608,6 +695,18 @@ export const accounts = sqliteTable(
   (table) => [index('accounts_by_person').on(table.userId)],
 )
 
+/** The second factor of a person: the secret of an authenticator app, and backup codes, both encrypted by better-auth. */
+export const twoFactors = sqliteTable('two_factors', {
+  id: text().primaryKey(),
+  userId: personId('user_id').unique(),
+  secret: text().notNull(),
+  backupCodes: text('backup_codes').notNull(),
+  /** Whether a code of the app has been given: until then sign-in asks for none. */
+  verified: integer({ mode: 'boolean' }).notNull().default(false),
+  failedVerificationCount: integer('failed_verification_count').notNull().default(0),
+  lockedUntil: instant('locked_until'),
+})
+
 export const verifications = sqliteTable(
   'verifications',
   {
@@ -634,8 +733,7 @@ export const members = sqliteTable(
   {
     projectId: projectId(),
     personId: personId('person_id'),
-    /** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
-    role: text({ enum: ['owner', 'member'] }).notNull(),
+    role: text({ enum: ['owner', 'member', 'viewer'] }).notNull(),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [
@@ -667,7 +765,7 @@ export const invitations = sqliteTable(
   {
     id: text().primaryKey(),
     projectId: integer('project_id').references(() => projects.id, { onDelete: 'cascade' }),
-    role: text({ enum: ['owner', 'member'] }),
+    role: text({ enum: ['owner', 'member', 'viewer'] }),
     /** Whose password it resets; null for an invitation. */
     personId: text('person_id').references(() => people.id, { onDelete: 'cascade' }),
     tokenHash: text('token_hash').notNull().unique(),

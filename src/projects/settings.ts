@@ -20,17 +20,12 @@ const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }
 /** Regions that CLDR names and ISO 3166-1 does not have as countries. */
 const noCountries = ['EU', 'EZ', 'UN', 'XA', 'XB', 'ZZ']
 
-/** How projects keep personal data: reads and changes it. */
+/** Changes how projects keep personal data. */
 export class Settings {
   readonly #options: SettingsOptions
 
   constructor(options: SettingsOptions) {
     this.#options = options
-  }
-
-  /** @throws unavailable once the project is deleted */
-  get(projectId: number): Promise<ProjectSettings> {
-    return this.#options.settingsOf(projectId)
   }
 
   /**

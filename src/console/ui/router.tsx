@@ -169,6 +169,12 @@ const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
 })
 
+const keyRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/keys/$key',
+  component: lazyRouteComponent(() => import('./views/settings/key-view.tsx'), 'KeyView'),
+})
+
 const integrationsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/integrations',
@@ -229,6 +235,12 @@ const peopleRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/settings/people-view.tsx'), 'PeopleView'),
 })
 
+const privacyRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/privacy',
+  component: lazyRouteComponent(() => import('./views/settings/privacy-view.tsx'), 'PrivacyView'),
+})
+
 const auditRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/audit',
@@ -264,6 +276,7 @@ const routeTree = rootRoute.addChildren([
     settingsRoute.addChildren([
       settingsStartRoute,
       keysRoute,
+      keyRoute,
       integrationsRoute,
       integrationRoute,
       sourceRoute,
@@ -271,6 +284,7 @@ const routeTree = rootRoute.addChildren([
       formerSourceRoute,
       webhooksRoute,
       peopleRoute,
+      privacyRoute,
       auditRoute,
       generalRoute,
       accountRoute,

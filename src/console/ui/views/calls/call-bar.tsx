@@ -7,6 +7,7 @@ import { useState } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Guarded } from '../../components/guarded.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
@@ -111,7 +112,7 @@ function DeleteCall({ id }: { id: string }) {
   }
   return (
     <>
-      <Tooltip label="Delete call">
+      <Guarded right="delete" label="Delete call">
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -121,7 +122,7 @@ function DeleteCall({ id }: { id: string }) {
         >
           <IconTrash size={16} />
         </ActionIcon>
-      </Tooltip>
+      </Guarded>
       <ConfirmDialog
         opened={isOpen}
         onClose={() => setIsOpen(false)}

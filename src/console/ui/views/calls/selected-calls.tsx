@@ -7,6 +7,7 @@ import type { CallRow } from '../../../../calls/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { asCount, counted } from '../../components/figures.ts'
+import { Guarded } from '../../components/guarded.tsx'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
 import { dayName, timeOfDay } from './days.ts'
@@ -30,14 +31,14 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
   const [isAsked, setIsAsked] = useState(false)
   const ids = [...selection.ids]
   const remove = async () => {
-    const { deleted, failed } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
+    const { deleted, held } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
     if (openId !== undefined && deleted.includes(openId)) onClose()
     for (const id of deleted) forgetCall(queryClient, project.id, id)
     selection.set([])
-    const [refused] = failed
+    const stays = held.length === 1 ? 'is on hold and stays' : 'are on hold and stay'
     notifications.show({
       message: `${counted(deleted.length, 'call')} ${deleted.length === 1 ? 'was' : 'were'} deleted`,
-      ...(refused ? { color: 'red', title: `${counted(failed.length, 'call')} could not be deleted` } : {}),
+      ...(held.length > 0 ? { color: 'red', title: `${counted(held.length, 'call')} ${stays}` } : {}),
     })
   }
   const named = rows.filter(({ id }) => selection.ids.has(id)).slice(0, namedMax)
@@ -47,15 +48,17 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
         <section className="cb-calls-selected" aria-label="Selected calls">
           <span role="status">{asCount(ids.length)} selected</span>
           <LabelCalls ids={ids} rows={rows} />
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            color="red"
-            leftSection={<IconTrash size={14} aria-hidden />}
-            onClick={() => setIsAsked(true)}
-          >
-            Delete
-          </Button>
+          <Guarded right="delete">
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              color="red"
+              leftSection={<IconTrash size={14} aria-hidden />}
+              onClick={() => setIsAsked(true)}
+            >
+              Delete
+            </Button>
+          </Guarded>
           <CloseButton size="sm" aria-label="Clear the selection" onClick={() => selection.set([])} />
         </section>
       )}
