@@ -28,7 +28,7 @@ import { Cursors } from './place.ts'
 import { callIsOnHold, callNotFound } from './refusals.ts'
 import { readSearchBox } from './search-box.ts'
 
-/** The ids of calls that a deletion of many found. */
+/** What deleting many calls has done: those that are gone, and those that stay because they are on hold. */
 export interface DeletedCalls {
   deleted: string[]
   held: string[]

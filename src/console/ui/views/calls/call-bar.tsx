@@ -10,6 +10,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Guarded } from '../../components/guarded.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { useProject } from '../../session.ts'
+import { HoldButton } from './call-hold.tsx'
 import { forgetCall } from './call-queries.ts'
 import { asMoment, callTitle } from './call-title.ts'
 import { readFilters } from './chosen-filters.ts'
@@ -54,6 +55,7 @@ export function CallBar({ id, call, direction }: CallBarProps) {
           icon={<IconChevronUp size={16} />}
         />
         <StepButton label="Next call" keys="j" onClick={openNext} icon={<IconChevronDown size={16} />} />
+        {call && <HoldButton id={id} />}
         {call && <DeleteCall id={id} />}
         <span className="cb-call-close">
           <Tooltip label="Close (Esc)">

@@ -6,7 +6,7 @@ import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import type { Call, Review } from '../../../../calls/schemas.ts'
 import { Instant } from '../../components/instant.tsx'
 import { isTyping } from '../../components/typing.ts'
-import { useProject } from '../../session.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import { Evaluation } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
@@ -20,6 +20,7 @@ const evaluationsOffered = 8
 
 interface PartProps {
   review: Review | null
+  isReadOnly: boolean
   onChange: (change: ReviewChange) => void
 }
 
@@ -29,8 +30,13 @@ export function CallReview({ call, review }: { call: Call; review: Review | null
   const [isChoosing, setIsChoosing] = useState(false)
   const labels = useRef<HTMLInputElement>(null)
   const note = useRef<HTMLTextAreaElement>(null)
-  useKeys({ e: () => setIsChoosing(true), l: () => labels.current?.focus(), n: () => note.current?.focus() })
-  const part = { review, onChange: mutate }
+  const isReadOnly = useRefusal('change') !== null
+  useKeys(
+    isReadOnly
+      ? {}
+      : { e: () => setIsChoosing(true), l: () => labels.current?.focus(), n: () => note.current?.focus() },
+  )
+  const part = { review, isReadOnly, onChange: mutate }
   return (
     <section className="cb-review" aria-label="Review">
       <div className="cb-review-line">
@@ -64,7 +70,7 @@ interface EvaluationMenuProps extends PartProps {
   onOpened: (opened: boolean) => void
 }
 
-function EvaluationMenu({ call, review, onChange, opened, onOpened }: EvaluationMenuProps) {
+function EvaluationMenu({ call, review, isReadOnly, onChange, opened, onOpened }: EvaluationMenuProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
   const own = review?.evaluation ?? null
@@ -74,7 +80,7 @@ function EvaluationMenu({ call, review, onChange, opened, onOpened }: Evaluation
     <>
       <Menu opened={opened} onChange={onOpened} position="bottom-start" returnFocus>
         <Menu.Target>
-          <button type="button" className="cb-review-evaluation" title="Evaluate (e)">
+          <button type="button" className="cb-review-evaluation" title="Evaluate (e)" disabled={isReadOnly}>
             <span className="cb-hidden">Evaluation: </span>
             {own === null && call.evaluation === null ? (
               'Evaluate'
@@ -112,7 +118,7 @@ function EvaluationMenu({ call, review, onChange, opened, onOpened }: Evaluation
   )
 }
 
-function ReviewedButton({ review, onChange }: PartProps) {
+function ReviewedButton({ review, isReadOnly, onChange }: PartProps) {
   const isReviewed = review?.reviewed ?? (review !== null && review.evaluation !== null)
   return (
     <span className="cb-review-reviewed">
@@ -126,6 +132,7 @@ function ReviewedButton({ review, onChange }: PartProps) {
         variant="default"
         size="xs"
         aria-pressed={isReviewed}
+        disabled={isReadOnly}
         leftSection={
           isReviewed ? (
             <IconCircleCheckFilled size={14} className="cb-review-check" />
@@ -141,7 +148,12 @@ function ReviewedButton({ review, onChange }: PartProps) {
   )
 }
 
-function Labels({ review, onChange, inputRef }: PartProps & { inputRef: React.Ref<HTMLInputElement> }) {
+function Labels({
+  review,
+  isReadOnly,
+  onChange,
+  inputRef,
+}: PartProps & { inputRef: React.Ref<HTMLInputElement> }) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
   const labels = review?.labels ?? []
@@ -158,6 +170,7 @@ function Labels({ review, onChange, inputRef }: PartProps & { inputRef: React.Re
       aria-label="Labels"
       placeholder={labels.length === 0 ? 'Add labels' : ''}
       title="Labels (l)"
+      readOnly={isReadOnly}
       value={labels}
       onChange={change}
       data={(facets?.label ?? []).map(({ value }) => value)}
@@ -169,7 +182,12 @@ function Labels({ review, onChange, inputRef }: PartProps & { inputRef: React.Re
   )
 }
 
-function Note({ review, onChange, inputRef }: PartProps & { inputRef: React.Ref<HTMLTextAreaElement> }) {
+function Note({
+  review,
+  isReadOnly,
+  onChange,
+  inputRef,
+}: PartProps & { inputRef: React.Ref<HTMLTextAreaElement> }) {
   const stored = review?.note ?? ''
   // Null while it is not being written: then it is what is stored, also what others have written since.
   const [draft, setDraft] = useState<string | null>(null)
@@ -188,6 +206,7 @@ function Note({ review, onChange, inputRef }: PartProps & { inputRef: React.Ref<
       aria-label="Note"
       placeholder="Add a note"
       title="Note (n)"
+      readOnly={isReadOnly}
       autosize
       minRows={1}
       maxRows={12}

@@ -12,6 +12,7 @@ import { useProject } from '../../session.ts'
 import { Analysis } from './analysis.tsx'
 import { CallBar } from './call-bar.tsx'
 import { CallFacts, factNames } from './call-facts.tsx'
+import { CallHolds } from './call-hold.tsx'
 import { callDetailsQuery, callQuery } from './call-queries.ts'
 import { CallReview } from './call-review.tsx'
 import { CallStrip } from './call-strip.tsx'
@@ -119,6 +120,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
     <>
       <div className="cb-call-part">
         <CallStrip call={call} details={details} matches={search.matches ?? []} onPick={goTo} />
+        <CallHolds id={call.id} />
         {details && <CallReview call={call} review={details.review} />}
         <CallFacts call={call} details={details} />
         {number !== null && <OtherCalls id={call.id} number={number} />}

@@ -93,43 +93,46 @@ export function Transcript({ call, details, panel, search, target }: TranscriptP
           </ActionIcon>
         </Tooltip>
       </TranscriptSearch>
-      {isPrinting && <PrintedTurns lines={lines} />}
-      <ol ref={list} className="cb-turns" style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, key, start }) => {
-          const line = lines[index]
-          return (
-            line && (
-              <li
-                key={key}
-                ref={virtual.measureElement}
-                data-index={index}
-                data-role={'turn' in line ? line.turn.role : undefined}
-                data-target={('turn' in line && line.index === targetTurn) || undefined}
-                data-flagged={('turn' in line && flagged.has(line.index)) || undefined}
-                aria-setsize={lines.length}
-                aria-posinset={index + 1}
-                className="cb-turn"
-                style={{ transform: `translateY(${start - top}px)` }}
-              >
-                {'turn' in line ? (
-                  <TurnLine
-                    line={line}
-                    isFirstOfRun={transcript[line.index - 1]?.role !== line.turn.role}
-                    ranges={ranges.get(line.index)}
-                    current={current?.turn === line.index ? current : undefined}
-                    isFlagged={flagged.has(line.index)}
-                    onFlag={(isFlagged) =>
-                      review(isFlagged ? { flagTurns: [line.index] } : { unflagTurns: [line.index] })
-                    }
-                  />
-                ) : (
-                  <Steps steps={line.steps} />
-                )}
-              </li>
+      {isPrinting ? (
+        <PrintedTurns lines={lines} />
+      ) : (
+        <ol ref={list} className="cb-turns" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, key, start }) => {
+            const line = lines[index]
+            return (
+              line && (
+                <li
+                  key={key}
+                  ref={virtual.measureElement}
+                  data-index={index}
+                  data-role={'turn' in line ? line.turn.role : undefined}
+                  data-target={('turn' in line && line.index === targetTurn) || undefined}
+                  data-flagged={('turn' in line && flagged.has(line.index)) || undefined}
+                  aria-setsize={lines.length}
+                  aria-posinset={index + 1}
+                  className="cb-turn"
+                  style={{ transform: `translateY(${start - top}px)` }}
+                >
+                  {'turn' in line ? (
+                    <TurnLine
+                      line={line}
+                      isFirstOfRun={transcript[line.index - 1]?.role !== line.turn.role}
+                      ranges={ranges.get(line.index)}
+                      current={current?.turn === line.index ? current : undefined}
+                      isFlagged={flagged.has(line.index)}
+                      onFlag={(isFlagged) =>
+                        review(isFlagged ? { flagTurns: [line.index] } : { unflagTurns: [line.index] })
+                      }
+                    />
+                  ) : (
+                    <Steps steps={line.steps} />
+                  )}
+                </li>
+              )
             )
-          )
-        })}
-      </ol>
+          })}
+        </ol>
+      )}
       {status === 'live' && <p className="cb-turns-live">The call goes on…</p>}
     </>
   )

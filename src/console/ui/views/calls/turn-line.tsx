@@ -1,6 +1,7 @@
 import { ActionIcon } from '@mantine/core'
 import { IconFlag, IconFlagFilled, IconLink } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { Guarded } from '../../components/guarded.tsx'
 import type { SpokenLine } from './conversation.ts'
 import { At } from './steps.tsx'
 import { hashOfTurn } from './turn-hash.ts'
@@ -45,18 +46,19 @@ export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, 
           >
             {atSeconds === null ? <IconLink size={14} aria-hidden /> : <At seconds={atSeconds} />}
           </Link>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size={24}
-            className="cb-turn-flag"
-            aria-label="Flag this turn"
-            aria-pressed={isFlagged}
-            title={isFlagged ? 'Remove the flag' : 'Flag this turn'}
-            onClick={() => onFlag(!isFlagged)}
-          >
-            {isFlagged ? <IconFlagFilled size={14} /> : <IconFlag size={14} />}
-          </ActionIcon>
+          <Guarded right="change" label={isFlagged ? 'Remove the flag' : 'Flag this turn'}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size={24}
+              className="cb-turn-flag"
+              aria-label="Flag this turn"
+              aria-pressed={isFlagged}
+              onClick={() => onFlag(!isFlagged)}
+            >
+              {isFlagged ? <IconFlagFilled size={14} /> : <IconFlag size={14} />}
+            </ActionIcon>
+          </Guarded>
         </span>
       </div>
     </>
