@@ -28,6 +28,12 @@ import { Cursors } from './place.ts'
 import { callIsOnHold, callNotFound } from './refusals.ts'
 import { readSearchBox } from './search-box.ts'
 
+/** What deleting many calls has done: those that are gone, and those that stay because they are on hold. */
+export interface DeletedCalls {
+  deleted: string[]
+  held: string[]
+}
+
 interface CallsOptions {
   store: StoreOf
   recordHash: RecordHash
@@ -75,13 +81,6 @@ const queries = preparedQueries((db) => {
       .prepare(),
   }
 })
-
-/** What deleting many calls has done. */
-export interface DeletedCalls {
-  deleted: string[]
-  /** Calls that are still there, or were gone before. */
-  failed: { id: string; message: string }[]
-}
 
 /** What a project's customers do with their calls: list, find, read, delete. */
 export class Calls {
@@ -186,19 +185,23 @@ export class Calls {
     return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
-  /** Deletes these calls for good, one after another, and says which ones could not be. */
+  /**
+   * Deletes these calls for good, one after another. Returns those that were there, and those that stay because they
+   * are on hold.
+   */
   async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<DeletedCalls> {
-    const outcome: DeletedCalls = { deleted: [], failed: [] }
+    const answer: DeletedCalls = { deleted: [], held: [] }
     for (const id of new Set(ids)) {
       try {
         await this.delete(projectId, id, by)
-        outcome.deleted.push(id)
+        answer.deleted.push(id)
       } catch (error) {
-        if (!(error instanceof AppError)) throw error
-        outcome.failed.push({ id, message: error.detail })
+        if (error instanceof AppError && error.code === 'call_on_hold') answer.held.push(id)
+        // Another person may have deleted it meanwhile.
+        else if (!(error instanceof AppError && error.code === 'not_found')) throw error
       }
     }
-    return outcome
+    return answer
   }
 
   /** Deletes a call for good: its id cannot be ingested again. @throws not_found, call_on_hold */

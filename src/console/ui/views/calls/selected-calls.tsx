@@ -31,14 +31,14 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
   const [isAsked, setIsAsked] = useState(false)
   const ids = [...selection.ids]
   const remove = async () => {
-    const { deleted, failed } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
+    const { deleted, held } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
     if (openId !== undefined && deleted.includes(openId)) onClose()
     for (const id of deleted) forgetCall(queryClient, project.id, id)
     selection.set([])
-    const [refused] = failed
+    const stays = held.length === 1 ? 'is on hold and stays' : 'are on hold and stay'
     notifications.show({
       message: `${counted(deleted.length, 'call')} ${deleted.length === 1 ? 'was' : 'were'} deleted`,
-      ...(refused ? { color: 'red', title: `${counted(failed.length, 'call')} could not be deleted` } : {}),
+      ...(held.length > 0 ? { color: 'red', title: `${counted(held.length, 'call')} ${stays}` } : {}),
     })
   }
   const named = rows.filter(({ id }) => selection.ids.has(id)).slice(0, namedMax)

@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Checkbox, Popover, TextInput, UnstyledButton } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
 import { IconBookmark, IconUsers, IconX } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -74,6 +75,8 @@ export function ViewsMenu({ filters }: { filters: ChosenFilters }) {
           onKeep={async (name, isShared) => {
             await unwrap(views.post({ name, isShared, query: stringifySearch(filters) }))
             await queryClient.invalidateQueries({ queryKey })
+            setIsOpen(false)
+            notifications.show({ message: `Saved the view “${name}”` })
           }}
         />
       </Popover.Dropdown>
