@@ -67,6 +67,8 @@ export const NewRole = Type.Object({ role: Role })
 const filter = Type.Optional(Type.String({ maxLength: 500 }))
 
 export const Period = Type.Object({ from: Text(40), to: Text(40) })
+/** `zone`: whose days are counted, as in `Europe/Berlin`; those of UTC by default. */
+export const DaysOfPeriod = Type.Object({ from: Text(40), to: Text(40), zone: Type.Optional(Text(60)) })
 
 export const PageRequest = Type.Object({ cursor: filter, limit: filter })
 

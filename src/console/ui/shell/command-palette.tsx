@@ -55,7 +55,7 @@ export function CommandPalette({ opened, onClose }: CommandPaletteProps) {
       padding={0}
       size={600}
       yOffset="12vh"
-      aria-label="Commands"
+      attributes={{ content: { 'aria-label': 'Commands' } }}
       // Whoever presses the keys types at once.
       transitionProps={{ duration: 0 }}
     >

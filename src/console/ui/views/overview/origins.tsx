@@ -49,7 +49,6 @@ function Bars({ name, rows, period: { from, to } }: BarsProps) {
             params={{ project: project.id }}
             search={{ [name]: value, from, to }}
             className="cb-bar-label cb-bar-link"
-            title={value}
           >
             {own ?? valueLabel(name, value)}
           </Link>
