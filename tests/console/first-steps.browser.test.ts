@@ -41,7 +41,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     const steps = page.getByRole('region', { name: 'First steps' })
     const command = await steps.locator('pre').textContent()
     const [, key] = /Bearer (ck_ingest_\w+)'/.exec(command ?? '') ?? []
-    expect(await findings(page)).toEqual([])
+    expect(await findings(page, 'moderate')).toEqual([])
 
     const body = /-d '([^]*)'$/.exec(command ?? '')?.[1] ?? ''
     const sent = await fetch(`${service.url}/ingest/calls/first-call`, {
@@ -107,7 +107,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     const lost = await page.goto(`${service.url}/console/p/none/other/prices.md`)
     expect(lost?.status()).toBe(404)
     await page.goto(`${service.url}/console/nowhere`)
-    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
+    await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
     await page.goto(service.url)
     expect(new URL(page.url()).pathname).toStartWith('/console')
     expect((await fetch(`${service.url}/console/nowhere`)).headers.get('content-type')).toContain(

@@ -111,7 +111,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await dialog.getByRole('button', { name: 'Delete project' }).click()
     await heading(page, 'Overview').waitFor()
     await page.goto(service.url + pathname)
-    await page.getByText('There is nothing here').waitFor()
+    await page.getByText('There is nothing at this address').waitFor()
   })
 
   test('a person changes their name, and the menu shows it at once', async () => {

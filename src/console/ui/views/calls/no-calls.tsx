@@ -50,8 +50,7 @@ export function NoHits({ onClear }: { onClear: () => void }) {
         </Button>
       }
     >
-      No call of this project is left by all of these filters together. Take one away, or search for fewer
-      words.
+      No call of this project matches all of these filters. Remove one, or search for fewer words.
     </Empty>
   )
 }

@@ -62,7 +62,7 @@ export function FirstSteps() {
             </PageButton>
           }
         >
-          Agents answer from documents: prices, opening hours, how to return an order.
+          What your agents should know: prices, opening hours, how to return an order.
         </Step>
         <Step
           isDone={hasAgent}
@@ -80,7 +80,7 @@ export function FirstSteps() {
             ) : undefined
           }
         >
-          An agent asks the knowledge with an API key, or is named by the calls that its platform sends.
+          Give an agent a key to search the knowledge, or let its platform name it in the calls that it sends.
         </Step>
       </ol>
       {key.dialog}

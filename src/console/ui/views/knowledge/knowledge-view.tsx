@@ -67,13 +67,19 @@ export function KnowledgeView() {
           </Group>
         }
       />
-      <Dropzone.FullScreen active onDrop={(files) => void addFiles(files)} openRef={openPicker} multiple>
+      <Dropzone.FullScreen
+        withinPortal={false}
+        active
+        onDrop={(files) => void addFiles(files)}
+        openRef={openPicker}
+        multiple
+      >
         <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
           <IconUpload size={40} stroke={1.5} />
           <Text size="lg" fw={600}>
             Drop {readableFiles} files
           </Text>
-          <Text c="dimmed">Each becomes an item, named by its title.</Text>
+          <Text c="dimmed">Each file becomes an item, named after its title.</Text>
         </Stack>
       </Dropzone.FullScreen>
       <UploadList project={project} uploads={uploads} onClear={clear} />
@@ -102,7 +108,7 @@ export function KnowledgeView() {
             name !== undefined ? (
               <Empty
                 icon={<IconSearchOff size={24} />}
-                title="No item name contains this"
+                title="No item has this in its name"
                 action={
                   <Button variant="default" onClick={() => find('')}>
                     Show all items

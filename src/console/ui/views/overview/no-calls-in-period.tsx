@@ -14,7 +14,7 @@ export function NoCallsInPeriod() {
   return (
     <div className="cb-overview-hint" role="status">
       <span>
-        No calls in this period. The newest one is from{' '}
+        No calls in this period. The newest call is from{' '}
         {dayLabel(dayName(new Date(newest.createdAt)), { year: 'numeric' })}.
       </span>
       <PageButton

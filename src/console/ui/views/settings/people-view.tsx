@@ -182,7 +182,7 @@ function sayWhy(error: unknown): void {
   notifications.show({
     color: 'red',
     title: 'The role was not changed',
-    message: told?.detail ?? 'Something went wrong on this page.',
+    message: told?.detail ?? 'Something went wrong on this page. Reload it and try again.',
   })
 }
 
