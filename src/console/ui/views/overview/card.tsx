@@ -51,8 +51,12 @@ export function Chart({ summary, table: { columns, rows }, isTable, children }: 
     <figure className="cb-chart">
       <figcaption className="cb-hidden">{summary}</figcaption>
       {!isTable && children}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls. */}
-      <section hidden={!isTable} className="cb-chart-table" aria-label={summary} tabIndex={0}>
+      <section
+        hidden={!isTable}
+        className="cb-chart-table"
+        aria-label={summary}
+        tabIndex={isTable ? 0 : undefined}
+      >
         <table>
           <thead>
             <tr>

@@ -64,14 +64,16 @@ export function Columns({ columns, label }: { columns: ColumnOfCalls[]; label: s
               onFocus={() => setShown(key)}
               onBlur={() => setShown(null)}
             >
-              {parts.map(({ kind, calls }) => (
-                <span
-                  key={kind}
-                  className="cb-column-part"
-                  data-kind={kind}
-                  style={{ height: `${(calls / top) * 100}%` }}
-                />
-              ))}
+              {parts
+                .filter(({ calls }) => calls > 0)
+                .map(({ kind, calls }) => (
+                  <span
+                    key={kind}
+                    className="cb-column-part"
+                    data-kind={kind}
+                    style={{ height: `${(calls / top) * 100}%` }}
+                  />
+                ))}
             </Link>
             {at % labelEvery === 0 && (
               <span className="cb-column-label" aria-hidden>
