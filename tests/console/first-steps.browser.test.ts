@@ -43,7 +43,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     const [, key] = /Bearer (ck_ingest_\w+)'/.exec(command ?? '') ?? []
     expect(await findings(page, 'moderate')).toEqual([])
 
-    const body = /-d '([^]*)'$/.exec(command ?? '')?.[1] ?? ''
+    const body = /-d '([\s\S]*)'$/.exec(command ?? '')?.[1] ?? ''
     const sent = await fetch(`${service.url}/ingest/calls/first-call`, {
       method: 'PUT',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
