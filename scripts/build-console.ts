@@ -260,7 +260,7 @@ function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloa
       icon: nameOf('icon', outputs),
       font: nameOf('font', outputs),
     },
-    preloads: [...reachable(nameOf('shell', outputs), outputs)].filter((name) => name !== main).sort(),
+    preloads: [...reachable(main, outputs)].filter((name) => name !== main).sort(),
   }
 }
 
@@ -273,7 +273,7 @@ function nameOf(source: string, outputs: Output[]): string {
 
 /** Of a page: what all pages load, and its own group of views. */
 function loadedBytes(group: string, outputs: Output[], files: Record<string, AssetFile>): number {
-  const sources = ['boot', 'styles', 'font', 'main', 'shell', group]
+  const sources = ['boot', 'styles', 'font', 'main', group]
   const names = new Set(sources.flatMap((source) => [...reachable(nameOf(source, outputs), outputs)]))
   return [...names].reduce((sum, name) => sum + (files[name]?.brBytes ?? 0), 0)
 }

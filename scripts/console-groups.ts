@@ -18,17 +18,22 @@ export function groupsOfPages(sources: string): BunPlugin {
     .filter((file) => file !== router)
     .flatMap(lazyImportsOf)
   const components = modulesUnder(join(sources, 'components')).filter((file) => !others.includes(file))
-  const shared = [router, shell, ...components].map((file) => `import ${JSON.stringify(file)}\n`).join('')
+  // The overview shows calls as the list does.
+  const line = join(sources, 'views', 'calls', 'call-line.tsx')
+  const shared = [router, shell, ...components, line]
+    .map((file) => `import ${JSON.stringify(file)}\n`)
+    .join('')
   return {
     name: 'groups-of-pages',
     setup(build) {
       build.onLoad({ filter: /[/\\]router\.tsx$/ }, ({ path }) => {
         const text = readFileSync(path, 'utf8')
-        const contents = text.replace(lazyImport, (whole, target: string) => {
+        const contents = text.replace(lazyImport, (_, target: string) => {
           const file = resolve(dirname(path), target)
-          return views.includes(file) ? `import('${namespace}:${groupOf(file)}')` : whole
+          return file === shell ? 'Promise.resolve(shell)' : `import('${namespace}:${groupOf(file)}')`
         })
-        return { contents, loader: 'tsx' }
+        // Every page but those before sign-in has it.
+        return { contents: `import * as shell from ${JSON.stringify(shell)}\n${contents}`, loader: 'tsx' }
       })
       build.onResolve({ filter: new RegExp(`^${namespace}:`) }, ({ path }) => ({
         path: path.slice(namespace.length + 1),

@@ -4,8 +4,10 @@ import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
 import { readInstant } from './instant.ts'
 import { countsByDay } from './ranges.ts'
+import { partsOfZone, type ZonePart } from './time-zone.ts'
 
 const msPerDay = 86_400_000
+const msPerHour = 3_600_000
 const periodDaysMax = 366
 const endReasonsMax = 10
 const originsMax = 10
@@ -34,7 +36,7 @@ export interface Figure {
 }
 
 export interface CallsOfDay {
-  /** `2026-01-31`, in UTC. */
+  /** `2026-01-31` */
   day: string
   success: number
   fail: number
@@ -99,21 +101,29 @@ export class Overview {
     }
   }
 
-  /** Every UTC day of the period, also those without calls. */
-  async days(projectId: number, texts: PeriodTexts): Promise<{ data: CallsOfDay[] }> {
+  /** Every day of the period in a time zone, such as `Europe/Berlin`, also those without calls. */
+  async days(
+    projectId: number,
+    { zone = 'UTC', ...texts }: PeriodTexts & { zone?: string | undefined },
+  ): Promise<{ data: CallsOfDay[] }> {
     const period = readPeriod(texts)
-    const rows = await this.#read(projectId)
-      .select({
-        day: sql<number>`day`,
-        success: sql<number>`sum(success)`,
-        fail: sql<number>`sum(fail)`,
-        other: sql<number>`sum(calls - success - fail - unevaluated)`,
-        unevaluated: sql<number>`sum(unevaluated)`,
-      })
-      .from(sql`(${countsByDay(projectId, period)})`)
-      .groupBy(sql`day`)
-    const byDay = new Map(rows.map(({ day, ...counts }) => [day, counts]))
-    const data = daysOf(period).map((day) => ({
+    const parts = partsOfZone(period, zone)
+    const byDay = new Map<number, typeof noCalls>()
+    for (const part of parts) {
+      const rows = await this.#read(projectId)
+        .select({
+          day: sql<number>`day`,
+          success: sql<number>`sum(success)`,
+          fail: sql<number>`sum(fail)`,
+          other: sql<number>`sum(calls - success - fail - unevaluated)`,
+          unevaluated: sql<number>`sum(unevaluated)`,
+        })
+        .from(sql`(${countsByDay(projectId, part)})`)
+        .groupBy(sql`day`)
+      // A day on which clocks change has calls in two parts.
+      for (const { day, ...counts } of rows) byDay.set(day, sumOf(byDay.get(day) ?? noCalls, counts))
+    }
+    const data = daysOf(parts).map((day) => ({
       day: new Date(day * msPerDay).toISOString().slice(0, 10),
       ...(byDay.get(day) ?? noCalls),
     }))
@@ -233,9 +243,23 @@ function countIf(condition: SQL): SQL<number> {
   return sql<number>`count(*) filter (where ${condition})`
 }
 
+function sumOf(one: typeof noCalls, other: typeof noCalls): typeof noCalls {
+  return {
+    success: one.success + other.success,
+    fail: one.fail + other.fail,
+    other: one.other + other.other,
+    unevaluated: one.unevaluated + other.unevaluated,
+  }
+}
+
 /** Days since 1970. */
-function daysOf({ from, to }: Period): number[] {
-  const [first, last] = [Math.floor(from / msPerDay), Math.floor((to - 1) / msPerDay)]
+function daysOf(parts: ZonePart[]): number[] {
+  const [start, end] = [parts[0], parts.at(-1)]
+  if (!start || !end) return []
+  const [first, last] = [start.from + start.ahead, end.to - 1 + end.ahead].map((ms) =>
+    Math.floor(ms / msPerDay),
+  )
+  if (first === undefined || last === undefined) return []
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
@@ -247,8 +271,9 @@ function readPeriod(texts: PeriodTexts): Period {
     const bad = (['from', 'to'] as const).filter((field) => readInstant(texts[field]) === null)
     throw invalidRequest(bad.map((field) => ({ field, message })))
   }
-  const days = (to - from) / msPerDay
-  if (days > 0 && days <= periodDaysMax) return { from, to }
-  const message = days <= 0 ? 'must be after from' : `must be at most ${periodDaysMax} days after from`
+  // Days in a time zone may be an hour longer.
+  const days = (to - from - msPerHour) / msPerDay
+  if (to > from && days <= periodDaysMax) return { from, to }
+  const message = to <= from ? 'must be after from' : `must be at most ${periodDaysMax} days after from`
   throw invalidRequest([{ field: 'to', message }])
 }

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { callRanges } from '../db/schema.ts'
 
-const msPerDay = sql.raw('86400000')
+const msOfDay = 86_400_000
 
 /** How many calls a project has. The widest ranges are few. */
 export function callCount(projectId: SQL): SQL<number> {
@@ -28,20 +28,25 @@ export function pageStart(projectId: SQL, offset: SQL): SQL {
 }
 
 /**
- * Selects `day` (since 1970, UTC), `calls`, `success`, `fail` and `unevaluated` of ranges that lie within a day of the
- * period, and of single calls where a range does not.
+ * Selects `day` (since 1970), `calls`, `success`, `fail` and `unevaluated` of ranges that lie within a day of the period,
+ * and of single calls where a range does not. `ahead`: by how many milliseconds days begin before those of UTC.
  */
-export function countsByDay(projectId: number, { from, to }: { from: number; to: number }): SQL {
+export function countsByDay(
+  projectId: number,
+  { from, to, ahead }: { from: number; to: number; ahead: number },
+): SQL {
+  // As a parameter it would be a float, and so would the days.
+  const day = (at: string) => sql.raw(`(${at} + ${Math.trunc(ahead)}) / ${msOfDay}`)
   const isWhole = sql`older_created_at >= ${from} and created_at < ${to}
-    and older_created_at / ${msPerDay} = created_at / ${msPerDay}`
+    and ${day('older_created_at')} = ${day('created_at')}`
   return sql`
     with range as (
       select *, lead(created_at, 1, -1) over newest_first as older_created_at, lead(id, 1, '') over newest_first as older_id
       from ${callRanges} where project_id = ${projectId} and level = 1
       window newest_first as (order by created_at desc, id desc))
-    select created_at / ${msPerDay} as day, calls, success, fail, unevaluated from range where ${isWhole}
+    select ${day('created_at')} as day, calls, success, fail, unevaluated from range where ${isWhole}
     union all
-    select call.created_at / ${msPerDay}, 1, evaluation is 'success', evaluation is 'fail', evaluation is null
+    select ${day('call.created_at')}, 1, evaluation is 'success', evaluation is 'fail', evaluation is null
     from (select * from range where created_at >= ${from} and older_created_at < ${to} and not (${isWhole})) as range
       cross join calls as call indexed by calls_at_a_glance on call.project_id = ${projectId}
         and (call.created_at, call.id) <= (+range.created_at, +range.id)

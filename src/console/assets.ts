@@ -7,7 +7,7 @@ export interface ConsoleManifest {
   digest: string
   /** The files that the HTML of the page refers to. */
   entries: { main: string; boot: string; styles: string; icon: string; font: string }
-  /** The scripts of the shell, to be fetched alongside `main`, which imports them later. */
+  /** The scripts that `main` imports, to be fetched alongside. */
   preloads: string[]
   /** Compressed bytes of script, styles and typeface that a page loads before it appears. */
   firstLoadBytes: { signIn: number; overview: number; calls: number }

@@ -11,7 +11,7 @@ import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { CallsToDelete, Period } from './schemas.ts'
+import { CallsToDelete, DaysOfPeriod, Period } from './schemas.ts'
 
 const period = { query: bodyOf(Period) }
 
@@ -65,7 +65,9 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
     )
     .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
     .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)
-    .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), period)
+    .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), {
+      query: bodyOf(DaysOfPeriod),
+    })
     .get('/overview/durations', ({ member, query }) => overview.durations(member.projectId, query), period)
     .get('/overview/end-reasons', ({ member, query }) => overview.endReasons(member.projectId, query), period)
     .get('/overview/origins', ({ member, query }) => overview.origins(member.projectId, query), period)

@@ -129,6 +129,23 @@ describe('the days', () => {
     ])
   })
 
+  test('are those of a time zone, also where its clocks change', async () => {
+    const at = ['2026-03-28T22:59Z', '2026-03-28T23:00Z', '2026-03-29T21:59Z', '2026-03-29T22:00Z']
+    const projectId = await projectWith(at.map((createdAt, n) => ({ id: `${n}`, createdAt })))
+    // From midnight to midnight in Berlin, with the day of 23 hours between.
+    const period = { from: '2026-03-27T23:00:00Z', to: '2026-03-30T22:00:00Z', zone: 'Europe/Berlin' }
+    const { data: days } = await service.services.overview.days(projectId, period)
+    expect(days.map(({ day, unevaluated }) => [day, unevaluated])).toEqual([
+      ['2026-03-28', 1],
+      ['2026-03-29', 2],
+      ['2026-03-30', 1],
+    ])
+    const error = await service.services.overview
+      .days(projectId, { ...period, zone: 'Nowhere/Land' })
+      .catch((error) => error)
+    expect(error.errors[0].field).toBe('zone')
+  })
+
   test('begin and end in the middle of a day when the period does', async () => {
     const projectId = await projectWith(
       [0, 6, 12, 18, 24, 30, 36].map((hour) => ({ id: `${hour}`, createdAt: iso(start + hour * 3_600_000) })),
@@ -261,7 +278,7 @@ describe('every part of the overview', () => {
     [{ from: '', to: '2026-13-01T00:00:00Z' }, ['from', 'to']],
     [{ from: january.to, to: january.from }, ['to']],
     [{ from: january.from, to: january.from }, ['to']],
-    [{ from: january.from, to: iso(start + 366 * day + 1) }, ['to']],
+    [{ from: january.from, to: iso(start + 366 * day + 3_600_001) }, ['to']],
   ])('refuses the period %p', async (period, fields) => {
     const { overview } = service.services
     for (const verb of ['figures', 'days', 'durations', 'endReasons'] as const) {

@@ -231,7 +231,7 @@ async function callAt(projectId: number, offset: number): Promise<Listed | undef
 async function daysOf(projectId: number, period: { from: number; to: number }) {
   return await database.read.all(sql`
     select day, sum(calls) as calls, sum(success) as success, sum(fail) as fail, sum(unevaluated) as unevaluated
-    from (${countsByDay(projectId, period)}) group by day order by day`)
+    from (${countsByDay(projectId, { ...period, ahead: 0 })}) group by day order by day`)
 }
 
 function naiveDays(listed: Listed[], { from, to }: { from: number; to: number }) {

@@ -5,11 +5,11 @@ import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** The serious accessibility problems that axe-core finds on a page, as `rule: element`. */
-export async function findings(page: Page): Promise<string[]> {
+/** The accessibility problems that axe-core finds on a page, from these on, as `rule: element`. */
+export async function findings(page: Page, least: 'moderate' | 'serious' = 'serious'): Promise<string[]> {
   await page.evaluate(axe)
   const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })')
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical' || impact === least)
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
 }

@@ -42,7 +42,7 @@ describe('the change of a figure', () => {
     expect(changeOf({ value: 150, before: 100 }, 'amount')).toEqual({ direction: 'up', amount: '50%' })
     expect(changeOf({ value: 1, before: 3_000 }, 'amount')).toEqual({ direction: 'down', amount: '> 99%' })
     expect(changeOf({ value: 0, before: 3_000 }, 'amount')).toEqual({ direction: 'down', amount: '100%' })
-    expect(changeOf({ value: 0.8, before: 0.85 }, 'share')).toEqual({ direction: 'down', amount: '5 pts' })
+    expect(changeOf({ value: 0.8, before: 0.85 }, 'share')).toEqual({ direction: 'down', amount: '5 points' })
     expect(changeOf({ value: 3, before: 3 }, 'amount')?.direction).toBe('same')
   })
 

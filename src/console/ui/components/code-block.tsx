@@ -12,7 +12,9 @@ interface CodeBlockProps {
 export function CodeBlock({ code, label = 'Copy', wrap = false }: CodeBlockProps) {
   return (
     <div className="cb-code">
-      <pre className={wrap ? 'cb-code-wrap' : undefined}>{code}</pre>
+      <pre className={wrap ? 'cb-code-wrap' : undefined} tabIndex={wrap ? undefined : 0}>
+        {code}
+      </pre>
       <CopyButton value={code} label={label} />
     </div>
   )

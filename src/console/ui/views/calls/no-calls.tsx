@@ -1,57 +1,39 @@
 import { Button } from '@mantine/core'
 import { IconPhone, IconSearchOff } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { api, unwrap } from '../../api.ts'
-import { CodeBlock } from '../../components/code-block.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { PageButton } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
-import { useProject, useRefusal } from '../../session.ts'
+import { useRefusal } from '../../session.ts'
+import { FirstCall, useFirstKey } from '../first-steps/first-call.tsx'
 
 /** Teaches how the first call gets in. */
 export function NoCalls() {
-  const project = useProject()
   const isOwner = useRefusal('manage') === null
-  const { data: keys } = useQuery({
-    queryKey: ['keys', project.id],
-    queryFn: ({ signal }) => unwrap(api.projects({ project: project.id }).keys.get({ fetch: { signal } })),
-    enabled: isOwner,
-  })
-  const key = keys?.data.find(({ kind, revokedAt }) => kind === 'ingest' && revokedAt === null)
+  const key = useFirstKey()
   return (
-    <Empty
-      icon={<IconPhone size={24} stroke={1.6} />}
-      title="No calls yet"
-      action={
-        isOwner && (
-          <PageButton
-            to="/p/$project/settings/keys"
-            params={{ project: project.id }}
-            search={{ create: 'key' }}
-            variant={key ? 'default' : 'filled'}
-          >
-            {key ? 'Create another ingest key' : 'Create an ingest key'}
-          </PageButton>
-        )
-      }
-    >
-      <p>
-        A platform sends each call while it goes on, or once it has ended.{' '}
-        {key ? (
-          <>
-            Put your ingest key <Mono>{key.hint}</Mono> in place of <Mono>ck_ingest_…</Mono>, run this, and
-            the call is here:
-          </>
-        ) : isOwner ? (
-          'Create an ingest key, put it in place of ck_ingest_… and run this:'
-        ) : (
-          'An owner of this project can create an ingest key for you. With it, run this:'
-        )}
-      </p>
-      <div className="cb-calls-teach">
-        <CodeBlock code={firstCall(location.origin)} label="Copy command" />
-      </div>
-    </Empty>
+    <>
+      <Empty
+        icon={<IconPhone size={24} stroke={1.6} />}
+        title="No calls yet"
+        action={
+          isOwner && (
+            <Button variant={key.hasKey ? 'default' : 'filled'} onClick={key.create}>
+              {key.hasKey ? 'Create another ingest key' : 'Create an ingest key'}
+            </Button>
+          )
+        }
+      >
+        <p>
+          {key.text
+            ? 'Run this command, and the call appears here:'
+            : isOwner
+              ? 'A platform sends its calls with an ingest key. Create one and run this command, and the call appears here:'
+              : 'A platform sends its calls with an ingest key, which an owner of this project can create. With a key, run this:'}
+        </p>
+        <div className="cb-calls-teach">
+          <FirstCall keyText={key.text} />
+        </div>
+      </Empty>
+      {key.dialog}
+    </>
   )
 }
 
@@ -67,24 +49,7 @@ export function NoHits({ onClear }: { onClear: () => void }) {
         </Button>
       }
     >
-      No call of this project is left by all of these filters together. Take one away, or search for fewer
-      words.
+      No call of this project matches all of these filters. Remove one, or search for fewer words.
     </Empty>
   )
-}
-
-function firstCall(origin: string): string {
-  return `curl -X PUT ${origin}/ingest/calls/first-call \\
-  -H 'Authorization: Bearer ck_ingest_…' \\
-  -H 'Content-Type: application/json' \\
-  -d '{
-    "status": "completed",
-    "duration": 42,
-    "evaluation": "success",
-    "summary": "Asked when the shop opens.",
-    "transcript": [
-      {"role": "user", "content": "When do you open tomorrow?"},
-      {"role": "assistant", "content": "At nine in the morning."}
-    ]
-  }'`
 }

@@ -8,7 +8,7 @@ export function FirstProjectView() {
   return (
     <EntryFrame
       title="Create a project"
-      text="You do not have a project. Create one, or open the invitation link you were sent."
+      text="You are not in any project yet. Create one, or open the invitation that you were sent."
       footer={
         <Anchor component="button" type="button" onClick={() => void signOut()}>
           Sign out

@@ -18,7 +18,7 @@ export function JoinView() {
   const { token, answer, error, retry } = useLink('invitation')
   const session = useQuery(sessionQuery)
   if (answer?.kind !== 'invitation' || !session.data) {
-    const advice = 'An invitation works once, and expires after a few days. Ask for a new one.'
+    const advice = 'An invitation works once, within seven days. Ask an owner of the project for a new one.'
     return (
       <LinkFrame
         title="Join a project"

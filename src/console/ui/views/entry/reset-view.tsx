@@ -17,11 +17,11 @@ export function ResetView() {
   const { token, answer, error, retry } = useLink('password')
   if (answer?.kind !== 'password') {
     const advice =
-      'A password link works once, and expires after a day. An owner of your project can make a new one.'
+      'A password link works once, within a day. An owner of your project, or whoever runs Callbook, can make a new one.'
     return <LinkFrame title={title} error={error} onRetry={retry} fields={2} advice={advice} />
   }
   return (
-    <EntryFrame title={title} text="This signs you out everywhere else.">
+    <EntryFrame title={title} text="All your other sessions end.">
       <ResetForm token={token} email={answer.email} />
     </EntryFrame>
   )

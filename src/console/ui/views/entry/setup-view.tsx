@@ -38,7 +38,7 @@ export function SetupView() {
   const enter = useEntry()
   if (!token) return <NoLink />
   if (!answer) {
-    const advice = 'A set-up link works once. It may have been used, or replaced by a newer one.'
+    const advice = 'A set-up link works once. This one has been used, or a newer one has replaced it.'
     return <LinkFrame title={title} error={error} onRetry={retry} fields={3} advice={advice} />
   }
   return (

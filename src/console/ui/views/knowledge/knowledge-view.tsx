@@ -83,6 +83,7 @@ export function KnowledgeView() {
         }
       />
       <Dropzone.FullScreen
+        withinPortal={false}
         active={mayChange}
         onDrop={(files) => void addFiles(files)}
         openRef={openPicker}
@@ -93,7 +94,7 @@ export function KnowledgeView() {
           <Text size="lg" fw={600}>
             Drop {readableFiles} files
           </Text>
-          <Text c="dimmed">Each becomes an item, named by its title.</Text>
+          <Text c="dimmed">Each file becomes an item, named after its title.</Text>
         </Stack>
       </Dropzone.FullScreen>
       <UploadList project={project} uploads={uploads} onClear={clear} />
@@ -122,7 +123,7 @@ export function KnowledgeView() {
             name !== undefined ? (
               <Empty
                 icon={<IconSearchOff size={24} />}
-                title="No item name contains this"
+                title="No item has this in its name"
                 action={
                   <Button variant="default" onClick={() => find('')}>
                     Show all items

@@ -104,7 +104,7 @@ function NewItem() {
             </Group>
           }
         />
-        <Dropzone.FullScreen active onDrop={openDocument} multiple={false}>
+        <Dropzone.FullScreen active onDrop={openDocument} multiple={false} withinPortal={false}>
           <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
             <IconFile size={40} stroke={1.5} />
             <Text size="lg" fw={600}>

@@ -1,46 +1,66 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
 import type { CallsOfDay } from '../../../../calls/overview.ts'
-import { counted } from '../../components/figures.ts'
+import { asCount, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
+import { Columns } from './columns.tsx'
 import { daysQuery } from './overview-queries.ts'
-import { dayLabel, type Period } from './overview-search.ts'
+import { dayLabel, type Period, rangeOfDay } from './overview-search.ts'
 
-const DayChart = lazy(() => import('./day-chart.tsx'))
 const skeleton = <Skeleton height={264} />
 
-/** Calls per day, stacked by evaluation. */
+/** From below: what failed stands on the ground, where it can be compared. */
+const kinds = [
+  { kind: 'fail', label: 'Failed' },
+  { kind: 'other', label: 'Other' },
+  { kind: 'success', label: 'Success' },
+  { kind: 'unevaluated', label: 'Not evaluated' },
+] as const
+
+/** Calls per day, stacked by evaluation. Each day leads to its calls. */
 export function CallsByDay({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(daysQuery(project.id, period))
   const { isTable, tableSwitch } = useTableSwitch()
   return (
-    <Card
-      title="Calls per day"
-      aside={
-        <span className="cb-card-aside">
-          <span className="cb-dimmed">days in UTC</span>
-          {tableSwitch}
-        </span>
-      }
-      query={query}
-      skeleton={skeleton}
-    >
+    <Card title="Calls per day" aside={tableSwitch} query={query} skeleton={skeleton}>
       {({ data }) =>
         data.every((day) => callsOf(day) === 0) ? (
           <p className="cb-chart-none">No calls in this period</p>
         ) : (
           <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
-            <Suspense fallback={skeleton}>
-              <DayChart days={data} />
-            </Suspense>
+            <Columns label="Calls per day" columns={data.map(columnOf)} />
+            <ul className="cb-legend" aria-hidden>
+              {kinds
+                .filter(({ kind }) => data.some((day) => day[kind] > 0))
+                .map(({ kind, label }) => (
+                  <li key={kind}>
+                    <span className="cb-legend-swatch cb-column-part" data-kind={kind} />
+                    {label}
+                  </li>
+                ))}
+            </ul>
           </Chart>
         )
       }
     </Card>
   )
+}
+
+function columnOf(day: CallsOfDay) {
+  const shares = kinds
+    .filter(({ kind }) => day[kind] > 0)
+    .map(({ kind, label }) => `${asCount(day[kind])} ${label.toLowerCase()}`)
+  return {
+    key: day.day,
+    label: dayLabel(day.day),
+    text: [`${dayLabel(day.day, { weekday: 'short' })}: ${counted(callsOf(day), 'call')}`, ...shares].join(
+      ' · ',
+    ),
+    parts: kinds.map(({ kind }) => ({ kind, calls: day[kind] })),
+    filters: rangeOfDay(day.day),
+  }
 }
 
 function summaryOf(days: CallsOfDay[]): string {
@@ -55,14 +75,8 @@ function summaryOf(days: CallsOfDay[]): string {
 
 function tableOf(days: CallsOfDay[]) {
   return {
-    columns: ['Day', 'Success', 'Fail', 'Other', 'Not evaluated'],
-    rows: days.map(({ day, success, fail, other, unevaluated }) => [
-      dayLabel(day, { year: 'numeric' }),
-      success,
-      fail,
-      other,
-      unevaluated,
-    ]),
+    columns: ['Day', ...kinds.map(({ label }) => label)],
+    rows: days.map((day) => [dayLabel(day.day, { year: 'numeric' }), ...kinds.map(({ kind }) => day[kind])]),
   }
 }
 

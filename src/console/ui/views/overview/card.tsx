@@ -45,14 +45,15 @@ interface ChartProps {
   children: ReactNode
 }
 
-/** A chart with a table of its numbers: always there for screen readers, and shown in its place on request. */
+/** A chart whose bars say what they stand for, or a table of its numbers in its place. */
 export function Chart({ summary, table: { columns, rows }, isTable, children }: ChartProps) {
   return (
     <figure className="cb-chart">
-      {!isTable && <div aria-hidden>{children}</div>}
       <figcaption className="cb-hidden">{summary}</figcaption>
+      {!isTable && children}
       <section
-        className={isTable ? 'cb-chart-table' : 'cb-hidden'}
+        hidden={!isTable}
+        className="cb-chart-table"
         aria-label={summary}
         tabIndex={isTable ? 0 : undefined}
       >

@@ -11,7 +11,10 @@ export function changeOf({ value, before }: Figure, unit: 'share' | 'amount'): C
   if (value === null || before === null) return null
   if (unit === 'share') {
     const points = Math.round((value - before) * 1000) / 10
-    return { direction: directionOf(points), amount: `${Math.abs(points)} pts` }
+    return {
+      direction: directionOf(points),
+      amount: `${Math.abs(points).toLocaleString()} ${Math.abs(points) === 1 ? 'point' : 'points'}`,
+    }
   }
   if (before === 0) return value === 0 ? { direction: 'same', amount: '0%' } : null
   const percent = Math.round(((value - before) / before) * 1000) / 10

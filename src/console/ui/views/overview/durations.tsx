@@ -1,15 +1,14 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
 import type { DurationBucket } from '../../../../calls/overview.ts'
-import { asPercent } from '../../components/figures.ts'
+import { asPercent, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
-import { bucketLabel } from '../calls/duration.ts'
+import { bucketLabel, shortDuration } from '../calls/duration.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
+import { type ColumnOfCalls, Columns } from './columns.tsx'
 import { durationsQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
 
-const DurationChart = lazy(() => import('./duration-chart.tsx'))
 const skeleton = <Skeleton height={240} />
 
 /** How long completed calls took. */
@@ -24,14 +23,27 @@ export function Durations({ period }: { period: Period }) {
           <p className="cb-chart-none">No completed calls in this period</p>
         ) : (
           <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
-            <Suspense fallback={skeleton}>
-              <DurationChart buckets={data} />
-            </Suspense>
+            <Columns label="Calls by duration" columns={data.map((bucket) => columnOf(bucket, period))} />
           </Chart>
         )
       }
     </Card>
   )
+}
+
+function columnOf(bucket: DurationBucket, { from, to }: Period): ColumnOfCalls {
+  return {
+    key: String(bucket.from),
+    label: shortDuration(bucket.from),
+    text: `${bucketLabel(bucket)}: ${counted(bucket.calls, 'call')}`,
+    parts: [{ kind: 'success', calls: bucket.calls }],
+    filters: {
+      status: 'completed',
+      ...{ from, to, minDuration: String(bucket.from) },
+      // The filter takes the calls of its bound, which are those of the next bar.
+      ...(bucket.to === null ? {} : { maxDuration: String(bucket.to - 0.001) }),
+    },
+  }
 }
 
 function summaryOf(buckets: DurationBucket[]): string {

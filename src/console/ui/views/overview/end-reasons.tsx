@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { noValue } from '../../../../calls/filters.ts'
 import type { EndReason } from '../../../../calls/overview.ts'
 import { asCount, asPercent } from '../../components/figures.ts'
 import { asReason } from '../../components/reason.ts'
@@ -42,19 +43,14 @@ function Reasons({
       {shown.map(({ value, calls }) => (
         <li key={value ?? ''}>
           <span className="cb-bar" style={{ width: `${(calls / most) * 100}%` }} aria-hidden />
-          {value === null ? (
-            <span className="cb-bar-label cb-dimmed">No reason given</span>
-          ) : (
-            <Link
-              to="/p/$project/calls"
-              params={{ project: project.id }}
-              search={{ endedReason: value, from, to }}
-              className="cb-bar-label cb-bar-link"
-              title={value}
-            >
-              {asReason(value)}
-            </Link>
-          )}
+          <Link
+            to="/p/$project/calls"
+            params={{ project: project.id }}
+            search={{ endedReason: value ?? noValue, from, to }}
+            className="cb-bar-label cb-bar-link"
+          >
+            {value === null ? 'No reason given' : asReason(value)}
+          </Link>
           <span className="cb-bar-share cb-dimmed">{asPercent(calls / total)}</span>
           <span className="cb-bar-count">{asCount(calls)}</span>
         </li>

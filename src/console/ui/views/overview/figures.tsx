@@ -157,8 +157,9 @@ function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
         <span className="cb-hidden">{word} </span>
         {direction === 'same' ? 'No change' : amount}
       </span>
-      <span className="cb-dimmed" title={`${before}: ${format(figure.before ?? 0)}`}>
-        vs {before}
+      <span className="cb-dimmed">
+        was {format(figure.before ?? 0)}
+        <span className="cb-hidden"> in the {before}</span>
       </span>
     </>
   )

@@ -32,7 +32,7 @@ export function LiveCalls() {
     >
       {({ data }) =>
         data.length === 0 ? (
-          <p className="cb-card-none">No live calls right now</p>
+          <p className="cb-card-none">No call is live right now.</p>
         ) : (
           <ul className="cb-live">
             {data.map((call) => (
@@ -61,7 +61,8 @@ export function LiveCalls() {
   )
 }
 
-function LiveSkeleton() {
+/** As high as three lines. */
+export function LiveSkeleton() {
   return (
     <div className="cb-live">
       {[240, 216, 232].map((width) => (

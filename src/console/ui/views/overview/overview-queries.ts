@@ -16,7 +16,8 @@ export function figuresQuery(project: string, { from, to }: Period) {
 export function daysQuery(project: string, { from, to }: Period) {
   return queryOptions({
     queryKey: ['overview', project, 'days', from, to],
-    queryFn: ({ signal }) => unwrap(overview(project).days.get({ query: { from, to }, fetch: { signal } })),
+    queryFn: ({ signal }) =>
+      unwrap(overview(project).days.get({ query: { from, to, zone: readersZone() }, fetch: { signal } })),
     placeholderData: keepPreviousData,
   })
 }
@@ -55,6 +56,23 @@ export function knowledgeQuery(project: string) {
     // While chunks are pending, their number keeps changing.
     refetchInterval: ({ state }) => (state.data && state.data.pendingChunks > 0 ? 5_000 : false),
   })
+}
+
+/** The newest calls of a period that failed. */
+export function failedCallsQuery(project: string, { from, to }: Period, limit: number) {
+  return queryOptions({
+    queryKey: ['calls', project, 'failed', from, to, limit],
+    queryFn: ({ signal }) => {
+      const query = { evaluation: 'fail', from, to, limit: String(limit) }
+      return unwrap(api.projects({ project }).calls.get({ query, fetch: { signal } }))
+    },
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Such as `Europe/Berlin`. */
+function readersZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 function overview(project: string) {

@@ -1,7 +1,7 @@
 /** The period of the overview, as in the address: the last days, or from one day to another. */
 export interface OverviewSearch {
   days?: 7 | 30 | 90
-  /** `2026-01-31`, in UTC, both days included. */
+  /** `2026-01-31`, a day where the reader is; both days are included. */
   from?: string
   to?: string
 }
@@ -29,13 +29,13 @@ export function overviewSearch(search: Record<string, unknown>): OverviewSearch 
   return days ? { days } : {}
 }
 
-/** The period as instants. Days are in UTC, as the service counts them; the last one is today. */
+/** The period as instants. Days are those of the reader's time zone; the last one is today. */
 export function periodOf(search: OverviewSearch, now: Date): Period {
   const { from, to } =
     search.from && search.to ? { from: search.from, to: search.to } : lastDays(search.days, now)
   return {
-    from: new Date(from).toISOString(),
-    to: new Date(Date.parse(to) + dayMs).toISOString(),
+    from: startOf(from).toISOString(),
+    to: startOf(to, 1).toISOString(),
     days: daysBetween(from, to),
   }
 }
@@ -47,29 +47,24 @@ export function choiceOf({ days, from }: OverviewSearch): string {
 
 /** Every day of a period, as `2026-01-31`. */
 export function daysOf({ from, days }: Period): string[] {
-  return Array.from({ length: days }, (_, day) => toDay(Date.parse(from) + day * dayMs))
+  const first = dayName(new Date(from))
+  return Array.from({ length: days }, (_, day) => dayName(startOf(first, day)))
 }
 
-/** The instants of one day in UTC. */
+/** The instants of one day. */
 export function rangeOfDay(day: string): { from: string; to: string } {
-  const start = Date.parse(day)
-  return { from: new Date(start).toISOString(), to: new Date(start + dayMs).toISOString() }
+  return { from: startOf(day).toISOString(), to: startOf(day, 1).toISOString() }
 }
 
-/** `5 Jan`, for a day in UTC, whatever the local time zone. */
+/** `5 Jan` */
 export function dayLabel(day: string, options: Intl.DateTimeFormatOptions = {}): string {
-  return new Date(day).toLocaleDateString(undefined, {
-    day: 'numeric',
-    month: 'short',
-    timeZone: 'UTC',
-    ...options,
-  })
+  return startOf(day).toLocaleDateString(undefined, { day: 'numeric', month: 'short', ...options })
 }
 
 /** `5 Jan – 3 Feb 2026` */
 export function periodLabel({ from, to }: Period): string {
-  const last = toDay(Date.parse(to) - 1)
-  const first = toDay(Date.parse(from))
+  const last = dayName(new Date(Date.parse(to) - 1))
+  const first = dayName(new Date(from))
   const isOneYear = first.slice(0, 4) === last.slice(0, 4)
   const end = dayLabel(last, { year: 'numeric' })
   return first === last ? end : `${dayLabel(first, isOneYear ? {} : { year: 'numeric' })} – ${end}`
@@ -81,20 +76,28 @@ export function periodAround(instant: string): { from: string; to: string } {
 }
 
 function lastDays(days: number = periodDefault, now: Date): { from: string; to: string } {
-  const today = toDay(now.getTime())
-  return { from: toDay(Date.parse(today) - (days - 1) * dayMs), to: today }
+  const today = dayName(now)
+  return { from: dayName(startOf(today, 1 - days)), to: today }
+}
+
+/** `2026-01-31` of an instant, where the reader is. */
+export function dayName(date: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+/** The first instant of a day, or of one that many days later. */
+function startOf(day: string, later = 0): Date {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return new Date(year, month - 1, date + later)
 }
 
 function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1
 }
 
-function toDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10)
-}
-
 function dayOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return undefined
   const ms = Date.parse(value)
-  return !Number.isNaN(ms) && toDay(ms) === value ? value : undefined
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value) ? value : undefined
 }

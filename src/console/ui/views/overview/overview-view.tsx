@@ -1,15 +1,21 @@
 import { useSearch } from '@tanstack/react-router'
 import { PageHeader } from '../../components/page-header.tsx'
 import { useNow } from '../../components/use-now.ts'
+import { FirstSteps } from '../first-steps/first-steps.tsx'
 import { CallsByDay } from './calls-by-day.tsx'
 import { Durations } from './durations.tsx'
 import { EndReasons } from './end-reasons.tsx'
+import { FailedCalls } from './failed-calls.tsx'
 import { Figures } from './figures.tsx'
 import { KnowledgeCard } from './knowledge-card.tsx'
 import { LiveCalls } from './live-calls.tsx'
 import { Origins } from './origins.tsx'
-import { periodLabel, periodOf } from './overview-search.ts'
+import { type Period, periodLabel, periodOf } from './overview-search.ts'
 import { PeriodPicker } from './period-picker.tsx'
+
+function before({ days }: Period): string {
+  return days === 1 ? 'day before' : `${days} days before`
+}
 
 /** The calls of a period in figures and charts. */
 export function OverviewView() {
@@ -19,9 +25,14 @@ export function OverviewView() {
     <div className="cb-overview">
       <PageHeader
         title="Overview"
-        description={periodLabel(period)}
+        description={`${periodLabel(period)}, compared with the ${before(period)}`}
         action={<PeriodPicker search={search} />}
       />
+      <FirstSteps />
+      <div className="cb-overview-grid cb-overview-now">
+        <LiveCalls />
+        <FailedCalls period={period} />
+      </div>
       <Figures period={period} />
       <div className="cb-overview-grid">
         <div className="cb-overview-wide">
@@ -30,7 +41,6 @@ export function OverviewView() {
         <Durations period={period} />
         <EndReasons period={period} />
         <Origins period={period} />
-        <LiveCalls />
         <KnowledgeCard />
       </div>
     </div>

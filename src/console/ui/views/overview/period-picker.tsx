@@ -3,7 +3,7 @@ import { IconCalendar } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useProject } from '../../session.ts'
-import { choiceOf, type OverviewSearch, overviewSearch, periodChoices } from './overview-search.ts'
+import { choiceOf, dayName, type OverviewSearch, overviewSearch, periodChoices } from './overview-search.ts'
 
 const RangeCalendar = lazy(() => import('../../components/range-calendar.tsx'))
 
@@ -56,12 +56,6 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
       </Popover>
     </nav>
   )
-}
-
-/** The day shown in the calendar, whatever the time zone. */
-function dayName(date: Date): string {
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 }
 
 function daysOf({ from, to }: OverviewSearch): [Date | null, Date | null] {

@@ -149,8 +149,8 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
           {answer.data.data.length > 0 && !answer.data.data.some(({ matched }) => matched.keyword) && (
             <Text size="sm">
               {answer.data.mode === 'vector'
-                ? 'These are the nearest vectors, however far they are: words were not searched.'
-                : 'No passage has these words. These are the nearest vectors, however far they are.'}
+                ? 'These are the closest in meaning, however far off: words were not searched.'
+                : 'No passage contains these words. These are the closest in meaning, however far off.'}
             </Text>
           )}
           {answer.data.data.map((hit, at) => (

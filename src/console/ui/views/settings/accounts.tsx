@@ -18,7 +18,9 @@ export function Accounts() {
   return (
     <section className="cb-section">
       <h2>All accounts</h2>
-      <p className="cb-dimmed">Everybody who can sign in to this console. Only you see this, as its owner.</p>
+      <p className="cb-dimmed">
+        Everyone who can sign in to this console. Only you, its owner, see this list.
+      </p>
       {error && !data ? (
         <Problem error={error} title="The accounts could not be loaded" onRetry={() => void refetch()} />
       ) : (

@@ -53,7 +53,7 @@ function Keys() {
     <>
       <PageHeader
         title="API Keys"
-        description="For programs that read this project's calls and knowledge, or send calls in."
+        description="For programs that read this project’s calls and knowledge, or send calls in."
         action={createButton}
       />
       {error && !data ? (

@@ -14,13 +14,15 @@ interface NewKeyDialogProps {
   preset?: KeyPreset
   /** What the new key is used for, in place of a first request. */
   renderUse?: (key: string) => ReactNode
+  /** Called with the new key. */
+  onMade?: (made: CreatedKey) => void
 }
 
 /**
  * Creates a key and shows it once. The key is only in this dialog's state, never in the cache of queries or
  * mutations.
  */
-export function NewKeyDialog({ opened, onClose, preset, renderUse }: NewKeyDialogProps) {
+export function NewKeyDialog({ opened, onClose, preset, renderUse, onMade }: NewKeyDialogProps) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const [made, setMade] = useState<CreatedKey | null>(null)
@@ -51,6 +53,7 @@ export function NewKeyDialog({ opened, onClose, preset, renderUse }: NewKeyDialo
           onCancel={onClose}
           onMade={(key) => {
             setMade(key)
+            onMade?.(key)
             void queryClient.invalidateQueries(keysQuery(project))
           }}
         />

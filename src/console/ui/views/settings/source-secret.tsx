@@ -109,7 +109,7 @@ function NewSecret({ source: { id, platform }, project }: SourceSecretProps) {
     <div>
       <p className="cb-label">Secret</p>
       <Group justify="space-between">
-        <span className="cb-dimmed">Was shown once, when it was made.</span>
+        <span className="cb-dimmed">It was shown once, when it was created.</span>
         <Button
           variant="default"
           size="xs"

@@ -72,7 +72,7 @@ function Webhooks() {
     <>
       <PageHeader
         title="Webhooks"
-        description="Programs that are told of this project's calls and knowledge as they change."
+        description="Addresses that Callbook notifies when this project’s calls and knowledge change."
         action={createButton}
       />
       {error && !data ? (

@@ -1,0 +1,67 @@
+import { invalidRequest } from '../errors.ts'
+
+const msPerDay = 86_400_000
+const msPerMinute = 60_000
+
+/** A part of a period in which the clocks of a time zone do not change. */
+export interface ZonePart {
+  from: number
+  to: number
+  /** By how many milliseconds the clocks are ahead of UTC. */
+  ahead: number
+}
+
+/**
+ * The parts of a period, the earliest first.
+ * @throws invalid_request for a time zone that nobody knows
+ */
+export function partsOfZone({ from, to }: { from: number; to: number }, zone: string): ZonePart[] {
+  const aheadAt = clockOf(zone)
+  const parts: ZonePart[] = []
+  let start = from
+  for (let at = from; at < to; at += msPerDay) {
+    const next = Math.min(at + msPerDay, to)
+    if (aheadAt(at) === aheadAt(next)) continue
+    const change = changeBetween(at, next, aheadAt)
+    parts.push({ from: start, to: change, ahead: aheadAt(start) })
+    start = change
+  }
+  return start < to ? [...parts, { from: start, to, ahead: aheadAt(start) }] : parts
+}
+
+/** The instant from which the clocks show what they show at the end. */
+function changeBetween(from: number, to: number, aheadAt: (at: number) => number): number {
+  let [before, after] = [from, to]
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2)
+    if (aheadAt(middle) === aheadAt(to)) after = middle
+    else before = middle
+  }
+  return after
+}
+
+function clockOf(zone: string): (at: number) => number {
+  if (zone === 'UTC') return () => 0
+  const format = formatOf(zone)
+  return (at) => {
+    const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts
+    return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(at / msPerMinute) * msPerMinute
+  }
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+    })
+  } catch {
+    throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
+  }
+}

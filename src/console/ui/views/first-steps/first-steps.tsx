@@ -1,0 +1,123 @@
+import { Button } from '@mantine/core'
+import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { PageButton, PageLink } from '../../components/links.tsx'
+import { useProject } from '../../session.ts'
+import { facetsQuery, newestCallQuery } from '../calls/call-queries.ts'
+import { knowledgeQuery } from '../overview/overview-queries.ts'
+import { keysQuery } from '../settings/key-queries.ts'
+import { FirstCall, useFirstKey } from './first-call.tsx'
+
+const everyMs = 2_000
+
+/** What a new project needs. Each step ticks itself; nothing is shown once all of them are done. */
+export function FirstSteps() {
+  const { id: project, role } = useProject()
+  const isOwner = role === 'owner'
+  const key = useFirstKey()
+  const calls = useQuery({
+    ...newestCallQuery(project),
+    refetchInterval: untilAny(({ data }) => data.length > 0),
+  })
+  const items = useQuery({ ...knowledgeQuery(project), refetchInterval: untilAny(({ items }) => items > 0) })
+  const keys = useQuery({ ...keysQuery(project), enabled: isOwner })
+  const hasCall = (calls.data?.data.length ?? 0) > 0
+  const facets = useQuery({ ...facetsQuery(project), enabled: hasCall })
+  if (!calls.data || !items.data || (isOwner && !keys.data) || (hasCall && !facets.data)) return null
+  const hasItem = items.data.items > 0
+  const asked =
+    keys.data?.data.some(({ kind, lastUsedAt }) => kind === 'live' && lastUsedAt !== null) ?? false
+  const hasAgent = asked || (facets.data?.agentId?.length ?? 0) > 0
+  if (hasCall && hasItem && hasAgent) return null
+  return (
+    <section className="cb-first-steps" aria-labelledby="first-steps">
+      <h2 id="first-steps">First steps</h2>
+      <ol>
+        <Step
+          isDone={hasCall}
+          title="Send the first call"
+          action={
+            isOwner ? (
+              <Button size="xs" variant={key.hasKey ? 'default' : 'filled'} onClick={key.create}>
+                {key.hasKey ? 'Create another ingest key' : 'Create an ingest key'}
+              </Button>
+            ) : undefined
+          }
+        >
+          A voice platform sends its calls with an ingest key. To try it, send one yourself:
+          <FirstCall keyText={key.text} />
+          {isOwner && (
+            <PageLink to="/p/$project/settings/integrations" params={{ project }} size="sm">
+              Or connect a platform
+            </PageLink>
+          )}
+        </Step>
+        <Step
+          isDone={hasItem}
+          title="Add the first item of knowledge"
+          action={
+            <PageButton to="/p/$project/knowledge" params={{ project }} variant="default" size="xs">
+              Add knowledge
+            </PageButton>
+          }
+        >
+          What your agents should know: prices, opening hours, how to return an order.
+        </Step>
+        <Step
+          isDone={hasAgent}
+          title="Connect the first agent"
+          action={
+            isOwner ? (
+              <PageButton
+                to="/p/$project/settings/integrations"
+                params={{ project }}
+                variant="default"
+                size="xs"
+              >
+                See integrations
+              </PageButton>
+            ) : undefined
+          }
+        >
+          Give an agent a key to search the knowledge, or let its platform name it in the calls that it sends.
+        </Step>
+      </ol>
+      {key.dialog}
+    </section>
+  )
+}
+
+interface StepProps {
+  isDone: boolean
+  title: string
+  action?: ReactNode
+  /** What to do, shown until it is done. */
+  children: ReactNode
+}
+
+function Step({ isDone, title, action, children }: StepProps) {
+  return (
+    <li className="cb-first-step" data-done={isDone || undefined}>
+      {isDone ? (
+        <IconCircleCheckFilled size={18} aria-hidden />
+      ) : (
+        <IconCircle size={18} stroke={1.6} aria-hidden />
+      )}
+      <div className="cb-first-step-text">
+        <h3>
+          {title}
+          <span className="cb-hidden">{isDone ? ': done' : ': to do'}</span>
+        </h3>
+        {!isDone && <div className="cb-dimmed">{children}</div>}
+      </div>
+      {!isDone && action}
+    </li>
+  )
+}
+
+/** Asks again until there is something. */
+function untilAny<Data>(isThere: (data: Data) => boolean) {
+  return ({ state }: { state: { data?: Data | undefined } }) =>
+    state.data !== undefined && isThere(state.data) ? false : everyMs
+}

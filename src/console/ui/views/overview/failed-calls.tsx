@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Instant } from '../../components/instant.tsx'
+import { PageLink } from '../../components/links.tsx'
+import { formatNumber } from '../../components/phone-number.ts'
+import { asReason } from '../../components/reason.ts'
+import { useProject } from '../../session.ts'
+import type { ChosenFilters } from '../calls/chosen-filters.ts'
+import { Card } from './card.tsx'
+import { LiveSkeleton } from './live-calls.tsx'
+import { failedCallsQuery } from './overview-queries.ts'
+import type { Period } from './overview-search.ts'
+
+const callsShown = 5
+
+/** The newest calls of the period that failed, each in a line. */
+export function FailedCalls({ period }: { period: Period }) {
+  const project = useProject()
+  const query = useQuery(failedCallsQuery(project.id, period, callsShown))
+  const params = { project: project.id }
+  const search: ChosenFilters = { evaluation: 'fail', from: period.from, to: period.to }
+  return (
+    <Card
+      title="Failed calls"
+      aside={
+        query.data &&
+        query.data.data.length > 0 && (
+          <PageLink to="/p/$project/calls" params={params} search={search} size="sm">
+            All failed calls
+          </PageLink>
+        )
+      }
+      query={query}
+      skeleton={<LiveSkeleton />}
+    >
+      {({ data }) =>
+        data.length === 0 ? (
+          <p className="cb-card-none">No call failed in this period.</p>
+        ) : (
+          <ul className="cb-live">
+            {data.map((call) => (
+              <li key={call.id}>
+                <Link
+                  to="/p/$project/calls/$call"
+                  params={{ ...params, call: call.id }}
+                  search={search}
+                  className="cb-live-link cb-failed-caller"
+                >
+                  {call.callerNumber ? formatNumber(call.callerNumber) : 'Unknown caller'}
+                </Link>
+                <span className="cb-failed-text cb-truncate">
+                  {call.summary ?? (call.endedReason ? asReason(call.endedReason) : 'No summary')}
+                </span>
+                <span className="cb-dimmed">
+                  <Instant at={call.createdAt} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Card>
+  )
+}
