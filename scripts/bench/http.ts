@@ -3,6 +3,7 @@ import { benchById } from './by-id.ts'
 import { benchChanging } from './changing.ts'
 import { benchConsole } from './console.ts'
 import { benchDeleting } from './deleting.ts'
+import { benchErasures } from './erasures.ts'
 import { benchFind } from './find.ts'
 import { benchImport } from './importing.ts'
 import { benchIndexing } from './indexing.ts'
@@ -38,6 +39,7 @@ await runSuite({
     { name: 'redaction', run: benchRedaction },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
+    { name: 'erasures', run: benchErasures, isLarge: true },
     { name: 'scale', run: benchScale, isLarge: true },
     { name: 'hour', run: benchHour, isLarge: true },
     { name: 'find', run: benchFind, isLarge: true },

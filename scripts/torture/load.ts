@@ -13,6 +13,8 @@ const keysMax = 6
 const commandPauseMs = 300
 /** What the project redacts: no file may ever hold it. */
 export const planted = ['415-555-2671', '4111 1111 1111 1111', 'ada@example.com', '123-45-6789']
+const erasurePauseMs = 200
+const erasedCallsMax = 8
 
 export interface LoadOptions {
   url: string
@@ -45,6 +47,7 @@ export class Load {
       ...Array.from({ length: itemWorkers }, () => this.#until(() => this.#useItems())),
       this.#until(() => this.#search()),
       this.#until(() => this.#useKeys()),
+      this.#until(() => this.#eraseCalls()),
     ]
   }
 
@@ -159,6 +162,43 @@ export class Load {
     model.count('items deleted')
     model.itemIsGone(id)
     onDeleted()
+  }
+
+  /** By the number of one call, or by the ids of several. */
+  async #eraseCalls(): Promise<void> {
+    const { model, chance } = this.#options
+    await sleep(erasurePauseMs)
+    const free = [...model.calls].filter(([, { now, maybe }]) => now && !maybe)
+    const first = chance.between(0, Math.max(0, free.length - erasedCallsMax))
+    const byNumber = chance.happens(0.5)
+    const chosen = free.slice(first, first + (byNumber ? 1 : chance.between(1, erasedCallsMax)))
+    const [one] = chosen
+    if (this.#isStopped || !one) return
+    for (const [, known] of chosen) known.maybe = { state: null }
+    const ids = chosen.map(([id]) => id)
+    const body = byNumber ? { number: `+${phoneNumberOf(one[1].marker)}` } : { ids }
+    const answer = await this.#send('POST', '/v1/erasures', body)
+    if (answer?.status !== 202) return this.#unexpected('POST erasures', answer)
+    if (answer.body.calls !== ids.length)
+      model.violated(`the erasure of ${ids.length} calls accepted ${answer.body.calls}`)
+    model.erasures.set(String(answer.body.id), ids)
+    model.count('erasures accepted')
+    await this.#untilErased(String(answer.body.id), ids)
+  }
+
+  /** What is still open when the service is killed has to be done after the next start. */
+  async #untilErased(erasure: string, ids: readonly string[]): Promise<void> {
+    const { model, onDeleted } = this.#options
+    onDeleted()
+    while (!this.#isStopped) {
+      const answer = await this.#send('GET', `/v1/erasures/${erasure}`)
+      if (answer?.status === 200 && answer.body.status === 'done') {
+        for (const id of ids) model.callIsGone(id)
+        return model.count('erasures done')
+      }
+      if (answer?.status !== 200) return this.#unexpected('GET erasure', answer)
+      await sleep(erasurePauseMs)
+    }
   }
 
   async #search(): Promise<void> {

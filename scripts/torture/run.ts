@@ -10,6 +10,7 @@ import { Load } from './load.ts'
 import { killMigrations } from './migrations.ts'
 import { Model } from './model.ts'
 import type { TortureOptions } from './options.ts'
+import { AgedCalls } from './retention.ts'
 import { logOf, startCommand, startVictim, untilReady, type Victim } from './victim.ts'
 
 /** What the service is doing when it is killed. */
@@ -50,6 +51,8 @@ export async function runTorture(
   const keys = await makeKeys(dataDir, victim)
   const endpoint = new WebhookEndpoint(model, new Chance(seed + 1))
   await makeWebhook(dataDir, endpoint)
+  const aged = new AgedCalls(dataDir, model, chance)
+  await aged.makeProject()
   const isOver = () => sum() >= killsMax || performance.now() - startedAt >= minutes * 60_000
   for (let round = 0; !isOver() && model.violations.length === 0; round++) {
     const moment = moments[round % moments.length] ?? 'load'
@@ -66,9 +69,13 @@ export async function runTorture(
     kills[moment]++
     if (chance.happens(0.3)) load.killCommand()
     await load.ended()
-    if (moment === 'start') kills.start += await killStarts(dataDir, chance)
+    if (moment === 'start') {
+      await aged.add()
+      kills.start += await killStarts(dataDir, chance)
+    }
     ;({ victim, url } = await start(dataDir, model))
     if (!victim.hasEnded()) {
+      await aged.inspect()
       const { bytes } = await inspect({ url, dataDir, ...keys, model }).catch((error) => {
         model.violated(`the inspection failed: ${String(error)}`)
         return { bytes: 0 }
