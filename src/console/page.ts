@@ -19,6 +19,7 @@ export const pagePaths = [
     'knowledge/new',
     'knowledge/:item',
     'playground',
+    'questions',
     'settings',
     'settings/keys',
     'settings/keys/:key',

@@ -16,8 +16,6 @@ import type { AcceptedErasure, CountedCalls, ErasureRequest } from './schemas.ts
 const sliceBytes = 400_000
 /** Deleting a call takes at least as long as this many bytes. */
 const callBytesMin = 8_000
-/** Of the time, this many parts are left to other writes for each part that deletes. */
-const restPerWork = 2
 const delayMs = 100
 const retryMs = 1_000
 const retryMsMax = 30_000
@@ -173,8 +171,8 @@ export class ErasureRequests {
       const startedAt = performance.now()
       if (open.seqs === null) await this.#finish(open)
       else await this.#deleteSlice(open, asSeqs(open.seqs))
-      const restMs = restPerWork * (performance.now() - startedAt)
-      await sleep(restMs, undefined, { signal }).catch(() => signal.throwIfAborted())
+      // Half of the writer's time is left to other writes.
+      await sleep(performance.now() - startedAt, undefined, { signal }).catch(() => signal.throwIfAborted())
     }
   }
 

@@ -108,7 +108,7 @@ export async function openServices({
   const metrics = new Metrics()
   const textThreads = new TextThreads()
   const files = new FileReader()
-  const embedder = await createEmbedder({ config, metrics, database, textThreads })
+  const embedder = await createEmbedder({ config, metrics, database, textThreads, log, role })
   const index = openVectorIndex({
     readsAt: database.readsAt,
     folder: join(config.dataDir, 'indexes'),
@@ -160,7 +160,18 @@ export async function openServices({
   const eventCounts = new EventCounts(common)
   const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks, questions })
   const lifecycle = new Lifecycle({
-    ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
+    ...{
+      ...common,
+      takesFolder,
+      projects,
+      embedder,
+      follower,
+      indexer,
+      earlyEmbedder,
+      index,
+      search,
+      textThreads,
+    },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
     ...{ callSessions, eventCounts, sourceExpiry, retention, questions, erasureRequests },
   })

@@ -92,7 +92,7 @@ describe('by number', () => {
       calls: 5,
       deleted: 5,
     })
-    expect(await findTraces(service.dataDir, tracesOfWord(word))).toEqual([])
+    if (!ofFilesOnly) expect(await findTraces(service.dataDir, tracesOfWord(word))).toEqual([])
     expect(await idsOf(project)).toEqual(['abroad', 'later', 'longer', 'part'])
     expect(await idsOf(neighbour)).toEqual(['a'])
     // Each call has the receipt of the request, and stays deleted.
@@ -110,8 +110,8 @@ describe('by number', () => {
       name: text,
       bytes: Buffer.from(text),
     }))
-    expect(await findTraces(service.dataDir, traces)).toEqual([])
-    await until(async () => (await auditOf(project)).length >= 2)
+    if (!ofFilesOnly) expect(await findTraces(service.dataDir, traces)).toEqual([])
+    await until(async () => (await auditOf(project))[0]?.action === 'erasure_done')
     expect((await auditOf(project)).slice(0, 2)).toEqual([
       { action: 'erasure_done', target: `${accepted.id}: 1 call`, actor: null },
       {

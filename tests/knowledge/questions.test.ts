@@ -137,6 +137,14 @@ describe('questions of searches', () => {
     ])
   })
 
+  test('are redacted as the project says', async () => {
+    const project = await projectKeeping(7)
+    await service.services.settings.change(project.projectId, { redact: ['phone', 'email'] })
+    await ask(project, 'is +49 30 901820 yours, or ada@example.com')
+    expect((await kept(project)).map(({ query }) => query)).toEqual(['is [phone] yours, or [email]'])
+    if (!ofFilesOnly) expect(filesWith('ada@example.com')).toEqual([])
+  })
+
   test('never fail a search, and wait while the database cannot be written', async () => {
     const project = await projectKeeping(7)
     const { questions, database } = service.services
@@ -185,6 +193,8 @@ describe('questions of searches', () => {
     await service.services.sourceExpiry.run()
     expect([await kept(week), await kept(stopped)]).toEqual([[], []])
     expect(await kept(month)).toHaveLength(1)
+    const { data } = await service.services.console.audit.list(week.projectId, { limit: 1, before: null })
+    expect(data).toMatchObject([{ action: 'questions_expired', target: '1 question' }])
     await until(async () => (await openErasures()) === 0)
     if (!ofFilesOnly) for (const word of [old, kind]) expect(filesWith(word)).toEqual([])
     expect(

@@ -1,4 +1,6 @@
-import { eq, sql } from 'drizzle-orm'
+import { setImmediate } from 'node:timers/promises'
+import { eq, type SQL, sql } from 'drizzle-orm'
+import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
@@ -6,6 +8,7 @@ import { erasures, projects, questions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
+import { type RedactText, redactor } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
 import type { SearchAnswer } from '../schemas.ts'
 
@@ -17,6 +20,7 @@ const waitingMax = 5_000
 /** The newest that a project keeps. */
 export const questionsPerProjectMax = 100_000
 const rowsPerDeletionMax = 2_000
+const redactedAtOnce = 20
 
 /**
  * What a search found: passages, of which at least one has a word of the question (`found`); passages that are only its
@@ -40,6 +44,7 @@ interface QuestionsOptions {
   freeing: WriteDatabase
   recordHash: RecordHash
   settingsOf: SettingsOf
+  audit: Pick<AuditTrail, 'progress'>
   /** Erases what a committed deletion leaves in free pages and logs. */
   erasure: { schedule(projectId: number): void }
   log: Pick<Log, 'warn'>
@@ -53,6 +58,8 @@ interface QuestionsOptions {
 export class Questions {
   readonly #options: QuestionsOptions
   readonly #background: Background
+  /** How many questions of each project have expired since when: each day has one entry in the audit trail. */
+  readonly #expired = new Map<number, { count: number; since: number }>()
   #waiting: Question[] = []
   #lost = 0
 
@@ -108,15 +115,33 @@ export class Questions {
         .limit(1)
         .offset(questionsPerProjectMax)
       const over = keepDays === null ? now() + 1 : now() - keepDays * dayMs
-      await this.deleteQuestionsBefore(id, Math.max(over, (beyond[0]?.at ?? 0) + 1))
+      await this.#expireBefore(id, Math.max(over, (beyond[0]?.at ?? 0) + 1))
     }
+  }
+
+  async #expireBefore(projectId: number, before: number): Promise<void> {
+    const { audit, now } = this.#options
+    const known = this.#expired.get(projectId)
+    const { count, since } =
+      known && Math.abs(now() - known.since) < dayMs ? known : { count: 0, since: now() }
+    const noted = (deleted: number) => {
+      const target = countOf('question', count + deleted)
+      return audit.progress({ projectId, action: 'questions_expired', target }, count + deleted === 0)
+    }
+    const deleted = await this.deleteQuestionsBefore(projectId, before, noted)
+    this.#expired.set(projectId, { count: count + deleted, since })
   }
 
   /**
    * Deletes the questions that were asked before this time, in slices; their bytes are erased like those of a deleted
-   * call. @returns how many there were
+   * call. @param after the statement that follows each slice; it gets how many the earlier ones have deleted
+   * @returns how many there were
    */
-  async deleteQuestionsBefore(projectId: number, before: number): Promise<number> {
+  async deleteQuestionsBefore(
+    projectId: number,
+    before: number,
+    after?: (deleted: number) => SQL,
+  ): Promise<number> {
     const { freeing, erasure } = this.#options
     const over = sql`select seq from ${questions}
       where project_id = ${projectId} and at < ${before} limit ${rowsPerDeletionMax}`
@@ -124,6 +149,7 @@ export class Questions {
       const [, deleted] = await freeing.batch([
         freeing.run(this.#erasing(projectId, sql`exists (${over})`)),
         freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
+        ...(after ? [freeing.run(after(count))] : []),
       ])
       count += deleted.length
       if (deleted.length > 0) erasure.schedule(projectId)
@@ -172,15 +198,23 @@ export class Questions {
     }
   }
 
-  /** Those of projects that keep questions, so that nothing is written for the others. */
+  /** Those of projects that keep questions, redacted as the project says: nothing is written of the others. */
   async #keptOf(waiting: readonly Question[]): Promise<Question[]> {
-    const keeping = new Set<number>()
+    const redactors = new Map<number, RedactText>()
     for (const projectId of new Set(waiting.map((question) => question.projectId))) {
       // A project that was deleted meanwhile keeps nothing.
       const settings = await this.#options.settingsOf(projectId).catch(unlessDeleted)
-      if (settings?.keepQuestionsDays) keeping.add(projectId)
+      if (settings?.keepQuestionsDays) redactors.set(projectId, redactor(settings, {}))
     }
-    return waiting.filter(({ projectId }) => keeping.has(projectId))
+    const kept: Question[] = []
+    for (const question of waiting) {
+      const redact = redactors.get(question.projectId)
+      if (!redact) continue
+      // Other requests are answered in between.
+      if (kept.length % redactedAtOnce === 0) await setImmediate()
+      kept.push({ ...question, query: redact(question.query) })
+    }
+    return kept
   }
 }
 

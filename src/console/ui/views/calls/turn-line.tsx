@@ -3,6 +3,7 @@ import { IconFlag, IconFlagFilled, IconLink } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { Guarded } from '../../components/guarded.tsx'
 import type { SpokenLine } from './conversation.ts'
+import { RedactedText } from './redacted-text.tsx'
 import { At } from './steps.tsx'
 import { hashOfTurn } from './turn-hash.ts'
 import type { TurnMatch } from './turn-matches.ts'
@@ -68,10 +69,10 @@ export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, 
 /** The text in pieces, those that were looked for marked, and the one that was jumped to marked apart. */
 function marked(text: string, ranges: [number, number][], current: TurnMatch | undefined) {
   const pieces = ranges.flatMap(([start, end], at) => [
-    <span key={`${start}-`}>{text.slice(ranges[at - 1]?.[1] ?? 0, start)}</span>,
+    <RedactedText key={`${start}-`} text={text.slice(ranges[at - 1]?.[1] ?? 0, start)} />,
     <mark key={start} data-current={current?.start === start || undefined}>
       {text.slice(start, end)}
     </mark>,
   ])
-  return [...pieces, <span key="rest">{text.slice(ranges.at(-1)?.[1] ?? 0)}</span>]
+  return [...pieces, <RedactedText key="rest" text={text.slice(ranges.at(-1)?.[1] ?? 0)} />]
 }

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
-import { IconBook2, IconPlus, IconSearchOff, IconUpload } from '@tabler/icons-react'
+import { IconBook2, IconMessageQuestion, IconPlus, IconSearchOff, IconUpload } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
@@ -53,6 +53,14 @@ export function KnowledgeView() {
         description={items.data && counted(total, 'item')}
         action={
           <Group gap="xs">
+            <PageButton
+              variant="default"
+              to="/p/$project/questions"
+              params={{ project }}
+              leftSection={<IconMessageQuestion size={16} />}
+            >
+              Questions
+            </PageButton>
             <Guarded right="change">
               <Button
                 variant="default"

@@ -14,6 +14,7 @@ import { useRefusal } from '../../session.ts'
 import { readableFiles, readDocument } from './documents.ts'
 import { drafts } from './drafts.ts'
 import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
+import { textFor } from './item-search.ts'
 import { PreviewPanel } from './preview-panel.tsx'
 
 const route = getRouteApi('/p/$project/knowledge/new')
@@ -38,16 +39,20 @@ function NewItem() {
   const { project } = route.useParams()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
+  const { question } = route.useSearch()
+  // An item for a question has a draft of its own, so that neither takes the place of the other.
+  const name = question === undefined ? newItem : `${newItem} ${question}`
+  const begun: ItemValues = { ...empty, text: question === undefined ? '' : textFor(question) }
   const form = useForm<ItemValues>({
-    initialValues: draftOf(project),
+    initialValues: draftOf(project, name) ?? begun,
     validate: validItem,
-    onValuesChange: (values) => drafts.keep(project, newItem, { ...values, changeSeq: 0 }),
+    onValuesChange: (values) => drafts.keep(project, name, { ...values, changeSeq: 0 }),
   })
-  const isEmpty = Object.values(form.values).every((value) => value === '')
+  const isEmpty = form.values.name + form.values.description === '' && form.values.text === begun.text
   const save = useMutation({
     mutationFn: (values: typeof form.values) => unwrap(api.projects({ project }).knowledge.post(values)),
     onSuccess: async (item) => {
-      drafts.drop(project, newItem)
+      drafts.drop(project, name)
       await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
       notifications.show({ message: `Saved “${item.name}”` })
       await navigate({
@@ -89,7 +94,7 @@ function NewItem() {
                 variant="default"
                 to="/p/$project/knowledge"
                 params={{ project }}
-                onClick={() => drafts.drop(project, newItem)}
+                onClick={() => drafts.drop(project, name)}
               >
                 {isEmpty ? 'Cancel' : 'Discard'}
               </PageButton>
@@ -123,7 +128,7 @@ function NewItem() {
   )
 }
 
-function draftOf(project: string): ItemValues {
-  const { name, description, text } = drafts.read(project, newItem) ?? empty
-  return { name, description, text }
+function draftOf(project: string, draft: string): ItemValues | null {
+  const kept = drafts.read(project, draft)
+  return kept && { name: kept.name, description: kept.description, text: kept.text }
 }

@@ -42,6 +42,7 @@ export const actionWords: Record<AuditAction, string> = {
   hold_lifted: 'Legal hold lifted',
   calls_expired: 'Calls deleted by retention',
   audit_expired: 'Old entries deleted',
+  questions_expired: 'Old questions deleted',
   call_evaluated: 'Call evaluated',
   call_noted: 'Note on a call changed',
   call_labelled: 'Labels of a call changed',
@@ -54,4 +55,9 @@ export const actionWords: Record<AuditAction, string> = {
   webhook_enabled: 'Webhook switched on',
   webhook_switched_off: 'Webhook switched off',
   webhook_replayed: 'Webhook replayed',
+}
+
+/** Who acts where no person and no key does. */
+export function nobodyWords(action: AuditAction): string {
+  return action.endsWith('_expired') ? 'Callbook itself' : 'Command line'
 }

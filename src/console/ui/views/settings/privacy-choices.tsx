@@ -44,7 +44,7 @@ export function KeptQuestionsPanel({ settings }: SettingsProps) {
   return (
     <Choice
       title="Questions"
-      label="Keep what agents and people ask the knowledge"
+      label="Keep what agents ask the knowledge"
       description="Questions show what the knowledge lacks. They may hold what callers said."
       choices={[
         [null, 'Not at all'],
@@ -72,7 +72,7 @@ export function ReadingPanel({ settings }: SettingsProps) {
     >
       <Switch
         label="Note in the audit trail who opens a call or exports calls"
-        description="In the console. Reads with API keys are not noted."
+        description="Exports with API keys, too; single calls that are read with one are not. The same is noted once in 15 minutes."
         checked={notesReading}
         onChange={(event) => setNotesReading(event.currentTarget.checked)}
       />
@@ -101,7 +101,7 @@ function Choice<Value extends string | number | null>({
       onSave={() => value !== undefined && mutate(changeOf(value))}
     >
       <Radio.Group label={label} description={description} value={chosen} onChange={setChosen}>
-        <div className="cb-stack">
+        <div className="cb-radios">
           {choices.map(([choice, words]) => (
             <Radio key={String(choice)} value={String(choice)} size="xs" label={words} />
           ))}

@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
+import { ErasePanel } from './erase-panel.tsx'
+import { HoldsPanel } from './holds-panel.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { KeptNumbersPanel, KeptQuestionsPanel, ReadingPanel } from './privacy-choices.tsx'
 import { settingsQuery } from './privacy-queries.ts'
@@ -36,6 +38,8 @@ function Privacy() {
           <KeptNumbersPanel settings={settings} />
           <KeptQuestionsPanel settings={settings} />
           <ReadingPanel settings={settings} />
+          <ErasePanel />
+          <HoldsPanel />
         </div>
       )}
     </>
