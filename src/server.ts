@@ -3,8 +3,10 @@ import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
+import { consoleExportRoutes } from './calls/console-routes.ts'
 import { callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
 import { Call } from './calls/schemas.ts'
+import { consoleChangeRoutes } from './changes/console-routes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
@@ -86,7 +88,7 @@ export function createServer(
       jsonBody({
         admission,
         contexts,
-        deletesWithBody: ['/console/api/projects/:project'],
+        deletesWithBody: ['/console/api/projects/:project', '/console/api/projects/:project/calls'],
         uploads: { routes: uploadRoutes, bytesMax: uploadBytesMax },
         judge: judgeConsole,
       }),
@@ -150,6 +152,14 @@ export function createServer(
     )
     // With buffers of their own: clients that do not read keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
+    .use(
+      consoleChangeRoutes({
+        ...{ ...services, buffers, judge: judgeConsole },
+        keepOpen: (request) => keepOpen(contexts.of(request).received),
+        onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
+      }),
+    )
+    .use(consoleExportRoutes(services.calls, buffers))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))
   return app

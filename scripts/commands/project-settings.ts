@@ -12,6 +12,7 @@ interface SetOptions {
   keepNumbers?: string
   keepQuestions?: string
   noteReading?: string
+  membersDelete?: string
   json?: true
 }
 
@@ -23,6 +24,7 @@ const options: Record<string, string> = {
   keepNumbers: '--keep-numbers',
   keepQuestionsDays: '--keep-questions',
   notesReading: '--note-reading',
+  membersMayDelete: '--members-delete',
 }
 
 /** `project set`: how a project keeps personal data. Without a setting it shows them. */
@@ -37,6 +39,10 @@ export function addSet(project: Command, shell: Shell): void {
     .option('--keep-numbers <how>', "all, last4 or none: how much of a call's numbers to store")
     .option('--keep-questions <days>', '7 or 30: how long to keep the questions of searches; or off')
     .option('--note-reading <on|off>', 'say in the audit trail who opened a call or exported calls')
+    .option(
+      '--members-delete <on|off>',
+      'let members delete calls and knowledge in the console; owners always may',
+    )
     .option('--json', 'print {"id","name","retainDays","redact","country","keepNumbers",…}')
     .action(async (wanted: string, { json, ...values }: SetOptions) => {
       const done = await shell.withServices(async ({ projects, settings }) => {
@@ -55,14 +61,15 @@ export function addSet(project: Command, shell: Shell): void {
 
 /** The settings that the options name. What cannot be read is left for the check of the change. */
 function changeOf(values: SetOptions): SettingsChange {
-  const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading } = values
+  const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading, membersDelete } = values
   const change = {
     ...(retainDays !== undefined && { retainDays: numberOf(retainDays) }),
     ...(redact !== undefined && { redact: redact === 'off' ? [] : redact.split(',') }),
     ...(country !== undefined && { country: country === 'off' ? null : country }),
     ...(keepNumbers !== undefined && { keepNumbers }),
     ...(keepQuestions !== undefined && { keepQuestionsDays: numberOf(keepQuestions) }),
-    ...(noteReading !== undefined && { notesReading: switchOf(noteReading) }),
+    ...(noteReading !== undefined && { notesReading: switchOf('notesReading', noteReading) }),
+    ...(membersDelete !== undefined && { membersMayDelete: switchOf('membersMayDelete', membersDelete) }),
   }
   return change as SettingsChange
 }
@@ -72,9 +79,9 @@ function numberOf(text: string): number | string | null {
   return /^\d+$/.test(text) ? Number(text) : text
 }
 
-function switchOf(text: string): boolean {
+function switchOf(setting: 'notesReading' | 'membersMayDelete', text: string): boolean {
   if (text === 'on' || text === 'off') return text === 'on'
-  throw invalidRequest([{ field: options.notesReading ?? '', message: 'must be on or off' }])
+  throw invalidRequest([{ field: options[setting] ?? '', message: 'must be on or off' }])
 }
 
 /** The same error, about the options that were given. */

@@ -47,6 +47,8 @@ export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof
   details: string | null
   /** JSON text, or null. */
   metadata: string | null
+  /** JSON text, or null: see redaction.ts. */
+  redactions: string | null
 }
 
 /** What a write sets `writtenColumns` to. */
@@ -55,6 +57,7 @@ export function toHead({
   document,
   details: _,
   metadata: __,
+  redactions: ___,
   review,
   ...unserved
 }: StoredCall): Record<keyof typeof written, string | number | boolean | null> {

@@ -216,7 +216,7 @@ function deleteParts({ projectId, writes }: Batch): SQL[] {
 }
 
 function writeDetails(batch: Batch): SQL[] {
-  return (['details', 'metadata'] as const).flatMap((name) => {
+  return (['details', 'metadata', 'redactions'] as const).flatMap((name) => {
     const rows = batch.writes
       .filter(({ before, after }) => after[name] !== (before?.[name] ?? null))
       .map(({ id, after }) => [id, after[name]] as const)

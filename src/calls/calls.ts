@@ -3,10 +3,18 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { AppError, type FieldError } from '../errors.ts'
 import type { By } from '../identity.ts'
 import type { CallDeletion } from './call-deletion.ts'
-import { type CallQuery, type CallSearch, isFiltered } from './call-query.ts'
-import { type CallRows, findRows } from './call-rows.ts'
+import {
+  type CallQuery,
+  type CallSearch,
+  isFiltered,
+  readCallSearch,
+  refuse,
+  valuesOf,
+} from './call-query.ts'
+import { type CallRows, findNeighbours, findRows, type Neighbours } from './call-rows.ts'
 import { detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { type ExportOptions, exportCalls } from './export.ts'
@@ -18,6 +26,13 @@ import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPa
 import { servedBytes, servedDocument } from './parts.ts'
 import { Cursors } from './place.ts'
 import { callIsOnHold, callNotFound } from './refusals.ts'
+import { readSearchBox } from './search-box.ts'
+
+/** The ids of calls that a deletion of many found. */
+export interface DeletedCalls {
+  deleted: string[]
+  held: string[]
+}
 
 interface CallsOptions {
   store: StoreOf
@@ -111,6 +126,20 @@ export class Calls {
     return findRows(readAside, projectId, query, this.cursors(projectId))
   }
 
+  /** The calls before and after one in the console's list. @throws not_found; invalid_request */
+  neighbours(projectId: number, id: string, query: CallQuery): Promise<Neighbours> {
+    return findNeighbours(this.#options.store(projectId).readAside, projectId, id, query)
+  }
+
+  /** What the console's list would show, to be exported. @throws invalid_request for a value that cannot be read */
+  async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
+    const errors: FieldError[] = []
+    const asked = readCallSearch(query, () => undefined, errors)
+    refuse(errors)
+    const { readAside } = this.#options.store(projectId)
+    return (await readSearchBox(readAside, projectId, asked, valuesOf(query, 'text')?.[0])).search
+  }
+
   /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
     return readFacets(this.#options.store(projectId).readAside, projectId)
@@ -154,6 +183,25 @@ export class Calls {
     const { bySeqs } = queries(this.#options.store(projectId).read)
     const rows = await bySeqs.all({ projectId, seqs: JSON.stringify(seqs) })
     return new Map(rows.map(({ seq, document }) => [seq, document]))
+  }
+
+  /**
+   * Deletes these calls for good, one after another. Returns those that were there, and those that stay because they
+   * are on hold.
+   */
+  async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<DeletedCalls> {
+    const answer: DeletedCalls = { deleted: [], held: [] }
+    for (const id of new Set(ids)) {
+      try {
+        await this.delete(projectId, id, by)
+        answer.deleted.push(id)
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'call_on_hold') answer.held.push(id)
+        // Another person may have deleted it meanwhile.
+        else if (!(error instanceof AppError && error.code === 'not_found')) throw error
+      }
+    }
+    return answer
   }
 
   /** Deletes a call for good: its id cannot be ingested again. @throws not_found, call_on_hold */

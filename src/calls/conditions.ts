@@ -143,6 +143,15 @@ function anyDigits(
   return { check: any(ends), path: { ranges, isOrdered: false } }
 }
 
+/** Calls whose id begins with this. */
+export function beginsWithId(start: string): Condition {
+  const check = sql`(${calls.id} >= ${start} and ${calls.id} < ${start + lastCharacter})`
+  return {
+    check,
+    path: { ranges: [{ table: 'calls', index: 'calls_by_id', where: check }], isOrdered: false },
+  }
+}
+
 function beginsWith(column: Column, digits: string): SQL {
   return sql`(${calls[column]} >= ${digits} and substr(${calls[column]}, 1, ${digits.length}) = ${digits}
     and ${calls[column]} < ${digits + lastCharacter})`

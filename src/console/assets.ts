@@ -9,8 +9,8 @@ export interface ConsoleManifest {
   entries: { main: string; boot: string; styles: string; icon: string; font: string }
   /** The scripts of the shell, to be fetched alongside `main`, which imports them later. */
   preloads: string[]
-  /** Compressed bytes of script needed before the sign-in page, or the shell of every other page, appears. */
-  firstLoadBytes: { signIn: number; shell: number }
+  /** Compressed bytes of script, styles and typeface that a page loads before it appears. */
+  firstLoadBytes: { signIn: number; overview: number; calls: number }
   /** By name, which includes a hash of the content. Each file also exists as `.br` and `.gz`. */
   files: Record<string, AssetFile>
 }

@@ -11,7 +11,7 @@ import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { Period } from './schemas.ts'
+import { CallsToDelete, Period } from './schemas.ts'
 
 const period = { query: bodyOf(Period) }
 
@@ -25,14 +25,8 @@ export interface CallRoutesOptions {
 }
 
 /** /console/api/projects/:project/calls and /overview. */
-export function consoleCallRoutes({
-  calls,
-  reviews,
-  overview,
-  knowledge,
-  buffers,
-  reading,
-}: CallRoutesOptions) {
+export function consoleCallRoutes(options: CallRoutesOptions) {
+  const { calls, reviews, overview, knowledge, buffers, reading } = options
   return consoleRoutes('/console/api/projects/:project')
     .onAfterHandle(({ route, request, member, by, params, responseValue }) => {
       const { id = '' } = params as { id?: string }
@@ -45,7 +39,7 @@ export function consoleCallRoutes({
         parameters,
       })
     })
-    .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url)))
+    .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url, 'all')))
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
     .get('/calls/:id', async ({ member, params }) => {
       const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
@@ -55,6 +49,14 @@ export function consoleCallRoutes({
       const { document } = await buffers.bodyOf((admit) => calls.details(member.projectId, params.id, admit))
       return answerOf<CallDetails>(document)
     })
+    .get('/calls/:id/neighbours', ({ member, params, request }) =>
+      calls.neighbours(member.projectId, params.id, readParameters(request.url, 'all')),
+    )
+    .delete(
+      '/calls',
+      ({ member, by, body }) => calls.deleteAll(member.projectId, body.ids, by),
+      jsonBody(CallsToDelete),
+    )
     .patch(
       '/calls/:id/review',
       async ({ member, person, by, params, body }) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { AppError } from '../errors.ts'
+import { wantsPage } from '../http/docs-routes.ts'
 import { answerFile, type StaticFile } from '../http/static-file.ts'
 import { type ConsoleAssets, readAssets } from './assets.ts'
 import { assetsPath, consolePage, notBuiltPage, pagePaths, pagePolicy } from './page.ts'
@@ -26,12 +27,19 @@ export function pagesRoutes(folder: string) {
     detail: { hide: true },
   })
   for (const path of pagePaths) routes.get(path, () => toPage(read()))
+  // An address that leads nowhere: the page says so to people.
+  routes.get('/console/*', ({ path, request }) => {
+    const isForPeople = wantsPage(request.headers) && !/^\/console\/(api|assets)\//.test(path)
+    if (isForPeople) return toPage(read(), 404)
+    throw new AppError('not_found', 'Not found', { detail: 'There is nothing at this path; see /docs.' })
+  })
   return routes
 }
 
-function toPage(built: ConsoleAssets | null): Response {
+function toPage(built: ConsoleAssets | null, status = 200): Response {
   const nonce = randomBytes(nonceBytes).toString('base64')
   return new Response(built ? consolePage(built, nonce) : notBuiltPage(nonce), {
+    status,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': pagePolicy(nonce),

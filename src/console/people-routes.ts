@@ -1,3 +1,4 @@
+import { NoMembers } from '../webhooks/schemas.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Members } from './people/members.ts'
@@ -14,6 +15,7 @@ interface PeopleRoutesOptions {
 
 /** /console/api/people, for the console's owner; /people and /invitations of a project, for its owners. */
 export function peopleRoutes({ people, members, invitations, publicUrl }: PeopleRoutesOptions) {
+  const baseUrlOf = ({ headers, url }: Request) => publicUrl ?? headers.get('origin') ?? new URL(url).origin
   return consoleRoutes('/console/api')
     .get('/people', async () => ({ data: await people.accounts() }))
     .delete('/people/:id', ({ by, params }) => people.delete(params.id, by))
@@ -30,11 +32,15 @@ export function peopleRoutes({ people, members, invitations, publicUrl }: People
       members.remove(member.projectId, params.id, by),
     )
     .post(
+      '/projects/:project/people/:id/sign-in-link',
+      ({ member, by, params, request }) =>
+        invitations.createSignInLink(member.projectId, params.id, baseUrlOf(request), by),
+      jsonBody(NoMembers),
+    )
+    .post(
       '/projects/:project/invitations',
-      ({ member, by, request, headers, body }) => {
-        const baseUrl = publicUrl ?? headers.origin ?? new URL(request.url).origin
-        return invitations.create(member.projectId, body.role, baseUrl, by)
-      },
+      ({ member, by, request, body }) =>
+        invitations.create(member.projectId, body.role, baseUrlOf(request), by),
       jsonBody(NewRole),
     )
     .delete('/projects/:project/invitations/:id', ({ member, by, params }) =>

@@ -15,7 +15,8 @@ export function projectRoutes({ projects, ...parts }: PrivacyParts & { projects:
     )
     .patch(
       '/:project',
-      async ({ member, by, body }) => asOwner(await projects.rename(member.projectId, body.name, by)),
+      async ({ member, by, body }) =>
+        asOwner(await projects.rename(member.projectId, body.name, by), member.membersMayDelete),
       jsonBody(NewName),
     )
     .delete(

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { type KeyScope, keyScopes } from '../identity.ts'
+import { type KeyScope, keyScopes, type Role, roles } from '../identity.ts'
 import type { Outcome } from '../knowledge/questions/questions.ts'
 import { NewItem } from '../knowledge/schemas.ts'
 import { SettingsChange } from '../projects/schemas.ts'
@@ -7,12 +7,17 @@ import { SettingsChange } from '../projects/schemas.ts'
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
 
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-const Role = Type.Unsafe<'owner' | 'member'>({ type: 'string', enum: ['owner', 'member'] })
+const RoleName = Type.Unsafe<Role>({ type: 'string', enum: roles })
 const Kind = Type.Unsafe<'live' | 'ingest'>({ type: 'string', enum: ['live', 'ingest'] })
 const Token = Text(200)
 const Password = Type.String({ minLength: 10, maxLength: 128 })
 
 export const SignIn = Type.Object({ email: Text(320), password: Text(128) })
+
+/** Of an authenticator app, or a backup code. */
+export const SecondFactor = Type.Object({ code: Text(40) })
+
+export const OwnPassword = Type.Object({ password: Text(128) })
 
 export const LinkToken = Type.Object({ token: Token })
 
@@ -35,6 +40,11 @@ export const NewName = Type.Object({ name: Text(200) })
 /** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
 
+/** Of many at once. */
+export const CallsToDelete = Type.Object({
+  ids: Type.Array(Text(128), { minItems: 1, maxItems: 500 }),
+})
+
 /** `changeSeq` is that of the item as it was read. */
 export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
 
@@ -54,6 +64,14 @@ export const NewKey = Type.Object({
   /** ISO 8601; null for a key that does not expire. */
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })
+
+/** What is left out stays as it is. */
+export const EditedKey = Type.Partial(
+  Type.Pick(NewKey, ['name', 'allowedIps', 'allowedOrigins', 'expiresAt']),
+)
+
+/** How long the old key goes on working; 24 hours by default. */
+export const RotatedKey = Type.Object({ overlapHours: Type.Optional(Type.Number()) })
 
 export const NewSource = Type.Object({
   platform: Text(50),
@@ -77,7 +95,7 @@ export const AddressToCheck = Type.Object({
   address: Type.Optional(Type.String({ maxLength: 100 })),
 })
 
-export const NewRole = Type.Object({ role: Role })
+export const NewRole = Type.Object({ role: RoleName })
 
 /** `confirm` is how many calls a shorter retention deletes, typed by hand. */
 export const ChangedSettings = Type.Object({

@@ -15,9 +15,10 @@ export const settingsColumns = {
   keepNumbers: projects.keepNumbers,
   keepQuestionsDays: projects.keepQuestionsDays,
   notesReading: projects.notesReading,
+  membersMayDelete: projects.membersMayDelete,
 }
 
-/** How a project keeps personal data: see the columns in schema.ts. */
+/** How a project keeps personal data, and whether its members may delete: see the columns in schema.ts. */
 export type ProjectSettings = Readonly<Pick<typeof projects.$inferSelect, keyof typeof settingsColumns>>
 
 /** Reads the settings of projects. */

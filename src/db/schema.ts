@@ -72,6 +72,8 @@ export const projects = sqliteTable(
     keepQuestionsDays: integer('keep_questions_days').$type<7 | 30>(),
     /** Whether the audit trail says who opened a call or exported calls. */
     notesReading: integer('notes_reading', { mode: 'boolean' }).notNull().default(false),
+    /** Whether members may delete calls and knowledge in the console; owners always may. */
+    membersMayDelete: integer('members_may_delete', { mode: 'boolean' }).notNull().default(true),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )
@@ -99,6 +101,8 @@ export const keys = sqliteTable(
     lastUsedAt: integer('last_used_at'),
     lastUsedIp: text('last_used_ip'),
     revokedAt: integer('revoked_at'),
+    /** The id of the key whose place it takes, when it was made by a rotation. */
+    replaces: text(),
   },
   (table) => [index('keys_by_project').on(table.projectId, table.createdAt)],
 )
@@ -263,6 +267,8 @@ export const callDetails = sqliteTable('call_details', {
   /** The details as they are served, but for their metadata. */
   details: text(),
   metadata: text(),
+  /** How much was redacted in each part of the call, as JSON: see src/calls/redaction.ts. */
+  redactions: text(),
 })
 
 /** What the spans of a voice session have said of its call so far: see src/sources/otel/sessions.ts. */
@@ -651,6 +657,7 @@ export const people = sqliteTable('people', {
   email: text().notNull().unique(),
   emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
   image: text(),
+  twoFactorEnabled: integer('two_factor_enabled', { mode: 'boolean' }).notNull().default(false),
   ...timestamps(),
 })
 
@@ -688,6 +695,18 @@ export const accounts = sqliteTable(
   (table) => [index('accounts_by_person').on(table.userId)],
 )
 
+/** The second factor of a person: the secret of an authenticator app, and backup codes, both encrypted by better-auth. */
+export const twoFactors = sqliteTable('two_factors', {
+  id: text().primaryKey(),
+  userId: personId('user_id').unique(),
+  secret: text().notNull(),
+  backupCodes: text('backup_codes').notNull(),
+  /** Whether a code of the app has been given: until then sign-in asks for none. */
+  verified: integer({ mode: 'boolean' }).notNull().default(false),
+  failedVerificationCount: integer('failed_verification_count').notNull().default(0),
+  lockedUntil: instant('locked_until'),
+})
+
 export const verifications = sqliteTable(
   'verifications',
   {
@@ -714,8 +733,7 @@ export const members = sqliteTable(
   {
     projectId: projectId(),
     personId: personId('person_id'),
-    /** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
-    role: text({ enum: ['owner', 'member'] }).notNull(),
+    role: text({ enum: ['owner', 'member', 'viewer'] }).notNull(),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [
@@ -730,7 +748,7 @@ export const invitations = sqliteTable(
   {
     id: text().primaryKey(),
     projectId: integer('project_id').references(() => projects.id, { onDelete: 'cascade' }),
-    role: text({ enum: ['owner', 'member'] }),
+    role: text({ enum: ['owner', 'member', 'viewer'] }),
     /** Whose password it resets; null for an invitation. */
     personId: text('person_id').references(() => people.id, { onDelete: 'cascade' }),
     tokenHash: text('token_hash').notNull().unique(),

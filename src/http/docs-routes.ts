@@ -90,9 +90,20 @@ export function docsRoutes() {
     })
   }
   return new Elysia()
-    .get('/', () => new Response(null, { status: 302, headers: { Location: '/docs' } }), hidden)
+    .get('/', ({ request }) => toStart(request), hidden)
     .get(docsScriptPath, ({ request }) => toScript(request), hidden)
     .get('/docs/errors', () => toPage(errorsPage()), hidden)
+}
+
+/** People come to the console, programs to the API's docs. */
+function toStart({ headers }: Request): Response {
+  const Location = wantsPage(headers) ? '/console' : '/docs'
+  return new Response(null, { status: 302, headers: { Location, Vary: 'Accept' } })
+}
+
+/** Whether a browser asks for something to show. */
+export function wantsPage(headers: Headers): boolean {
+  return headers.get('accept')?.includes('text/html') ?? false
 }
 
 interface ViewerScript {

@@ -22,6 +22,7 @@ export const SettingsChange = Type.Object(
       Type.Unsafe<7 | 30 | null>({ type: 'integer', nullable: true, enum: [7, 30, null] }),
     ),
     notesReading: Type.Optional(Type.Boolean()),
+    membersMayDelete: Type.Optional(Type.Boolean()),
   },
   { title: 'SettingsChange' },
 )

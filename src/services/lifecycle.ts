@@ -9,6 +9,7 @@ import type { ErasureRequests } from '../erasure/erasure-requests.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
 import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
+import type { Embedder } from '../knowledge/embedding/embedder.ts'
 import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
@@ -36,6 +37,7 @@ interface LifecycleOptions {
   follower: Follower
   indexer: Indexer
   earlyEmbedder: EarlyEmbedder
+  embedder: Embedder
   index: VectorIndex
   search: Search
   textThreads: TextThreads
@@ -149,6 +151,7 @@ export class Lifecycle {
     const indexSaved = index.close()
     await indexer.close()
     await textThreads.close()
+    await this.#options.embedder.close?.()
     await files.close()
     await wordBacklog.close()
     await eventCounts.close()

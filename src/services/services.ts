@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
 import { ReadingNotes } from '../audit/reading.ts'
 import { compileIpRules } from '../auth/ip-rules.ts'
+import { KeyChanges } from '../auth/key-changes.ts'
 import { Keys } from '../auth/keys.ts'
 import { CallDeletion } from '../calls/call-deletion.ts'
 import { CallSelections } from '../calls/call-selection.ts'
@@ -107,7 +108,7 @@ export async function openServices({
   const metrics = new Metrics()
   const textThreads = new TextThreads()
   const files = new FileReader()
-  const embedder = await createEmbedder({ config, metrics, database, textThreads })
+  const embedder = await createEmbedder({ config, metrics, database, textThreads, log, role })
   const index = openVectorIndex({
     readsAt: database.readsAt,
     folder: join(config.dataDir, 'indexes'),
@@ -159,7 +160,18 @@ export async function openServices({
   const eventCounts = new EventCounts(common)
   const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks, questions })
   const lifecycle = new Lifecycle({
-    ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
+    ...{
+      ...common,
+      takesFolder,
+      projects,
+      embedder,
+      follower,
+      indexer,
+      earlyEmbedder,
+      index,
+      search,
+      textThreads,
+    },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
     ...{ callSessions, eventCounts, sourceExpiry, retention, questions, erasureRequests },
   })
@@ -174,6 +186,7 @@ export async function openServices({
     ...{ settingsOf, recordHash },
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
+    keyChanges: new KeyChanges({ ...common, write: freeing }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
     reviews: new Reviews({ ...common, ingest }),

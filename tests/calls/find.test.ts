@@ -92,6 +92,8 @@ describe('a page of calls', () => {
           agentId: null,
           review: null,
           match: null,
+          said: null,
+          agentName: null,
         },
         {
           id: 'old',
@@ -109,11 +111,14 @@ describe('a page of calls', () => {
           agentId: null,
           review: null,
           match: null,
+          said: null,
+          agentName: null,
         },
       ],
       nextCursor: null,
       total: 2,
       totalMax: 10_000,
+      foundBy: null,
     })
   })
 
@@ -125,6 +130,7 @@ describe('a page of calls', () => {
         nextCursor: null,
         total: 0,
         totalMax: 10_000,
+        foundBy: 'text' in filters ? 'words' : null,
       })
     }
   })

@@ -22,6 +22,7 @@ describe('PATCH /projects/:project', () => {
       id: project.id,
       name: 'Renamed',
       role: 'owner',
+      membersMayDelete: true,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })
     const session = await (await member.fetch('/session')).json()
@@ -72,7 +73,7 @@ describe('the settings of a project', () => {
     const path = `/projects/${project.id}/settings`
     const off = {
       ...{ retainDays: null, redact: [], country: null },
-      ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false },
+      ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
     }
     expect(await (await console.owner.fetch(path)).json()).toEqual(off)
     const change = { redact: ['phone', 'card', 'phone'], country: 'de', notesReading: true }

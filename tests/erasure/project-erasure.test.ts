@@ -5,6 +5,7 @@ import { sql } from 'drizzle-orm'
 import { Ingest } from '../../src/calls/ingest.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { createSettingsReader } from '../../src/db/project-settings.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, members, people } from '../../src/db/schema.ts'
 import type { Store } from '../../src/db/store.ts'
@@ -348,6 +349,7 @@ async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project
     store: database.store,
     recordHash: createRecordHash('key'),
     audit: auditOf(database),
+    settingsOf: createSettingsReader(database),
     config: { callBytesMax: 8_388_608 },
     now: Date.now,
   })

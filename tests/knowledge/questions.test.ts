@@ -137,6 +137,14 @@ describe('questions of searches', () => {
     ])
   })
 
+  test('are redacted as the project says', async () => {
+    const project = await projectKeeping(7)
+    await service.services.settings.change(project.projectId, { redact: ['phone', 'email'] })
+    await ask(project, 'is +49 30 901820 yours, or ada@example.com')
+    expect((await kept(project)).map(({ query }) => query)).toEqual(['is [phone] yours, or [email]'])
+    if (!ofFilesOnly) expect(filesWith('ada@example.com')).toEqual([])
+  })
+
   test('never fail a search, and wait while the database cannot be written', async () => {
     const project = await projectKeeping(7)
     const { questions, database } = service.services

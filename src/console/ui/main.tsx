@@ -8,6 +8,7 @@ import { createRoot } from 'react-dom/client'
 import { ownPath } from './own-path.ts'
 import { createQueryClient } from './query-client.ts'
 import { createConsoleRouter, preloadPage } from './router.tsx'
+import { sessionEndedQuery } from './session.ts'
 import { colorSchemeManager, cssVariables, theme } from './theme.ts'
 
 /** The nonce that the page's security policy asks of style elements. Only scripts can read it. */
@@ -15,10 +16,7 @@ const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce 
 setNonce(nonce)
 
 const queryClient = createQueryClient(() => {
-  if (router.state.location.pathname === '/sign-in') return
-  const from = ownPath(router.state.location.href)
-  // Reloads the page, so that nothing shown to the previous person stays in memory.
-  location.assign(`/console/sign-in${from ? `?${new URLSearchParams({ from })}` : ''}`)
+  if (ownPath(router.state.location.href)) queryClient.setQueryData(sessionEndedQuery.queryKey, true)
 })
 const router = createConsoleRouter(queryClient)
 preloadPage(router)

@@ -1,16 +1,34 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { mayDo, type Right } from '../../identity.ts'
 import type { Person } from '../people/people.ts'
-import type { ProjectOfPerson } from '../people/session-answer.ts'
+import type { ProjectOfPerson, SessionAnswer } from '../people/session-answer.ts'
 import { api, unwrap } from './api.ts'
 
 const freshForMs = 60_000
 
+const sessionKey = ['session']
+
 /** The signed-in person and their projects. */
 export const sessionQuery = queryOptions({
-  queryKey: ['session'],
-  queryFn: ({ signal }) => unwrap(api.session.get({ fetch: { signal } })),
+  queryKey: sessionKey,
+  queryFn: async ({ client, signal }) => {
+    const before = client.getQueryData<SessionAnswer>(sessionKey)
+    const now = await unwrap(api.session.get({ fetch: { signal } }))
+    if (!before?.person || now.person) return now
+    // The page stays as it is until the person signs in again.
+    client.setQueryData(sessionEndedQuery.queryKey, true)
+    return before
+  },
   staleTime: freshForMs,
+})
+
+/** Whether an answer said that the session of this page has ended. */
+export const sessionEndedQuery = queryOptions({
+  queryKey: ['session-ended'],
+  queryFn: () => false,
+  initialData: false,
+  staleTime: Number.POSITIVE_INFINITY,
 })
 
 /** The signed-in person. Only for use inside the shell. */
@@ -35,4 +53,13 @@ export function useProject(): ProjectOfPerson {
   const project = useProjects().find((candidate) => candidate.id === id)
   if (!project) throw new Error('No such project')
   return project
+}
+
+/** Why the person may not do such a thing in the project in the address; null when they may. */
+export function useRefusal(right: Right): string | null {
+  const project = useProject()
+  if (mayDo(right, project)) return null
+  if (right === 'manage') return 'Only an owner of the project may do this.'
+  if (right === 'delete' && project.role === 'member') return 'Only owners may delete in this project.'
+  return 'You are a viewer of this project. An owner can make you a member.'
 }

@@ -33,6 +33,7 @@ CREATE TABLE `call_details` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`details` text,
 	`metadata` text,
+	`redactions` text,
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -256,6 +257,7 @@ CREATE TABLE `keys` (
 	`last_used_at` integer,
 	`last_used_ip` text,
 	`revoked_at` integer,
+	`replaces` text,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -300,6 +302,7 @@ CREATE TABLE `people` (
 	`email` text NOT NULL,
 	`email_verified` integer DEFAULT false NOT NULL,
 	`image` text,
+	`two_factor_enabled` integer DEFAULT false NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
 );
@@ -326,7 +329,8 @@ CREATE TABLE `projects` (
 	`country` text,
 	`keep_numbers` text DEFAULT 'all' NOT NULL,
 	`keep_questions_days` integer,
-	`notes_reading` integer DEFAULT false NOT NULL
+	`notes_reading` integer DEFAULT false NOT NULL,
+	`members_may_delete` integer DEFAULT true NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint
@@ -399,6 +403,18 @@ CREATE TABLE `sources` (
 );
 --> statement-breakpoint
 CREATE INDEX `sources_by_project` ON `sources` (`project_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `two_factors` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`secret` text NOT NULL,
+	`backup_codes` text NOT NULL,
+	`verified` integer DEFAULT false NOT NULL,
+	`failed_verification_count` integer DEFAULT 0 NOT NULL,
+	`locked_until` integer,
+	FOREIGN KEY (`user_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `two_factors_user_id_unique` ON `two_factors` (`user_id`);--> statement-breakpoint
 CREATE TABLE `verifications` (
 	`id` text PRIMARY KEY NOT NULL,
 	`identifier` text NOT NULL,

@@ -5,6 +5,7 @@ import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { bodyOf } from '../../validation.ts'
+import { callHeader } from '../docs.ts'
 import { type AskedSearch, callIdOf } from '../questions/asked-search.ts'
 import { errorSentence } from './error-sentence.ts'
 import { answerTool } from './tool.ts'
@@ -48,6 +49,7 @@ export function toolRoutes({ search, onFailure }: ToolRoutesOptions) {
         security: [{ apiKey: [] }],
         operationId: 'answerTool',
         summary: 'Be a tool of an agent on any platform',
+        parameters: [callHeader],
         description:
           'The passages are one text, which a model can read aloud. A search that fails is told in a sentence.',
         responses: protocolAnswers({ 200: jsonAnswer('What was found.', ToolAnswer) }, badBody, VapiError),

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { eq, sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
@@ -6,6 +7,7 @@ import { erasures, projects, questions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
+import { type RedactText, redactor } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
 import type { SearchAnswer } from '../schemas.ts'
 
@@ -17,6 +19,7 @@ const waitingMax = 5_000
 /** The newest that a project keeps. */
 export const questionsPerProjectMax = 100_000
 const rowsPerDeletionMax = 2_000
+const redactedAtOnce = 20
 
 /**
  * What a search found: passages, of which at least one has a word of the question (`found`); passages that are only its
@@ -172,15 +175,23 @@ export class Questions {
     }
   }
 
-  /** Those of projects that keep questions, so that nothing is written for the others. */
+  /** Those of projects that keep questions, redacted as the project says: nothing is written of the others. */
   async #keptOf(waiting: readonly Question[]): Promise<Question[]> {
-    const keeping = new Set<number>()
+    const redactors = new Map<number, RedactText>()
     for (const projectId of new Set(waiting.map((question) => question.projectId))) {
       // A project that was deleted meanwhile keeps nothing.
       const settings = await this.#options.settingsOf(projectId).catch(unlessDeleted)
-      if (settings?.keepQuestionsDays) keeping.add(projectId)
+      if (settings?.keepQuestionsDays) redactors.set(projectId, redactor(settings, {}))
     }
-    return waiting.filter(({ projectId }) => keeping.has(projectId))
+    const kept: Question[] = []
+    for (const question of waiting) {
+      const redact = redactors.get(question.projectId)
+      if (!redact) continue
+      // Other requests are answered in between.
+      if (kept.length % redactedAtOnce === 0) await setImmediate()
+      kept.push({ ...question, query: redact(question.query) })
+    }
+    return kept
   }
 }
 

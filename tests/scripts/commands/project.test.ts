@@ -68,7 +68,7 @@ describe('callbook project', () => {
     const id = await callbook.project('Acme')
     const off = {
       ...{ id, name: 'Acme', retainDays: null, redact: [], country: null },
-      ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false },
+      ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
     }
     expect((await callbook.json(['project', 'set', 'Acme'])).value).toEqual(off)
     const set = ['project', 'set', 'Acme', '--retain-days', '90', '--redact', 'phone,email,card']

@@ -1,6 +1,7 @@
 import { DatePicker } from '@mantine/dates'
 import dayjs from 'dayjs'
 import { useState } from 'react'
+import { localCalendar } from './local-calendar.ts'
 
 interface RangeCalendarProps {
   days: [Date | null, Date | null]
@@ -20,16 +21,13 @@ export default function RangeCalendar({ days, onChoose, maxDate }: RangeCalendar
   }
   return (
     <DatePicker
+      {...localCalendar()}
       type="range"
-      size="sm"
       allowSingleDateInRange
-      weekendDays={[]}
-      hideOutsideDates
       value={range}
       onChange={choose}
       defaultDate={asDay(days[1]) ?? asDay(new Date()) ?? undefined}
       maxDate={maxDate && (asDay(maxDate) ?? undefined)}
-      ariaLabels={{ previousMonth: 'Previous month', nextMonth: 'Next month' }}
     />
   )
 }

@@ -1,5 +1,4 @@
-import { useMantineColorScheme } from '@mantine/core'
-import { Spotlight, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight'
+import { Modal, useMantineColorScheme } from '@mantine/core'
 import {
   IconArrowRight,
   IconBook,
@@ -14,7 +13,7 @@ import {
   IconSun,
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useId, useState } from 'react'
 import { useProject, useProjects } from '../session.ts'
 import { pages, settingsPage } from './pages.ts'
 import { settingsPages } from './settings-pages.ts'
@@ -25,112 +24,222 @@ const iconSize = 16
 /** The form of a call id. */
 const callId = /^[A-Za-z0-9._:-]{1,128}$/
 
+interface Command {
+  id: string
+  label: string
+  icon: ReactNode
+  /** Other words by which it is found. */
+  words?: string[]
+  /** On the right: the keys that do the same. */
+  keys?: string
+  run: () => unknown
+}
+
+interface CommandGroup {
+  title: string
+  commands: Command[]
+}
+
 interface CommandPaletteProps {
-  /** Opens the palette whenever it changes. */
-  asked: number
+  opened: boolean
+  onClose: () => void
 }
 
 /** Goes to a page, a call or a project, and offers actions that have no button on every page. */
-export function CommandPalette({ asked }: CommandPaletteProps) {
-  const [query, setQuery] = useState('')
-  const groups = [usePageActions(), useProjectActions(), useOtherActions(), useCallActions(query.trim())]
-  useEffect(() => {
-    if (asked > 0) spotlight.open()
-  }, [asked])
+export function CommandPalette({ opened, onClose }: CommandPaletteProps) {
   return (
-    <Spotlight
-      actions={groups.filter(({ actions }) => actions.length > 0)}
-      shortcut={null}
-      attributes={{ content: { 'aria-label': 'Commands' } }}
-      query={query}
-      onQueryChange={setQuery}
-      nothingFound="Nothing found"
-      overlayProps={{ blur: 0, backgroundOpacity: 0.4 }}
-      scrollable
-      maxHeight={420}
-      searchProps={{
-        leftSection: <IconSearch size={iconSize} aria-hidden />,
-        placeholder: 'Go to a page or project, or find a call by id or words',
-        'aria-label': 'Search commands',
-      }}
-    />
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      withCloseButton={false}
+      padding={0}
+      size={600}
+      yOffset="12vh"
+      aria-label="Commands"
+      // Whoever presses the keys types at once.
+      transitionProps={{ duration: 0 }}
+    >
+      {opened && <Commands onClose={onClose} />}
+    </Modal>
   )
 }
 
-/** The query may be a call's id or words of a call; passed as `keywords`, so that the filter always keeps it. */
-function useCallActions(query: string): SpotlightActionGroupData {
+/** Mounted anew each time, so that no earlier text is left. */
+function Commands({ onClose }: { onClose: () => void }) {
+  const id = useId()
+  const [query, setQuery] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const fixed = [usePageCommands(), useProjectCommands(), useOtherCommands()]
+  const ofCalls = useCallCommands(query.trim())
+  const groups = [...fixed.map((group) => matching(group, query)), ofCalls].filter(
+    ({ commands }) => commands.length > 0,
+  )
+  const shown = groups.flatMap(({ commands }) => commands)
+  const current = shown[Math.min(chosen, shown.length - 1)]
+  const run = (command: Command | undefined) => {
+    if (!command) return
+    onClose()
+    command.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setChosen((Math.min(chosen, shown.length - 1) + step + shown.length) % shown.length)
+    }
+    if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+      event.preventDefault()
+      run(current)
+    }
+  }
+  const optionId = (command: Command) => `${id}-${command.id}`
+  return (
+    <>
+      <div className="cb-palette-search">
+        <IconSearch size={iconSize} aria-hidden />
+        <input
+          // biome-ignore lint/a11y/noAutofocus: it opened at the person's own request, to be typed into.
+          autoFocus
+          data-autofocus
+          role="combobox"
+          aria-label="Search commands"
+          aria-expanded
+          aria-autocomplete="list"
+          aria-controls={`${id}-list`}
+          aria-activedescendant={current && optionId(current)}
+          placeholder="Go to a page or project, or find a call by its id or by words"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={500}
+          value={query}
+          onChange={(event) => {
+            setQuery(event.currentTarget.value)
+            setChosen(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div id={`${id}-list`} role="listbox" aria-label="Commands" className="cb-palette-list">
+        {groups.map(({ title, commands }) => (
+          // biome-ignore lint/a11y/useSemanticElements: a group of options, which is no fieldset.
+          <div key={title} role="group" aria-label={title}>
+            <div className="cb-palette-title" aria-hidden>
+              {title}
+            </div>
+            {commands.map((command) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys of all options.
+              <div
+                key={command.id}
+                id={optionId(command)}
+                ref={command === current ? scrollToIt : undefined}
+                role="option"
+                tabIndex={-1}
+                aria-selected={command === current}
+                className="cb-palette-option"
+                onMouseMove={() => setChosen(shown.indexOf(command))}
+                onClick={() => run(command)}
+              >
+                {command.icon}
+                <span className="cb-truncate">{command.label}</span>
+                {command.keys && <span className="cb-palette-keys">{command.keys}</span>}
+              </div>
+            ))}
+          </div>
+        ))}
+      </div>
+      {shown.length === 0 && <p className="cb-palette-none">Nothing found</p>}
+    </>
+  )
+}
+
+function scrollToIt(option: HTMLElement | null): void {
+  option?.scrollIntoView({ block: 'nearest' })
+}
+
+/** The commands of a group that have every word of the query. */
+function matching({ title, commands }: CommandGroup, query: string): CommandGroup {
+  const wanted = query.toLowerCase().split(/\s+/).filter(Boolean)
+  return {
+    title,
+    commands: commands.filter(({ label, words = [] }) => {
+      const text = [label, ...words].join(' ').toLowerCase()
+      return wanted.every((word) => text.includes(word))
+    }),
+  }
+}
+
+/** The query may be a call's id or words of a call. */
+function useCallCommands(query: string): CommandGroup {
   const navigate = useNavigate()
   const { id: project } = useProject()
   const open = {
     id: 'open-call',
     label: `Open call ${query}`,
-    keywords: query,
-    leftSection: <IconPhone size={iconSize} />,
-    onClick: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: query } }),
+    icon: <IconPhone size={iconSize} />,
+    run: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: query } }),
   }
   const search = {
     id: 'search-calls',
     label: `Find calls with “${query}”`,
-    keywords: query,
-    leftSection: <IconSearch size={iconSize} />,
-    onClick: () => void navigate({ to: '/p/$project/calls', params: { project }, search: { text: query } }),
+    icon: <IconSearch size={iconSize} />,
+    run: () => void navigate({ to: '/p/$project/calls', params: { project }, search: { text: query } }),
   }
   const isWord = /[\p{L}\p{N}]/u.test(query)
   // Text with a digit may be an id; a plain word is more likely to be searched for.
   const isId = callId.test(query) && /\d/.test(query)
-  return { group: 'Calls', actions: [...(isId ? [open] : []), ...(isWord ? [search] : [])] }
+  return { title: 'Calls', commands: [...(isId ? [open] : []), ...(isWord ? [search] : [])] }
 }
 
-function usePageActions(): SpotlightActionGroupData {
+function usePageCommands(): CommandGroup {
   const navigate = useNavigate()
   const { id: project, role } = useProject()
   const settings = settingsPages.filter(({ ownersOnly }) => role === 'owner' || !ownersOnly)
   return {
-    group: 'Go to',
-    actions: [
+    title: 'Go to',
+    commands: [
       ...pages.map(({ to, label, icon: Icon, key }) => ({
         id: to,
         label,
-        leftSection: <Icon size={iconSize} />,
-        rightSection: <span className="cb-palette-keys">G {key.toUpperCase()}</span>,
-        onClick: () => void navigate({ to, params: { project } }),
+        icon: <Icon size={iconSize} />,
+        keys: `G ${key.toUpperCase()}`,
+        run: () => void navigate({ to, params: { project } }),
       })),
       ...settings.map(({ to, label }) => ({
         id: to,
         label: `${settingsPage.label}: ${label}`,
-        leftSection: <settingsPage.icon size={iconSize} />,
-        onClick: () => void navigate({ to, params: { project } }),
+        icon: <settingsPage.icon size={iconSize} />,
+        run: () => void navigate({ to, params: { project } }),
       })),
     ],
   }
 }
 
-function useProjectActions(): SpotlightActionGroupData {
+function useProjectCommands(): CommandGroup {
   const navigate = useNavigate()
   const { openNewProject } = useShellActions()
   const { id: open } = useProject()
   const others = useProjects().filter(({ id }) => id !== open)
   return {
-    group: 'Projects',
-    actions: [
+    title: 'Projects',
+    commands: [
       ...others.map(({ id, name }) => ({
         id,
         label: `Switch to ${name}`,
-        keywords: [id],
-        leftSection: <IconFolder size={iconSize} />,
-        onClick: () => void navigate({ to: '/p/$project/overview', params: { project: id } }),
+        words: [id],
+        icon: <IconFolder size={iconSize} />,
+        run: () => void navigate({ to: '/p/$project/overview', params: { project: id } }),
       })),
       {
         id: 'new-project',
         label: 'Create project',
-        leftSection: <IconPlus size={iconSize} />,
-        onClick: openNewProject,
+        icon: <IconPlus size={iconSize} />,
+        run: openNewProject,
       },
     ],
   }
 }
 
-function useOtherActions(): SpotlightActionGroupData {
+function useOtherCommands(): CommandGroup {
   const navigate = useNavigate()
   const { openShortcuts } = useShellActions()
   const { id: project, role } = useProject()
@@ -138,52 +247,52 @@ function useOtherActions(): SpotlightActionGroupData {
   const key = {
     id: 'create-key',
     label: 'Create API key',
-    leftSection: <IconKey size={iconSize} />,
-    onClick: () =>
+    icon: <IconKey size={iconSize} />,
+    run: () =>
       void navigate({ to: '/p/$project/settings/keys', params: { project }, search: { create: 'key' } }),
   }
   const system = {
     id: 'theme-system',
     label: 'Theme: same as system',
-    leftSection: <IconArrowRight size={iconSize} />,
-    onClick: () => setColorScheme('auto'),
+    icon: <IconArrowRight size={iconSize} />,
+    run: () => setColorScheme('auto'),
   }
   return {
-    group: 'Do',
-    actions: [
+    title: 'Do',
+    commands: [
       ...(role === 'owner' ? [key] : []),
       {
         id: 'theme',
         label: 'Theme: switch between light and dark',
-        keywords: ['dark', 'light', 'toggle'],
-        leftSection: colorScheme === 'dark' ? <IconSun size={iconSize} /> : <IconMoon size={iconSize} />,
-        onClick: toggleColorScheme,
+        words: ['dark', 'light', 'toggle'],
+        icon: colorScheme === 'dark' ? <IconSun size={iconSize} /> : <IconMoon size={iconSize} />,
+        run: toggleColorScheme,
       },
       ...(colorScheme === 'auto' ? [] : [system]),
       {
         id: 'shortcuts',
         label: 'Keyboard shortcuts',
-        leftSection: <IconKeyboard size={iconSize} />,
-        onClick: openShortcuts,
+        icon: <IconKeyboard size={iconSize} />,
+        run: openShortcuts,
       },
       {
         id: 'guide',
         label: 'Guide',
-        keywords: ['help', 'manual'],
-        leftSection: <IconBook size={iconSize} />,
-        onClick: () => void window.open('/docs/guide', '_blank', 'noopener'),
+        words: ['help', 'manual'],
+        icon: <IconBook size={iconSize} />,
+        run: () => void window.open('/docs/guide', '_blank', 'noopener'),
       },
       {
         id: 'docs',
         label: 'API documentation',
-        leftSection: <IconBook size={iconSize} />,
-        onClick: () => void window.open('/docs', '_blank', 'noopener'),
+        icon: <IconBook size={iconSize} />,
+        run: () => void window.open('/docs', '_blank', 'noopener'),
       },
       {
         id: 'sign-out',
         label: 'Sign out',
-        leftSection: <IconLogout size={iconSize} />,
-        onClick: () => void signOut(),
+        icon: <IconLogout size={iconSize} />,
+        run: () => void signOut(),
       },
     ],
   }

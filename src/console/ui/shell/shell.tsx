@@ -2,19 +2,19 @@ import { ActionIcon, Drawer, Modal } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { Outlet, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { useMemo } from 'react'
+import { flushSync } from 'react-dom'
 import { useProject, useProjects } from '../session.ts'
+import { CommandPalette } from './command-palette.tsx'
+import { LostService } from './lost-service.tsx'
 import { Navigation } from './navigation.tsx'
 import { NewProjectForm } from './new-project-form.tsx'
 import { NotFound } from './not-found.tsx'
 import { ShellActionsContext, useShellActions } from './shell-actions.ts'
 import { ShortcutsDialog } from './shortcuts-dialog.tsx'
+import { SignInAgain } from './sign-in-again.tsx'
 import { TitleAnnouncer } from './title-announcer.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
-
-const CommandPalette = lazy(async () => ({
-  default: (await import('./command-palette.tsx')).CommandPalette,
-}))
 
 /** The frame around every page of a project. */
 export function Shell() {
@@ -27,16 +27,17 @@ export function Shell() {
 function Frame() {
   const isNarrow = useMediaQuery('(max-width: 1024px)', undefined, { getInitialValueInEffect: false })
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
-  const [paletteAsked, setPaletteAsked] = useState(0)
+  const [isPaletteOpen, palette] = useDisclosure(false)
   const [areShortcutsOpen, shortcuts] = useDisclosure(false)
   const [isNewProjectOpen, newProject] = useDisclosure(false)
   const actions = useMemo(
     () => ({
-      openPalette: () => setPaletteAsked((times) => times + 1),
+      // At once, so that the next key already meets the field.
+      openPalette: () => flushSync(palette.open),
       openShortcuts: shortcuts.open,
       openNewProject: newProject.open,
     }),
-    [shortcuts.open, newProject.open],
+    [palette.open, shortcuts.open, newProject.open],
   )
   useShortcuts(actions)
   return (
@@ -56,12 +57,10 @@ function Frame() {
           <Outlet />
         </main>
         <TitleAnnouncer />
+        <LostService />
+        <SignInAgain />
       </div>
-      {paletteAsked > 0 && (
-        <Suspense>
-          <CommandPalette asked={paletteAsked} />
-        </Suspense>
-      )}
+      <CommandPalette opened={isPaletteOpen} onClose={palette.close} />
       <ShortcutsDialog opened={areShortcutsOpen} onClose={shortcuts.close} />
       <Modal opened={isNewProjectOpen} onClose={newProject.close} title="New project" size={440}>
         <NewProjectForm onMade={newProject.close} onCancel={newProject.close} />

@@ -11,6 +11,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
+import { Guarded } from '../../components/guarded.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
@@ -33,7 +34,7 @@ export function CallView() {
 function CallPanel({ id }: { id: string }) {
   const project = useProject()
   const { data: call, error, refetch } = useQuery(callQuery(project.id, id))
-  const details = useQuery(callDetailsQuery(project.id, id, call?.status === 'live'))
+  const details = useQuery(callDetailsQuery(project.id, id))
   const [panel, setPanel] = useState<HTMLElement | null>(null)
   useDocumentTitle(`Call ${id} · Callbook`)
   useEffect(() => {
@@ -153,7 +154,7 @@ function DeleteCall({ id }: { id: string }) {
   }
   return (
     <>
-      <Tooltip label="Delete call">
+      <Guarded right="delete" label="Delete call">
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -163,12 +164,11 @@ function DeleteCall({ id }: { id: string }) {
         >
           <IconTrash size={16} />
         </ActionIcon>
-      </Tooltip>
+      </Guarded>
       <ConfirmDialog
         opened={isOpen}
         onClose={() => setIsOpen(false)}
         title="Delete this call?"
-        word="delete"
         confirmLabel="Delete call"
         onConfirm={remove}
       >

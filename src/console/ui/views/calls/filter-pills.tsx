@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { type CallFilter, noValue, type ValueFilter } from '../../../../calls/filters.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
-import type { ChosenFilters, FilterChange } from './chosen-filters.ts'
+import { type ChosenFilters, type FilterChange, oneOrMore, valuesOf } from './chosen-filters.ts'
 import { DateFilter } from './date-filter.tsx'
 import { dateRangeLabel, rangeToDays } from './date-range.ts'
 import { FilterForm, type TypedFilter } from './filter-form.tsx'
 import { filterLabels, valueLabel } from './filter-labels.ts'
-import { ChoicePill, FormPill } from './pill.tsx'
+import { ChoicePill, FormPill, ManyPill } from './pill.tsx'
 
 interface ChosenProps {
   filters: ChosenFilters
@@ -52,21 +52,28 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
 function ValuePill({ filter: { name, kind }, filters, onChange }: { filter: ValueFilter } & ChosenProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
-  const value = filters[name]
+  const values = valuesOf(filters[name])
   // A value that reads `none` cannot be asked for.
   const inUse = (facets?.[name] ?? []).filter(({ value }) => value !== noValue)
-  if (kind === 'equal' && inUse.length === 0 && !value) return null
+  if (kind === 'equal' && inUse.length === 0 && values.length === 0) return null
   const none = kind === 'value' ? [{ value: noValue, label: valueLabel(name, noValue) }] : []
+  const options = [
+    ...inUse.map(({ value, label, calls }) => ({
+      value,
+      label: label ?? valueLabel(name, value),
+      count: calls,
+    })),
+    ...none,
+  ]
+  const labelOf = (value: string) =>
+    options.find((option) => option.value === value)?.label ?? valueLabel(name, value)
   return (
-    <ChoicePill
+    <ManyPill
       label={filterLabels[name]}
-      value={value}
-      chosen={value && valueLabel(name, value)}
-      options={[
-        ...inUse.map(({ value, calls }) => ({ value, label: valueLabel(name, value), count: calls })),
-        ...none,
-      ]}
-      onChoose={(choice) => onChange({ [name]: choice })}
+      values={values}
+      chosen={values.map(labelOf).join(', ') || undefined}
+      options={options}
+      onChoose={(chosen) => onChange({ [name]: oneOrMore(chosen) })}
       onClear={() => onChange({ [name]: undefined })}
     />
   )
@@ -95,10 +102,7 @@ function DatePill({ filters, onChange }: ChosenProps) {
 const seconds = { inputMode: 'decimal', pattern: /^\d+(\.\d+)?$/, fault: 'Type a number of seconds' } as const
 
 /** What is typed under each pill. */
-const typedFilters: Record<
-  'number' | 'minDuration' | 'source' | 'agentId' | 'label',
-  readonly TypedFilter[]
-> = {
+const typedFilters: Record<'number' | 'minDuration' | 'label', readonly TypedFilter[]> = {
   number: [
     {
       name: 'number',
@@ -114,8 +118,6 @@ const typedFilters: Record<
     { name: 'minDuration', label: 'At least, in seconds', ...seconds },
     { name: 'maxDuration', label: 'At most, in seconds', ...seconds },
   ],
-  source: [{ name: 'source', label: 'Platform that sent the call', placeholder: 'vapi' }],
-  agentId: [{ name: 'agentId', label: 'Id of the agent', placeholder: 'front-desk' }],
   label: [{ name: 'label', label: 'Label of the call', placeholder: 'billing' }],
 }
 
@@ -142,7 +144,7 @@ function TypedPill({ name, filters, onChange }: { name: keyof typeof typedFilter
 }
 
 function chosenText(name: keyof typeof typedFilters, filters: ChosenFilters): string | undefined {
-  if (name !== 'minDuration') return filters[name]
+  if (name !== 'minDuration') return valuesOf(filters[name]).join(', ') || undefined
   const { minDuration: least, maxDuration: most } = filters
   if (least === undefined) return most && `up to ${most} s`
   return most === undefined ? `from ${least} s` : `${least} to ${most} s`

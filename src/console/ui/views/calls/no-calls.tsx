@@ -6,12 +6,12 @@ import { CodeBlock } from '../../components/code-block.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { PageButton } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { useProject } from '../../session.ts'
+import { useProject, useRefusal } from '../../session.ts'
 
 /** Teaches how the first call gets in. */
 export function NoCalls() {
   const project = useProject()
-  const isOwner = project.role === 'owner'
+  const isOwner = useRefusal('manage') === null
   const { data: keys } = useQuery({
     queryKey: ['keys', project.id],
     queryFn: ({ signal }) => unwrap(api.projects({ project: project.id }).keys.get({ fetch: { signal } })),

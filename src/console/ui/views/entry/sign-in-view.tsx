@@ -10,7 +10,7 @@ export function SignInView() {
     <EntryFrame
       title="Sign in to Callbook"
       text={from ? 'Sign in to continue where you were.' : undefined}
-      footer="No account yet? Ask an owner of your project for an invitation. Forgot your password? Ask whoever runs Callbook for a link."
+      footer="No account yet? Ask an owner of your project for an invitation. Forgot your password? Ask an owner for a sign-in link."
     >
       <SignInForm onSignedIn={(session) => enter(session, from)} />
     </EntryFrame>

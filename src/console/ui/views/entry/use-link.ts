@@ -19,8 +19,10 @@ interface OpenedLink {
 /** The one-time link that led to this page. Checking it does not use it up. */
 export function useLink(kind: LinkAnswer['kind']): OpenedLink {
   const hash = useLocation({ select: (location) => location.hash })
-  // Kept in state: the address loses it when the link has been used.
-  const [token] = useState(() => decoded(hash))
+  // Kept in state: the address loses it when the link has been used. Another link may be opened in the same tab.
+  const [token, setToken] = useState(() => decoded(hash))
+  const given = decoded(hash)
+  if (given && given !== token) setToken(given)
   const { data, error, refetch } = useQuery({
     queryKey: [linkKey, token],
     queryFn: async () => {

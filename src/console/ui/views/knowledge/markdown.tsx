@@ -31,6 +31,9 @@ const purified = {
 function toHtml(text: string): string {
   const markdown = new MarkdownIt({ html: false, linkify: false })
   markdown.renderer.rules.link_open = (tokens, at, options, _environment, self) => {
+    const target = String(tokens[at]?.attrGet('href') ?? '')
+    // A relative one leads from where the document was written, not from the console.
+    if (!/^(https?|mailto|tel):/i.test(target)) return `<a title="${markdown.utils.escapeHtml(target)}">`
     tokens[at]?.attrSet('rel', 'noopener noreferrer nofollow')
     tokens[at]?.attrSet('target', '_blank')
     return self.renderToken(tokens, at, options)

@@ -4,33 +4,62 @@ import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { IconFile } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, useBlocker, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { ApiProblem, api, unwrap } from '../../api.ts'
+import { Empty } from '../../components/empty.tsx'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useRefusal } from '../../session.ts'
 import { readableFiles, readDocument } from './documents.ts'
-import { ItemFields, validItem } from './item-fields.tsx'
+import { drafts } from './drafts.ts'
+import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
+import { textFor } from './item-search.ts'
 import { PreviewPanel } from './preview-panel.tsx'
 
 const route = getRouteApi('/p/$project/knowledge/new')
 
-/** An editor for a new item, with a preview of its chunks. */
+/** The draft's name among those of items. */
+const newItem = 'new'
+const empty: ItemValues = { name: '', description: '', text: '' }
+
+/** An editor for a new item, with a preview of its chunks. What is typed is kept in this browser until it is saved. */
 export function NewItemView() {
+  const refusal = useRefusal('change')
+  if (refusal === null) return <NewItem />
+  return (
+    <>
+      <PageHeader title="New item" />
+      <Empty title="For members and owners only">{refusal}</Empty>
+    </>
+  )
+}
+
+function NewItem() {
   const { project } = route.useParams()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const form = useForm({ initialValues: { name: '', description: '', text: '' }, validate: validItem })
+  const { question } = route.useSearch()
+  // An item for a question has a draft of its own, so that neither takes the place of the other.
+  const name = question === undefined ? newItem : `${newItem} ${question}`
+  const begun: ItemValues = { ...empty, text: question === undefined ? '' : textFor(question) }
+  const form = useForm<ItemValues>({
+    initialValues: draftOf(project, name) ?? begun,
+    validate: validItem,
+    onValuesChange: (values) => drafts.keep(project, name, { ...values, changeSeq: 0 }),
+  })
+  const isEmpty = form.values.name + form.values.description === '' && form.values.text === begun.text
   const save = useMutation({
     mutationFn: (values: typeof form.values) => unwrap(api.projects({ project }).knowledge.post(values)),
     onSuccess: async (item) => {
-      form.resetDirty()
+      drafts.drop(project, name)
       await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
       notifications.show({ message: `Saved “${item.name}”` })
       await navigate({
         to: '/p/$project/knowledge/$item',
         params: { project, item: item.id },
-        ignoreBlocker: true,
+        // Going back leads to the list, not to a form of what is saved already.
+        replace: true,
       })
     },
     onError: (error) => {
@@ -38,10 +67,6 @@ export function NewItemView() {
         form.setErrors(Object.fromEntries(error.fields.map(({ field, message }) => [field, message])))
       }
     },
-  })
-  useBlocker({
-    shouldBlockFn: () => form.isDirty() && !window.confirm('Leave without saving?'),
-    enableBeforeUnload: () => form.isDirty(),
   })
   const openDocument = async ([file]: File[]) => {
     if (!file) return
@@ -65,8 +90,13 @@ export function NewItemView() {
           title="New item"
           action={
             <Group gap="xs">
-              <PageButton variant="default" to="/p/$project/knowledge" params={{ project }}>
-                Cancel
+              <PageButton
+                variant="default"
+                to="/p/$project/knowledge"
+                params={{ project }}
+                onClick={() => drafts.drop(project, name)}
+              >
+                {isEmpty ? 'Cancel' : 'Discard'}
               </PageButton>
               <Button type="submit" loading={save.isPending}>
                 Save
@@ -96,4 +126,9 @@ export function NewItemView() {
       </Stack>
     </form>
   )
+}
+
+function draftOf(project: string, draft: string): ItemValues | null {
+  const kept = drafts.read(project, draft)
+  return kept && { name: kept.name, description: kept.description, text: kept.text }
 }

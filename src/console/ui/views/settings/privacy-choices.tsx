@@ -44,7 +44,7 @@ export function KeptQuestionsPanel({ settings }: SettingsProps) {
   return (
     <Choice
       title="Questions"
-      label="Keep what agents and people ask the knowledge"
+      label="Keep what agents ask the knowledge"
       description="Questions show what the knowledge lacks. They may hold what callers said."
       choices={[
         [null, 'Not at all'],

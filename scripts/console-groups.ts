@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { BunPlugin } from 'bun'
+
+const lazyImport = /import\('(\.[^']+)'\)/g
+const namespace = 'group'
+
+/**
+ * Makes few files of many pages: all views of one folder become one file, and what every page needs becomes one more.
+ * The bundler makes a file for each set of lazy parts that share a module; so each part imports what all of them share,
+ * which leaves one such set.
+ */
+export function groupsOfPages(sources: string): BunPlugin {
+  const router = join(sources, 'router.tsx')
+  const shell = join(sources, 'shell', 'shell.tsx')
+  const views = lazyImportsOf(router).filter((file) => file !== shell)
+  const others = modulesUnder(sources)
+    .filter((file) => file !== router)
+    .flatMap(lazyImportsOf)
+  const components = modulesUnder(join(sources, 'components')).filter((file) => !others.includes(file))
+  const shared = [router, shell, ...components].map((file) => `import ${JSON.stringify(file)}\n`).join('')
+  return {
+    name: 'groups-of-pages',
+    setup(build) {
+      build.onLoad({ filter: /[/\\]router\.tsx$/ }, ({ path }) => {
+        const text = readFileSync(path, 'utf8')
+        const contents = text.replace(lazyImport, (whole, target: string) => {
+          const file = resolve(dirname(path), target)
+          return views.includes(file) ? `import('${namespace}:${groupOf(file)}')` : whole
+        })
+        return { contents, loader: 'tsx' }
+      })
+      build.onResolve({ filter: new RegExp(`^${namespace}:`) }, ({ path }) => ({
+        path: path.slice(namespace.length + 1),
+        namespace,
+      }))
+      build.onLoad({ filter: /.*/, namespace }, ({ path }) => {
+        const files = views.filter((file) => groupOf(file) === path)
+        const contents = shared + files.map((file) => `export * from ${JSON.stringify(file)}\n`).join('')
+        return { contents, loader: 'ts' }
+      })
+      build.onLoad({ filter: /\.tsx?$/ }, ({ path }) =>
+        others.includes(path)
+          ? {
+              contents: `${readFileSync(path, 'utf8')}\n${shared}`,
+              loader: path.endsWith('x') ? 'tsx' : 'ts',
+            }
+          : undefined,
+      )
+    },
+  }
+}
+
+/** `settings` of `…/views/settings/keys-view.tsx`. */
+function groupOf(file: string): string {
+  // The list of calls is there before anybody opens one.
+  if (basename(file) === 'call-view.tsx') return 'call'
+  return basename(dirname(file))
+}
+
+function lazyImportsOf(file: string): string[] {
+  const found = readFileSync(file, 'utf8').matchAll(lazyImport)
+  return [...new Set([...found].map(([, target = '']) => resolve(dirname(file), target)))]
+}
+
+function modulesUnder(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => join(folder, name))
+}

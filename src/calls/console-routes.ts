@@ -1,0 +1,25 @@
+import { Elysia } from 'elysia'
+import { consoleContext } from '../http/console-context.ts'
+import { readParameters } from '../http/parameters.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
+import type { Calls } from './calls.ts'
+import { exportCalls, type FileType } from './page-response.ts'
+
+const files: Record<string, FileType> = {
+  'calls.csv': 'text/csv',
+  'calls.jsonl': 'application/x-ndjson',
+}
+
+/** /console/api/projects/:project/exports: what the console's list shows, all of it, as a file to download. */
+export function consoleExportRoutes(calls: Calls, buffers: ResponseBuffers) {
+  const routes = new Elysia({ prefix: '/console/api/projects/:project/exports' }).use(consoleContext())
+  for (const [name, type] of Object.entries(files)) {
+    routes.get(`/${name}`, async ({ member: { projectId }, request }) => {
+      const search = await calls.readBox(projectId, readParameters(request.url, 'all'))
+      const answer = await exportCalls(calls, projectId, search, { type, buffers })
+      answer.headers.set('Content-Disposition', `attachment; filename="${name}"`)
+      return answer
+    })
+  }
+  return routes
+}

@@ -1,0 +1,20 @@
+import { DatePicker } from '@mantine/dates'
+import { localCalendar } from './local-calendar.ts'
+
+interface DayCalendarProps {
+  /** `2026-01-31`; empty when none is chosen. */
+  day: string
+  onChoose: (day: string) => void
+}
+
+/** A calendar for choosing a day from today on. Loaded when it is first opened. */
+export default function DayCalendar({ day, onChoose }: DayCalendarProps) {
+  return (
+    <DatePicker
+      {...localCalendar()}
+      value={day || null}
+      onChange={(chosen) => chosen && onChoose(chosen)}
+      minDate={new Date()}
+    />
+  )
+}
