@@ -159,7 +159,7 @@ export function createServer(
         onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
       }),
     )
-    .use(consoleExportRoutes(services.calls, buffers))
+    .use(consoleExportRoutes(services.calls, buffers, services.reading))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))
   return app

@@ -8,6 +8,7 @@ import { benchFind } from './find.ts'
 import { benchImport } from './importing.ts'
 import { benchIndexing } from './indexing.ts'
 import { benchPage } from './pages.ts'
+import { benchRedaction } from './redaction.ts'
 import { runSuite } from './runner.ts'
 import { benchHour, benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
@@ -35,6 +36,7 @@ await runSuite({
     { name: 'append', run: benchAppend },
     { name: 'sources', run: benchSources },
     { name: 'webhooks', run: benchWebhooks },
+    { name: 'redaction', run: benchRedaction },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
     { name: 'erasures', run: benchErasures, isLarge: true },

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import Database from 'libsql'
 import type { ByteSearch, ByteSearchResult } from './byte-search.ts'
 import { phoneNumberOf } from './chance.ts'
+import { planted } from './load.ts'
 import { type CallState, type ItemState, isSameCall, type Known, type Model } from './model.ts'
 import { vectorBytes, vectorsOf } from './vectors.ts'
 import { startCommand } from './victim.ts'
@@ -208,13 +209,13 @@ async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<numb
   }
   model.deadItems = []
   appendFileSync(vectorFile, '')
-  const words = [...model.deadMarkers].flatMap((marker) => [marker, phoneNumberOf(marker)])
+  const words = [...planted, ...[...model.deadMarkers].flatMap((marker) => [marker, phoneNumberOf(marker)])]
   const search: ByteSearch = { folder: dataDir, words, vectorFile }
   const script = fileURLToPath(new URL('byte-search.ts', import.meta.url))
   const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(JSON.stringify(search))
   const { bytes, found } = (await json(child.stdout)) as ByteSearchResult
-  for (const { file, what } of found) model.violated(`${file} holds ${what}, which was deleted`)
+  for (const { file, what } of found) model.violated(`${file} holds ${what}, which was deleted or redacted`)
   model.vectorsSought = Math.floor(statSync(vectorFile).size / vectorBytes)
   return bytes
 }

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { redactionKinds } from '../../src/redaction/kinds.ts'
+import { redact } from '../../src/redaction/redact.ts'
 import { type Chance, phoneNumberOf } from './chance.ts'
 import { type CallState, type ItemState, isSameCall, type Known, type Model, type Turn } from './model.ts'
 import { startCommand } from './victim.ts'
@@ -11,6 +13,8 @@ const keysMax = 6
 const commandPauseMs = 300
 const erasurePauseMs = 200
 const erasedCallsMax = 8
+/** What the project redacts: no file may ever hold it. */
+export const planted = ['415-555-2671', '4111 1111 1111 1111', 'ada@example.com', '123-45-6789']
 
 export interface LoadOptions {
   url: string
@@ -292,19 +296,20 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
     { length: chance.between(1, 4) },
     (_, at): Turn => ({
       role: at % 2 ? 'assistant' : 'user',
-      content: `turn ${chance.between(1, 1e9)} ${marker}`,
+      content: `turn ${chance.between(1, 1e9)} ${marker}: ${chance.happens(0.3) ? chance.oneOf(planted) : 'nothing'}`,
     }),
   )
+  const redactedTurns = turns.map(({ role, content }): Turn => ({ role, content: redacted(content) }))
   if (now && chance.happens(0.5)) {
     const at = now.transcript.length
     return {
       body: { appendTranscript: { at, turns } },
-      state: { ...now, transcript: [...now.transcript, ...turns] },
+      state: { ...now, transcript: [...now.transcript, ...redactedTurns] },
     }
   }
   const duration = chance.between(1, 100_000) / 8
   const summary = chance.text(marker, chance.between(5, 400))
-  const metadata = { marker, n: duration }
+  const metadata = { marker, n: duration, planted }
   const details = { agent: { id: marker }, timeline: [{ atSeconds: duration, kind: 'other', text: marker }] }
   return {
     body: {
@@ -317,6 +322,10 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
       details,
       callAnalysis: { marker, deep: [duration, { marker }] },
     },
-    state: { duration, summary, transcript: turns },
+    state: { duration, summary: redacted(summary), transcript: redactedTurns },
   }
+}
+
+function redacted(text: string): string {
+  return redact(text, { kinds: redactionKinds, country: 'US' }).text
 }

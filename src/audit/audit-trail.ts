@@ -52,6 +52,7 @@ export type AuditAction =
   | 'hold_lifted'
   | 'calls_expired'
   | 'audit_expired'
+  | 'questions_expired'
   | 'call_evaluated'
   | 'call_noted'
   | 'call_labelled'
@@ -154,7 +155,7 @@ export class AuditTrail {
   async expire(signal: AbortSignal): Promise<void> {
     const { read, write, now } = this.#options
     const before = now() - keptDays * dayMs
-    const words = ` entries from before ${new Date(before).toISOString().slice(0, 10)}`
+    const words = ` from before ${new Date(before).toISOString().slice(0, 10)}`
     const counts = new Map<number | null, number>()
     // By `seq`, which rises with the time, so that nothing is read beyond the oldest entry that stays.
     const old = sql`select seq, project_id as projectId from ${auditEvents} where at < ${before} and seq < coalesce(
@@ -166,17 +167,18 @@ export class AuditTrail {
       if (rows.length === 0) return
       for (const projectId of new Set(rows.map((row) => row.projectId))) {
         const seqs = rows.filter((row) => row.projectId === projectId).map(({ seq }) => seq)
-        const before = counts.get(projectId) ?? 0
-        counts.set(projectId, before + seqs.length)
+        const earlier = counts.get(projectId) ?? 0
+        const count = earlier + seqs.length
+        counts.set(projectId, count)
         const event = {
           projectId,
           action: 'audit_expired',
-          target: `${before + seqs.length}${words}`,
+          target: `${count} ${count === 1 ? 'entry' : 'entries'}${words}`,
         } as const
         await write.batch([
           write.run(sql`
             delete from ${auditEvents} where seq in (select value from json_each(${JSON.stringify(seqs)}))`),
-          write.run(this.progress(event, before === 0)),
+          write.run(this.progress(event, earlier === 0)),
         ])
       }
     }
@@ -272,6 +274,12 @@ function conditionOf({ who, action, from, to, target }: AuditFilter): SQL {
     ...(target === undefined ? [] : [sql`target = ${target}`]),
   ]
   return sql.join(conditions, sql` and `)
+}
+
+/** `1 call`, `2 calls`: so many and those that the statement before has changed, counted when the statement runs. */
+export function countOf(noun: string, others: number): SQL {
+  const count = sql`cast(${others} + changes() as integer)`
+  return sql`(${count} || case ${count} when 1 then ${` ${noun}`} else ${` ${noun}s`} end)`
 }
 
 /** `personLabel`, read when the statement runs. */

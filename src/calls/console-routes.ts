@@ -1,7 +1,9 @@
 import { Elysia } from 'elysia'
+import type { ReadingNotes } from '../audit/reading.ts'
 import { consoleContext } from '../http/console-context.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { byPerson } from '../identity.ts'
 import type { Calls } from './calls.ts'
 import { exportCalls, type FileType } from './page-response.ts'
 
@@ -11,13 +13,15 @@ const files: Record<string, FileType> = {
 }
 
 /** /console/api/projects/:project/exports: what the console's list shows, all of it, as a file to download. */
-export function consoleExportRoutes(calls: Calls, buffers: ResponseBuffers) {
+export function consoleExportRoutes(calls: Calls, buffers: ResponseBuffers, reading: ReadingNotes) {
   const routes = new Elysia({ prefix: '/console/api/projects/:project/exports' }).use(consoleContext())
   for (const [name, type] of Object.entries(files)) {
-    routes.get(`/${name}`, async ({ member: { projectId }, request }) => {
-      const search = await calls.readBox(projectId, readParameters(request.url, 'all'))
+    routes.get(`/${name}`, async ({ member: { projectId }, person, address, request }) => {
+      const query = readParameters(request.url, 'all')
+      const search = await calls.readBox(projectId, query)
       const answer = await exportCalls(calls, projectId, search, { type, buffers })
       answer.headers.set('Content-Disposition', `attachment; filename="${name}"`)
+      void reading.exported(projectId, byPerson(person, address), { type, parameters: Object.keys(query) })
       return answer
     })
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { and, count, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import { type AuditTrail, countOf } from '../audit/audit-trail.ts'
 import type { Lease } from '../db/lease.ts'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
@@ -81,14 +81,14 @@ export class Retention {
     if (this.#options.owner.isOwner) await this.#background.now()
   }
 
-  /** How many calls are due, or would be if calls were kept for so many days. */
+  /** How many calls are due and not on hold, or would be if calls were kept for so many days. */
   async countDue(projectId: number, retainDays: number): Promise<number> {
-    const [row] = await this.#options
-      .store(projectId)
-      .readAside.select({ calls: count() })
-      .from(calls)
-      .where(isDue(projectId, this.#dueBefore(retainDays)))
-    return row?.calls ?? 0
+    const { store, holds } = this.#options
+    const { readAside } = store(projectId)
+    const due = isDue(projectId, this.#dueBefore(retainDays))
+    const [row] = await readAside.select({ calls: count() }).from(calls).where(due)
+    const held = await holds.among(readAside, projectId, sql`select seq from ${calls} where ${due}`)
+    return (row?.calls ?? 0) - held.seqs.size
   }
 
   /** Stops after the slice that is under way. The next start does the rest. */
@@ -163,8 +163,7 @@ export class Retention {
     const { store, holds, deletion, audit } = this.#options
     const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
     const held = await holds.among(store(projectId).freeing, projectId, selection)
-    const words = ` calls completed before ${minuteOf(before)}`
-    const target = sql`cast(${deleted} + changes() as integer) || ${words}`
+    const target = sql`${countOf('call', deleted)} || ${` completed before ${minuteOf(before)}`}`
     const after = [audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)]
     return await deletion.delete(projectId, slice, { held, requestId: null, after })
   }

@@ -28,21 +28,11 @@ export interface CallRoutesOptions {
 export function consoleCallRoutes(options: CallRoutesOptions) {
   const { calls, reviews, overview, knowledge, buffers, reading } = options
   return consoleRoutes('/console/api/projects/:project')
-    .onAfterHandle(({ route, request, member, by, params, responseValue }) => {
-      const { id = '' } = params as { id?: string }
-      if (request.method === 'GET' && route.endsWith('/calls/:id'))
-        void reading.opened(member.projectId, by, id)
-      if (!(responseValue instanceof Response)) return
-      const parameters = Object.keys(readParameters(request.url))
-      void reading.exported(member.projectId, by, {
-        type: responseValue.headers.get('content-type'),
-        parameters,
-      })
-    })
     .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url, 'all')))
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
-    .get('/calls/:id', async ({ member, params }) => {
+    .get('/calls/:id', async ({ member, by, params }) => {
       const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
+      void reading.opened(member.projectId, by, params.id)
       return answerOf<Call>(document)
     })
     .get('/calls/:id/details', async ({ member, params }) => {

@@ -21,6 +21,8 @@ const values = new Map<string, string>([
 
 const digit = [...units, 'oh', 'o', 'nought', 'naught'].join('|')
 const unit = units.slice(1).join('|')
+/** Any of the words, as a part of a regular expression. */
+export const numberWord = `(?:${digit}|${teens.join('|')}|${tens.join('|')}|double|triple|treble)`
 const group = new RegExp(
   [
     String.raw`\d+`,
@@ -33,8 +35,9 @@ const group = new RegExp(
 )
 
 /** Between written groups of one number: no comma, which separates thousands, and no full stop with a space. */
-const writtenGap = /^(?:[ \u00a0\u202f]{1,2}| ?[-‐‑–.()] ?|\) ?[-–]? ?| \()$/
-const spokenGap = /^(?:[ ,.;…-]{1,4}|[ ,]{0,2}(?:dash|hyphen|dot|point|space|uh|um|and then|then)[ ,]{0,2})$/i
+const writtenGap = /^(?:[ \u00a0\u202f]{1,2}|\.| ?[-‐‑–—()] ?|\) ?[-–—]? ?| \()$/
+const spokenGap =
+  /^(?:[ ,.;…–—-]{1,4}|[ ,]{0,2}(?:dash|hyphen|dot|point|space|uh|um|and then|then)[ ,]{0,2})$/i
 
 /** The groups of digits of a text, in runs that may be one number or some in a row. */
 export function digitRuns(text: string): DigitGroup[][] {
@@ -89,13 +92,21 @@ function isReadOut(last: DigitGroup, next: DigitGroup): boolean {
   return last.isSpoken || next.isSpoken || (last.digits.length === 1 && next.digits.length === 1)
 }
 
+/** Of a number of several groups. */
+function isPart(digits: string): boolean {
+  return digits.length >= 3 && digits.length <= 6
+}
+
 function isGap(between: string, last: DigitGroup, next: DigitGroup, place: number): boolean {
   if (between.length > 12) return false
   if (isReadOut(last, next)) {
     // "Oh, five five five …"
     const isExclamation = place === 1 && last.isSpoken && last.digits === '0' && between.startsWith(',')
-    return spokenGap.test(between) && !isExclamation
+    // A sentence ends after a number in digits.
+    const isSentence =
+      between.startsWith('.') && between.length > 1 && !last.isSpoken && last.digits.length > 1
+    return spokenGap.test(between) && !isExclamation && !isSentence
   }
-  const isPause = between === ', ' && last.digits.length === 3 && [3, 4].includes(next.digits.length)
+  const isPause = between === ', ' && isPart(last.digits) && isPart(next.digits)
   return isPause || writtenGap.test(between)
 }

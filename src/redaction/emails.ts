@@ -7,17 +7,17 @@ const domain =
   /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62}\.)(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){0,8}\p{L}[\p{L}\p{N}-]{1,62}/u
 /** `at gmail dot com`, `at gmail.com`, `@ gmail dot com`. */
 const spokenDomain =
-  /(?:\bat\b|@)[ ,]{1,2}[a-z0-9-]{1,63}(?:(?: (?:dot|period|point) |\.)[a-z][a-z0-9-]{1,62}){1,3}(?![a-z0-9])/gi
+  /(?:\bat[ ,]{1,2}|@[ ,]{0,2})[a-z0-9-]{1,63}(?:(?: (?:dot|period|point) |\.)[a-z][a-z0-9-]{1,62}){1,3}(?![a-z0-9])/gi
 const dotted =
   /(?:dot|period|point|\.) ?(?:com|net|org|edu|gov|info|biz|io|co|ai|app|dev|me|eu|us|uk|ca|au|nz|ie|in|de|at|ch|fr|es|it|nl|be|pt|pl|se|no|dk|fi|jp|br|mx|za)$/i
 const spokenLocalCharsMax = 120
 const connector = /^(?:dot|period|point|underscore|dash|hyphen|minus|plus)$/i
 const spelled = /^(?:[a-z]|\d+|zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|double)[.,]?$/i
 /** After one of these the address begins. */
-const cue = /^(?:is|it's|it’s|its|e-?mail|mail|address|to|be|as|use|at|under)[:,]?$/i
+const cue = /^(?:is|it's|it’s|its|e-?mail|mail|address|to|be|as|use|at|under|via|through|me|him|her)[:,]?$/i
 const cueWordsMax = 4
 const providers =
-  /^(?:at|@)[ ,]+(?:gmail|google ?mail|yahoo|hotmail|outlook|icloud|aol|proton|protonmail|live|msn|gmx|me|comcast)\b/i
+  /^(?:at|@)[ ,]*(?:gmail|google ?mail|yahoo|hotmail|outlook|icloud|aol|proton|protonmail|live|msn|gmx|me|comcast)\b/i
 
 /** The e-mail addresses of a text: written, and spoken as in `john dot smith at gmail dot com`. */
 export function findEmails(text: string): Found[] {
@@ -66,11 +66,14 @@ function startOfLocal(before: string, isProvider: boolean): number | null {
   let isAddress = isProvider || /[._\d]/.test(wordAt(words, first))
   for (; first > 0; first--) {
     const [left, word] = [wordAt(words, first - 1), wordAt(words, first)]
-    const isJoined = connector.test(left) || connector.test(word)
+    const isNumbered = spelled.test(word) && connector.test(wordAt(words, first - 2))
+    const isJoined = connector.test(left) || connector.test(word) || isNumbered
     if (!isJoined && !(spelled.test(left) && spelled.test(word))) break
     isAddress = true
   }
   for (let at = first; at >= Math.max(0, first - cueWordsMax); at--) {
+    // The address does not begin in the sentence before.
+    if (at < first && /[.?!]$/.test(wordAt(words, at))) break
     const isFirst = at === 0 && isProvider && before.length < spokenLocalCharsMax
     if (isFirst || cue.test(wordAt(words, at - 1))) return before.length - (words[at]?.index ?? 0)
   }

@@ -1,7 +1,7 @@
 import { countrySpecs, isValidIBAN } from 'ibantools'
 import type { Found } from './kinds.ts'
 
-const start = /(?<![\p{L}\p{N}])[a-z]{2}[ -]?\d{2}(?=[ -]?[a-z0-9])/giu
+const start = /(?<![\p{L}\p{N}])[a-z]{2}[ \u00a0-]?\d{2}(?=[ \u00a0-]?[a-z0-9])/giu
 /** The longest is 34 characters, in groups of four or all by themselves. */
 const spanCharsMax = 80
 
@@ -21,7 +21,7 @@ function endOf(text: string, start: number): number | null {
   for (; iban.length < chars && at < start + spanCharsMax; at++) {
     const char = text.charAt(at)
     if (/[a-z0-9]/i.test(char)) iban += char.toUpperCase()
-    else if (!/[ -]/.test(char)) return null
+    else if (!/[ \u00a0\u202f-]/.test(char)) return null
   }
   const isWhole = !/[\p{L}\p{N}]/u.test(text.charAt(at))
   return isWhole && isValidIBAN(iban) ? at : null

@@ -63,6 +63,10 @@ function numberAt(place: Place): FoundNumber | null {
     ...{ kind, start: start - before.length, end, length },
   })
   const isWhole = ({ end }: Candidate) => isEnd(text, end)
+  const exit = candidates.find(
+    (one) => isPhoneAbroad(/^00([1-9].*)/.exec(one.digits)?.[1] ?? '') === 'valid' && isWhole(one),
+  )
+  if (exit) return as('phone', exit)
   const plus = /(?:\+ ?\(?|\bplus )$/i.exec(text.slice(Math.max(from, start - 5), start))?.[0]
   if (plus) {
     const abroad = candidates.filter(isWhole).map((one) => ({ one, as: isPhoneAbroad(one.digits) }))
@@ -104,15 +108,23 @@ function spanOf({ text, groups, at }: Place, { digits, end, length }: Candidate)
   return {
     ...{ text: written, digits, chunks: chunksOf(text, own) },
     isSpoken: own.some(({ isSpoken }) => isSpoken),
+    isWhole: !isReadOn(text, groups, at) && !isReadOn(text, groups, at + length),
     isDashed: /\d[-‐‑–.]\d/.test(written),
     isLast: at + length === groups.length,
     after: text.slice(end, end + 16),
   }
 }
 
+/** Whether a group is read out in a row with the one before it. */
+function isReadOn(text: string, groups: readonly DigitGroup[], at: number): boolean {
+  return at > 0 && at < groups.length && chunksOf(text, groups.slice(at - 1, at + 1)).length === 1
+}
+
 /** What stands before a number, from the last mark on, with `orderId` and `order_id` as words. */
 function contextOf({ text, groups, at, from, label }: Place): string {
-  const start = groups[at]?.start ?? 0
+  // Of digits that are read out, none is told from the others by those before it.
+  const first = isReadOn(text, groups, at) ? groups[0] : groups[at]
+  const start = Math.max(first?.start ?? 0, from)
   const before = text.slice(Math.max(from, start - contextCharsMax), start)
   const isAll = before.length === start && !before.includes(']')
   const context = `${isAll ? `${label}: ` : ''}${before.slice(before.lastIndexOf(']') + 1)}`

@@ -7,6 +7,8 @@ export interface NumberSpan {
   /** How many digits stand together: see `chunksOf`. */
   chunks: readonly number[]
   isSpoken: boolean
+  /** Whether it is not cut out of digits that are read out in a row. */
+  isWhole: boolean
   /** Whether hyphens or full stops separate its groups. */
   isDashed: boolean
   /** Whether nothing follows in its run. */
@@ -15,13 +17,13 @@ export interface NumberSpan {
   after: string
 }
 
-/** What people say before a phone number. */
+/** What people say in a sentence before a phone number. */
 const phoneWords =
-  /\b(?:(?:tele)?phone|tel|mobile|cell|cellphone|fax|landline|whats ?app|sms|text|dial|ring|reach|contact|call|hotline|numbers?)(?:ed|ing|s|er|back)?\b/i
-const phoneNumber = /\b(?:phone|telephone|mobile|cell|callback|contact) (?:number|no\b|#)/i
+  /\b(?:(?:tele)?phone|tel|mobile|cell|cellphone|fax|landline|whats ?app|sms|text|dial|ring|reach|contact|call|hotline|numbers?)(?:ed|ing|s|er|back)?\b[^.?!]*$/i
+const phoneNumber = /\b(?:phone|telephone|mobile|cell|callback|contact) (?:number|no\b|#)[^.?!]*$/i
 /** A number of something else: `order number is`, `confirmation code:`, `account #`. */
 const otherNumber =
-  /(?:\b(?:order|confirmation|tracking|reference|ref|accounts?|acct|invoice|tickets?|booking|reservation|case|policy|member(?:ship)?|ids?|codes?|zip|postal|flight|serial|model|part|sku|item|product|passport|licen[cs]e|vin|pin|routing|cards?|claim|session|loyalty|transaction|record|amount|price|total|balance|costs?|timestamp|version|epoch|date|bytes|size|population|isbn|imei|iban|social|ssn|security|tax|vat|patient|student|employee|badge|customer|purchase|receipt|parcel|shipment|package|bill|quote|contract|lot|batch|unit|room|apartment|suite|meter|registration|plate)\b(?:[\s:=#"'_,-]|\b(?:number|num|no|id|code|is|was|are|be|its|it's|will|would|of|ends?|ending|in|the|and|that's|that|your|my)\b)*|[#$€£¥]\s?)$/i
+  /(?:\b(?:order|confirmation|tracking|reference|ref|accounts?|acct|invoice|tickets?|booking|reservation|case|policy|member(?:ship)?|ids?|(?<!area )codes?|zip|postal|flight|serial|model|part|sku|item|product|passport|licen[cs]e|vin|pin|routing|cards?|claim|session|loyalty|transaction|record|amount|price|total|balance|costs?|timestamp|version|epoch|date|bytes|size|population|isbn|imei|iban|social|ssn|security|tax|vat|patient|student|employee|badge|customer|purchase|receipt|parcel|shipment|package|bill|quote|contract|lot|batch|unit|room|apartment|suite|meter|registration|plate)\b(?:[\s:=#"'_,-]|\b(?:number|num|no|id|code|is|was|are|be|its|it's|will|would|of|ends?|ending|in|the|and|that's|that|your|my)\b)*|[#$€£¥]\s?)$/i
 const amountAfter =
   /^\s?(?:%|(?:dollars?|euros?|pounds?|percent|cents|miles|km|kilomet|meters|people|bytes|ms|seconds|usd|eur|gbp)\b)/i
 const spanMin = 7
@@ -48,7 +50,7 @@ export function phoneTest(before: string, country: CountryCode | null): (span: N
       return false
     if (isAmerican(country) && isNanp(span, isSaid)) return true
     if (country && isNational(span, country, isSaid)) return true
-    return isSaid && isLast && !isFraction(span)
+    return isSaid && isLast && !isFraction(span) && !/\d, \d{3}/.test(span.text)
   }
 }
 
@@ -58,9 +60,9 @@ function isAmerican(country: CountryCode | null): boolean {
 }
 
 /** Numbers of the North American Numbering Plan by form alone: also ones that are not given out, such as 555-0142. */
-function isNanp({ digits, chunks, isSpoken, isDashed }: NumberSpan, isSaid: boolean): boolean {
+function isNanp({ digits, chunks, isSpoken, isWhole, isDashed }: NumberSpan, isSaid: boolean): boolean {
   const shape = chunks.join('-')
-  if (/^[2-9]\d{6}$/.test(digits)) return isSpoken || (shape === '3-4' && (isDashed || isSaid))
+  if (/^[2-9]\d{6}$/.test(digits)) return (isSpoken && isWhole) || (shape === '3-4' && (isDashed || isSaid))
   if (!/^1?[2-9]\d{9}$/.test(digits)) return false
   return isSpoken || isSaid || /3-3-4$|3-7$/.test(shape) || isValidIn(digits, 'US')
 }

@@ -1,4 +1,5 @@
 import type { CountryCode } from 'libphonenumber-js/max'
+import { numberWord } from './digits.ts'
 import { findEmails } from './emails.ts'
 import { findIbans } from './ibans.ts'
 import type { Found, RedactionCounts, RedactionKind } from './kinds.ts'
@@ -13,8 +14,10 @@ export interface RedactionOptions {
 }
 
 /** Most texts have nothing to replace: neither three digits in a row, nor digits spelled as words, nor an address. */
-const quickLook =
-  /\d\D{0,6}\d\D{0,6}\d|@|\b(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|double|triple)\W{1,3}(?:\d|zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|double|triple)|\bdot\b|\bat [a-z-]+\./i
+const quickLook = new RegExp(
+  String.raw`\d\D{0,6}\d\D{0,6}\d|@|\b${numberWord}\W{1,3}(?:\d|${numberWord}\b)|\b(?:dot|period|point)\b|\bat [a-z-]+\.`,
+  'i',
+)
 /** One pass is nearly always enough: a mark separates what it stands between as what it replaces does. */
 const passesMax = 8
 

@@ -50,6 +50,7 @@ test('a call on hold is deleted by nobody until every hold on it is lifted', asy
   const asked = { before: '2026-01-01T00:00:00Z' }
   const dry = await project.send('POST', '/v1/erasures', { ...asked, dryRun: true })
   expect(await dry.json()).toEqual({ calls: 1, onHold: 2 })
+  expect(await service.services.retention.countDue(project.projectId, 30)).toBe(1)
   await service.services.settings.change(project.projectId, { retainDays: 30 })
   await service.services.retention.run()
   expect((await project.fetch('/v1/calls/free')).status).toBe(404)

@@ -68,8 +68,12 @@ describe('who looked', () => {
       ...(await trailOf(project, '?action=calls_exported')),
       ...(await trailOf(project, '?action=call_opened')),
     ]
-    await until(async () => (await noted()).length >= 2)
+    const file = await member.fetch(`/projects/${project.id}/exports/calls.csv?text=blue`)
+    expect(file.status).toBe(200)
+    await file.text()
+    await until(async () => (await noted()).length >= 3)
     expect(await noted()).toMatchObject([
+      { action: 'calls_exported', actorId: member.personId, target: 'text/csv, restricted by text' },
       { action: 'calls_exported', actorId: project.keyId, target: 'text/csv, restricted by number' },
       { action: 'call_opened', actorId: member.personId, target: expect.stringMatching(/^[0-9a-f]{64}$/) },
     ])

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
+import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
@@ -43,6 +44,7 @@ interface QuestionsOptions {
   freeing: WriteDatabase
   recordHash: RecordHash
   settingsOf: SettingsOf
+  audit: Pick<AuditTrail, 'progress'>
   /** Erases what a committed deletion leaves in free pages and logs. */
   erasure: { schedule(projectId: number): void }
   log: Pick<Log, 'warn'>
@@ -56,6 +58,8 @@ interface QuestionsOptions {
 export class Questions {
   readonly #options: QuestionsOptions
   readonly #background: Background
+  /** How many questions of each project have expired since when: each day has one entry in the audit trail. */
+  readonly #expired = new Map<number, { count: number; since: number }>()
   #waiting: Question[] = []
   #lost = 0
 
@@ -111,15 +115,33 @@ export class Questions {
         .limit(1)
         .offset(questionsPerProjectMax)
       const over = keepDays === null ? now() + 1 : now() - keepDays * dayMs
-      await this.deleteQuestionsBefore(id, Math.max(over, (beyond[0]?.at ?? 0) + 1))
+      await this.#expireBefore(id, Math.max(over, (beyond[0]?.at ?? 0) + 1))
     }
+  }
+
+  async #expireBefore(projectId: number, before: number): Promise<void> {
+    const { audit, now } = this.#options
+    const known = this.#expired.get(projectId)
+    const { count, since } =
+      known && Math.abs(now() - known.since) < dayMs ? known : { count: 0, since: now() }
+    const noted = (deleted: number) => {
+      const target = countOf('question', count + deleted)
+      return audit.progress({ projectId, action: 'questions_expired', target }, count + deleted === 0)
+    }
+    const deleted = await this.deleteQuestionsBefore(projectId, before, noted)
+    this.#expired.set(projectId, { count: count + deleted, since })
   }
 
   /**
    * Deletes the questions that were asked before this time, in slices; their bytes are erased like those of a deleted
-   * call. @returns how many there were
+   * call. @param after the statement that follows each slice; it gets how many the earlier ones have deleted
+   * @returns how many there were
    */
-  async deleteQuestionsBefore(projectId: number, before: number): Promise<number> {
+  async deleteQuestionsBefore(
+    projectId: number,
+    before: number,
+    after?: (deleted: number) => SQL,
+  ): Promise<number> {
     const { freeing, erasure } = this.#options
     const over = sql`select seq from ${questions}
       where project_id = ${projectId} and at < ${before} limit ${rowsPerDeletionMax}`
@@ -127,6 +149,7 @@ export class Questions {
       const [, deleted] = await freeing.batch([
         freeing.run(this.#erasing(projectId, sql`exists (${over})`)),
         freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
+        ...(after ? [freeing.run(after(count))] : []),
       ])
       count += deleted.length
       if (deleted.length > 0) erasure.schedule(projectId)

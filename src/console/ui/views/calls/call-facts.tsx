@@ -8,6 +8,7 @@ import { asReason } from '../../components/reason.ts'
 import { Duration } from './call-line.tsx'
 import { Engagement, Evaluation } from './evaluation.tsx'
 import { Recording } from './recording.tsx'
+import { asRedacted, RedactedText } from './redacted-text.tsx'
 
 /** What stands there of every call. */
 export const factNames = [
@@ -26,7 +27,11 @@ export const factNames = [
 export function CallFacts({ call, details }: { call: Call; details: CallDetails | undefined }) {
   return (
     <>
-      {call.summary && <p className="cb-call-summary">{call.summary}</p>}
+      {call.summary && (
+        <p className="cb-call-summary">
+          <RedactedText text={call.summary} />
+        </p>
+      )}
       <dl className="cb-call-facts">
         <Fact label="Started">
           <Instant at={call.createdAt} as="absolute" />
@@ -69,7 +74,7 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
 
 /** Those of which there are any. */
 function DetailFacts({
-  details: { agent, direction, source, costUsd, latencyMs },
+  details: { agent, direction, source, costUsd, latencyMs, redacted },
 }: {
   details: CallDetails
 }) {
@@ -96,6 +101,7 @@ function DetailFacts({
           </span>
         </Fact>
       )}
+      {redacted && <Fact label="Redacted">{asRedacted(redacted)}</Fact>}
     </>
   )
 }

@@ -15,6 +15,7 @@ import type { Call, TimelineEntry } from '../../../../calls/schemas.ts'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
 import { linesOf, type SpokenLine } from './conversation.ts'
+import { RedactedText } from './redacted-text.tsx'
 import { At, Steps } from './steps.tsx'
 import { findInTurns, rangesByTurn, type TurnMatch } from './turn-matches.ts'
 import { useTopWithin } from './use-top-within.ts'
@@ -159,12 +160,12 @@ function TurnText({ line: { turn, atSeconds }, isFirstOfRun, ranges = [], curren
 /** The text in pieces, those that were looked for marked, and the one that was jumped to marked apart. */
 function marked(text: string, ranges: [number, number][], current: TurnMatch | undefined) {
   const pieces = ranges.flatMap(([start, end], at) => [
-    <span key={`${start}-`}>{text.slice(ranges[at - 1]?.[1] ?? 0, start)}</span>,
+    <RedactedText key={`${start}-`} text={text.slice(ranges[at - 1]?.[1] ?? 0, start)} />,
     <mark key={start} data-current={current?.start === start || undefined}>
       {text.slice(start, end)}
     </mark>,
   ])
-  return [...pieces, <span key="rest">{text.slice(ranges.at(-1)?.[1] ?? 0)}</span>]
+  return [...pieces, <RedactedText key="rest" text={text.slice(ranges.at(-1)?.[1] ?? 0)} />]
 }
 
 interface TranscriptSearchProps {

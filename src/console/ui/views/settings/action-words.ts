@@ -42,6 +42,7 @@ export const actionWords: Record<AuditAction, string> = {
   hold_lifted: 'Legal hold lifted',
   calls_expired: 'Calls deleted by retention',
   audit_expired: 'Old entries deleted',
+  questions_expired: 'Old questions deleted',
   call_evaluated: 'Call evaluated',
   call_noted: 'Note on a call changed',
   call_labelled: 'Labels of a call changed',
