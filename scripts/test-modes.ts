@@ -13,6 +13,7 @@ const tests = [
   ...readdirSync('tests/console')
     .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.browser.test.ts'))
     .map((name) => `tests/console/${name}`),
+  'tests/erasure/erasure-requests.test.ts',
   'tests/http',
   'tests/knowledge/bad-input.test.ts',
   'tests/knowledge/erasure.test.ts',

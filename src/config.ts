@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 
-const embeddingProviders = ['huggingface', 'builtin'] as const
+const embeddingProviders = ['huggingface', 'builtin', 'local'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const logFormats = ['json', 'pretty'] as const
 
@@ -24,7 +24,7 @@ export interface Config {
   readonly databaseSyncIntervalMs: number
   readonly embedding: {
     readonly provider: (typeof embeddingProviders)[number]
-    /** Model id on Hugging Face; unused by the built-in provider. */
+    /** Model id on Hugging Face, or with `local` the path of a folder; unused by the built-in provider. */
     readonly model: string
     /** Serves the model instead of Hugging Face's hosted inference. */
     readonly endpoint: string | null
@@ -190,7 +190,7 @@ class Reader {
 
   embedding(): Config['embedding'] {
     const choice = this.choice('EMBEDDING_PROVIDER', embeddingProviders)
-    const model = this.model('EMBEDDING_MODEL') ?? 'BAAI/bge-small-en-v1.5'
+    const model = this.model('EMBEDDING_MODEL', choice === 'local') ?? 'BAAI/bge-small-en-v1.5'
     const endpointUrl = this.url('EMBEDDING_ENDPOINT', ['http://…', 'https://…'])
     const endpoint = endpointUrl === null ? null : this.text('EMBEDDING_ENDPOINT')
     const token = this.secret('HF_TOKEN')
@@ -214,11 +214,17 @@ class Reader {
     })
   }
 
-  private model(name: string): string | null {
+  /** A model's id, or where folders are accepted a path that is absolute or begins with a dot. */
+  private model(name: string, acceptsFolder: boolean): string | null {
     const text = this.text(name)
+    if (text !== null && acceptsFolder && /^(?:\.{1,2}(?:[\\/]|$)|\/|[A-Za-z]:[\\/])/.test(text)) return text
     const isModelId = /^([A-Za-z0-9_][A-Za-z0-9._-]{0,95}\/)?[A-Za-z0-9_][A-Za-z0-9._-]{0,95}$/
     if (text === null || isModelId.test(text)) return text
-    return this.refuse(name, `is ${quoted(text)}`, 'a model id such as BAAI/bge-small-en-v1.5')
+    return this.refuse(
+      name,
+      `is ${quoted(text)}`,
+      `a model id such as BAAI/bge-small-en-v1.5${acceptsFolder ? ', or a folder such as ./models/bge-small' : ''}`,
+    )
   }
 
   private url(name: string, forms: readonly string[]): URL | null {

@@ -14,6 +14,7 @@ export const errorStatus = {
   not_found: 404,
   method_not_allowed: 405,
   transcript_gap: 409,
+  call_on_hold: 409,
   call_was_deleted: 410,
   item_was_deleted: 410,
   item_has_changed: 412,

@@ -1,7 +1,20 @@
 // Who sends a request, and who an audit event names. Pure, so that every layer may use it.
 
-/** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
-export type Role = 'owner' | 'member'
+/** What people are in a project. */
+export const roles = ['owner', 'member', 'viewer'] as const
+export type Role = (typeof roles)[number]
+
+/** What a person asks to do in a project: see calls and knowledge, change them, delete them, or manage the project. */
+export type Right = 'see' | 'change' | 'delete' | 'manage'
+
+/** Decides for the guard and for the page alike what a role may do. */
+export function mayDo(
+  right: Right,
+  { role, membersMayDelete }: { role: Role; membersMayDelete: boolean },
+): boolean {
+  if (role === 'owner' || right === 'see') return true
+  return role === 'member' && (right === 'change' || (right === 'delete' && membersMayDelete))
+}
 
 /** What API keys may be allowed to do, from most to least: each scope allows all that the later ones allow. */
 export const keyScopes = ['full', 'read', 'search'] as const
@@ -37,6 +50,7 @@ export interface Membership {
   readonly projectId: number
   readonly publicId: string
   readonly role: Role
+  readonly membersMayDelete: boolean
 }
 
 /** A person, or whoever holds a key. */

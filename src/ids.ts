@@ -1,6 +1,9 @@
 import { uuidv7obj } from 'uuidv7'
 
-export type IdPrefix = 'prj' | 'key' | 'kn' | 'per' | 'inv' | 'wh'
+/** A call's id, under `/ingest` and under `/v1`. In a path `.` and `..` mean another one, so no call is reached by them. */
+export const callIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/
+
+export type IdPrefix = 'prj' | 'key' | 'kn' | 'per' | 'inv' | 'wh' | 'era' | 'hold'
 
 /** A new id such as `kn_0199…`: UUIDv7 (RFC 9562) in hex, so that ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {

@@ -3,8 +3,10 @@ import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
+import { consoleExportRoutes } from './calls/console-routes.ts'
 import { callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
 import { Call } from './calls/schemas.ts'
+import { consoleChangeRoutes } from './changes/console-routes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
@@ -74,7 +76,10 @@ export function createServer(
     .use(judge({ ...judgement, staleBecause: services.staleBecause, keys: services.keys, publicUrl }))
     // Before jsonBody: JSON-RPC has an answer of its own to a bad body, and lines are not read at once.
     .use(
-      mcpRoutes({ ...services, version: packageJson.version, publicUrl, contexts, admission, onUnexpected }),
+      mcpRoutes({
+        ...{ ...services, search: services.askedSearch, version: packageJson.version },
+        ...{ publicUrl, contexts, admission, onUnexpected },
+      }),
     )
     .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
     .use(otlpRoutes({ ...services, contexts, admission }))
@@ -83,7 +88,7 @@ export function createServer(
       jsonBody({
         admission,
         contexts,
-        deletesWithBody: ['/console/api/projects/:project'],
+        deletesWithBody: ['/console/api/projects/:project', '/console/api/projects/:project/calls'],
         uploads: { routes: uploadRoutes, bytesMax: uploadBytesMax },
         judge: judgeConsole,
       }),
@@ -108,9 +113,14 @@ export function createServer(
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(services.calls, services.changeTags, buffers))
-    .use(knowledgeRoutes({ ...services, tags: services.changeTags, buffers, contexts }))
-    .use(erasureRoutes(services.erasureReceipts))
+    .use(callRoutes(services.calls, services.changeTags, buffers, services.reading))
+    .use(
+      knowledgeRoutes({
+        ...{ ...services, search: services.askedSearch },
+        ...{ tags: services.changeTags, buffers, contexts },
+      }),
+    )
+    .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
     .use(
       changeRoutes({
@@ -121,27 +131,35 @@ export function createServer(
     )
     .use(
       vapiRoutes({
-        search: services.search,
+        search: services.askedSearch,
         onFailure: (error, request) =>
           log.error({ error, requestId: contexts.of(request).requestId }, 'A search for Vapi failed'),
       }),
     )
     .use(
       difyRoutes({
-        search: services.search,
+        search: services.askedSearch,
         knowledge: services.knowledge,
         project: (projectId) => services.projects.get(projectId),
       }),
     )
     .use(
       toolRoutes({
-        search: services.search,
+        search: services.askedSearch,
         onFailure: (error, request) =>
           log.error({ error, requestId: contexts.of(request).requestId }, 'A search for a tool failed'),
       }),
     )
     // With buffers of their own: clients that do not read keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
+    .use(
+      consoleChangeRoutes({
+        ...{ ...services, buffers, judge: judgeConsole },
+        keepOpen: (request) => keepOpen(contexts.of(request).received),
+        onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
+      }),
+    )
+    .use(consoleExportRoutes(services.calls, buffers, services.reading))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))
   return app

@@ -155,7 +155,7 @@ describe('who may import whom', () => {
 
   test('domain files rest on the database, the threads, the log and the pure modules, and know no HTTP', () => {
     const below = [
-      ...['db', 'threads', 'observability', 'errors', 'ids', 'identity', 'validation', 'text'],
+      ...['db', 'threads', 'observability', 'errors', 'ids', 'identity', 'validation', 'text', 'redaction'],
       ...features,
     ]
     expect(
@@ -241,8 +241,13 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
-  test('the page imports nothing of the service but types and the lists of filters and platforms, and nothing that browsers lack; nobody imports the page', () => {
-    const shared = ['src/calls/filters.ts', 'src/sources/catalog.ts']
+  test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms and the density of a call, and nothing that browsers lack; nobody imports the page', () => {
+    const shared = [
+      'src/calls/filters.ts',
+      'src/calls/density.ts',
+      'src/sources/catalog.ts',
+      'src/identity.ts',
+    ]
     for (const path of shared) expect(source.find((file) => file.path === path)?.runtimeImports).toEqual([])
     expect(
       breaches(

@@ -287,6 +287,27 @@ describe('embedding', () => {
   })
 })
 
+describe('a model in this process', () => {
+  test.each(['BAAI/bge-small-en-v1.5', './models/bge-small', '../models', '/models/bge', '.'])(
+    'may be %s',
+    (model) => {
+      const { embedding } = load({ EMBEDDING_PROVIDER: 'local', EMBEDDING_MODEL: model, HF_TOKEN: 'hf_x' })
+      expect(embedding).toMatchObject({ provider: 'local', model, token: 'hf_x' })
+    },
+  )
+
+  test.each(['models/bge/small', '~/models', '..bge', 'a b'])('is no %s', (model) => {
+    const [problem] = problems({ EMBEDDING_PROVIDER: 'local', EMBEDDING_MODEL: model })
+    expect(problem).toContain(
+      'a model id such as BAAI/bge-small-en-v1.5, or a folder such as ./models/bge-small',
+    )
+  })
+
+  test('is asked for: a folder is no model for another provider', () => {
+    expect(problems({ EMBEDDING_MODEL: './models/bge-small' })).toHaveLength(1)
+  })
+})
+
 describe('trusted proxies', () => {
   test('entries are trimmed and kept', () => {
     const { trustedProxies } = load({ TRUSTED_PROXIES: ' 10.0.0.0/8, ::1 ,::ffff:10.0.0.0/104' })

@@ -63,6 +63,22 @@ export function findDataset(texts: Texts, count: number): Promise<Dataset> {
   return loadedDataset(`find-${count}-${texts.kind}`, callsToFind(texts, count), { hasWords: true })
 }
 
+export const personCalls = { of: 200_000, every: 20, number: '+4915112345678' }
+
+/** Calls of a year with their words, some of them from one number. */
+export function personDataset(texts: Texts): Promise<Dataset> {
+  const { of: count, every, number } = personCalls
+  function* calls() {
+    let index = 0
+    for (const { id, change } of madeCalls(texts, { count, turns: null })) {
+      const callerNumber = index % every === 0 ? number : `+1555${String(index).padStart(7, '0')}`
+      yield { id, change: { ...change, callerNumber } }
+      index++
+    }
+  }
+  return loadedDataset(`person-${count}-${texts.kind}`, calls(), { hasWords: true })
+}
+
 export const rareCallsCount = 100
 
 function* callsToFind(texts: Texts, count: number) {

@@ -3,10 +3,12 @@ import { benchById } from './by-id.ts'
 import { benchChanging } from './changing.ts'
 import { benchConsole } from './console.ts'
 import { benchDeleting } from './deleting.ts'
+import { benchErasures } from './erasures.ts'
 import { benchFind } from './find.ts'
 import { benchImport } from './importing.ts'
 import { benchIndexing } from './indexing.ts'
 import { benchPage } from './pages.ts'
+import { benchRedaction } from './redaction.ts'
 import { runSuite } from './runner.ts'
 import { benchHour, benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
@@ -34,8 +36,10 @@ await runSuite({
     { name: 'append', run: benchAppend },
     { name: 'sources', run: benchSources },
     { name: 'webhooks', run: benchWebhooks },
+    { name: 'redaction', run: benchRedaction },
     { name: 'import', run: benchImport },
     { name: 'start', run: benchStart },
+    { name: 'erasures', run: benchErasures, isLarge: true },
     { name: 'scale', run: benchScale, isLarge: true },
     { name: 'hour', run: benchHour, isLarge: true },
     { name: 'find', run: benchFind, isLarge: true },

@@ -17,6 +17,8 @@ export function loadCalls(
   { hasWords = false } = {},
 ): void {
   const db = new Database(file)
+  // As the service writes: otherwise copies of moved cells stay, which nothing erases.
+  db.exec('pragma secure_delete = on')
   const indexes = asIndexes(
     db
       .prepare(

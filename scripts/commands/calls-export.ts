@@ -19,7 +19,7 @@ export interface ExportOptions {
 
 /** Prints the calls that the options ask for. */
 export async function exportCalls(
-  { projects, calls }: Services,
+  { projects, calls, reading }: Services,
   shell: Shell,
   { project, query = '', csv, json }: ExportOptions,
 ): Promise<void> {
@@ -35,6 +35,8 @@ export async function exportCalls(
   const { form, head } = csv
     ? csvOf(fields)
     : { form: fields ? asPickedLines(fields) : asImportLines, head: '' }
+  const type = csv ? 'text/csv' : 'application/x-ndjson'
+  await reading.exported(projectId, undefined, { type, parameters: Object.keys(readParameters(`?${query}`)) })
   // Its lines would run into the bar.
   const progress = process.stdout.isTTY
     ? null

@@ -36,6 +36,7 @@ interface BatchEntry {
   id: string
   change: CallChange
   own?: OwnDetails
+  isImport: true
   line: number
 }
 
@@ -104,7 +105,7 @@ export class CallsImport {
       const value = parseJson(line.bytes)
       id = idOfLine(value)
       const { change, own } = readExportedLine(value)
-      return { id: change.id, change, own, line: line.number }
+      return { id: change.id, change, own, isImport: true, line: line.number }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       this.#refuse(line.number, id, error)

@@ -3,6 +3,8 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { addBackupCommands } from './backup.ts'
 import { addCallsCommands } from './calls.ts'
 import { addDoctorCommand } from './doctor.ts'
+import { addEraseCommand } from './erase.ts'
+import { addHoldCommands } from './hold.ts'
 import { addIndexCommands } from './index.ts'
 import { addKeyCommands } from './key.ts'
 import { addKnowledgeCommands } from './knowledge.ts'
@@ -24,6 +26,8 @@ export function commandLine(shell: Shell): Command {
   addKeyCommands(program, shell)
   addSourceCommands(program, shell)
   addCallsCommands(program, shell)
+  addEraseCommand(program, shell)
+  addHoldCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)
   addWebhookCommands(program, shell)

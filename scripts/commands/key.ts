@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander'
-import type { KeyRecord } from '../../src/auth/keys.ts'
+import type { KeyRecord } from '../../src/auth/key-record.ts'
 import { AppError, invalidRequest } from '../../src/errors.ts'
 import { type KeyScope, keyScopes } from '../../src/identity.ts'
 import { columns, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
+
+const msPerDay = 86_400_000
 
 interface CreateOptions {
   project: string
@@ -20,6 +22,8 @@ export function addKeyCommands(program: Command, shell: Shell): void {
   const key = program.command('key').description('API and ingest keys.')
   addCreate(key, shell)
   addList(key, shell)
+  addEdit(key, shell)
+  addRotate(key, shell)
   addRevoke(key, shell)
 }
 
@@ -54,10 +58,14 @@ function addCreate(key: Command, shell: Shell): void {
       collect,
       [],
     )
-    .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (from its start in UTC)')
+    .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (to its end in UTC)')
     .option('--json', 'print {"id","key","name","kind","scope","allowedIps","expiresAt"}')
     .action(async ({ project, name, kind, scope, allowIp, allowOrigin, expires, json }: CreateOptions) => {
-      const rules = { allowedIps: allowIp, allowedOrigins: allowOrigin, expiresAt: readTime(expires) }
+      const rules = {
+        allowedIps: allowIp,
+        allowedOrigins: allowOrigin,
+        expiresAt: expires === undefined ? null : readTime(expires),
+      }
       const made = await shell.withServices(async ({ projects, keys }) => {
         const { projectId } = await projects.find(project)
         return await keys
@@ -102,6 +110,80 @@ function addList(key: Command, shell: Shell): void {
     })
 }
 
+interface EditOptions {
+  name?: string
+  allowIp?: string[]
+  allowOrigin?: string[]
+  expires?: string
+  json?: true
+}
+
+function addEdit(key: Command, shell: Shell): void {
+  key
+    .command('edit')
+    .description(
+      'Change what is named of a key in use; the rest stays. Its kind and scope never change. A running service ' +
+        'follows from the next request on.',
+    )
+    .argument('<id>', 'id of the key (key_…)')
+    .option('--name <name>', 'what the key is for')
+    .option('--allow-ip <address>', "replaces the allow-list; may be repeated, '*' for everyone", collect)
+    .option('--allow-origin <origin>', 'replaces the origins; may be repeated, none for none', collect)
+    .option('--expires <time>', 'ISO 8601 time, or day (to its end in UTC), or never')
+    .option('--json', 'print the key, without its secret')
+    .action(async (id: string, { name, allowIp, allowOrigin, expires, json }: EditOptions) => {
+      const origins = allowOrigin?.join() === 'none' ? [] : allowOrigin
+      const expiresAt = expires === undefined ? undefined : expires === 'never' ? null : readTime(expires)
+      const edit = { name, allowedIps: allowIp, allowedOrigins: origins, expiresAt }
+      if (Object.values(edit).every((value) => value === undefined)) {
+        throw new AppError('invalid_request', 'Invalid request', {
+          detail: 'Say what to change: --name, --allow-ip, --allow-origin or --expires.',
+        })
+      }
+      const edited = await shell.withServices(async ({ keys, keyChanges }) =>
+        keyChanges
+          .edit(await keys.projectOf(id), id, edit)
+          .catch((error) =>
+            Promise.reject(namingOptions(error, { allowIp: allowIp ?? [], allowOrigin: origins ?? [] })),
+          ),
+      )
+      await shell.answer(json, edited, [
+        `The key ${shown(edited.name)} (${id}), ${stateOf(edited, Date.now())}.`,
+        `Allowed: ${[edited.allowedIps.join(' ') || '*', ...edited.allowedOrigins].join(' ')}`,
+      ])
+    })
+}
+
+function addRotate(key: Command, shell: Shell): void {
+  key
+    .command('rotate')
+    .description(
+      'Make a key like an existing one, shown only now. The old one works for the overlap, and then expires.',
+    )
+    .argument('<id>', 'id of the key (key_…)')
+    .option('--overlap <time>', 'such as 30m, 24h or 7d; 0h ends the old key at once (at most 30d)', '24h')
+    .option('--json', 'print {"id","key","name","kind","scope","allowedIps","expiresAt","replaces"}')
+    .action(async (id: string, { overlap, json }: { overlap: string; json?: true }) => {
+      const overlapHours = readHours(overlap)
+      const made = await shell.withServices(async ({ keys, keyChanges }) =>
+        keyChanges
+          .rotate(await keys.projectOf(id), id, { overlapHours })
+          .catch((error) => Promise.reject(namingOptions(error, { allowIp: [], allowOrigin: [] }))),
+      )
+      const { key: secret, name, kind, scope, allowedIps, expiresAt, replaces } = made
+      await shell.answer(
+        json,
+        { id: made.id, key: secret, name, kind, scope, allowedIps, expiresAt, replaces },
+        [
+          secret,
+          '',
+          `This is the new key ${shown(name)} (${made.id}). It is shown only now: store it. ` +
+            (overlapHours === 0 ? 'The old one has ended.' : `The old one works for ${shown(overlap)} more.`),
+        ],
+      )
+    })
+}
+
 function addRevoke(key: Command, shell: Shell): void {
   key
     .command('revoke')
@@ -120,7 +202,15 @@ function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
   return `${Date.parse(expiresAt) <= now ? 'expired' : 'expires'} ${expiresAt}`
 }
 
-function collect(entry: string, entries: string[]): string[] {
+function readHours(text: string): number {
+  const [, count, unit] = /^(\d{1,5})(m|h|d)$/.exec(text) ?? []
+  if (count === undefined) {
+    throw invalidRequest([{ field: `--overlap ${text}`, message: 'must be a time such as 30m, 24h or 7d' }])
+  }
+  return Number(count) * (unit === 'm' ? 1 / 60 : unit === 'd' ? 24 : 1)
+}
+
+function collect(entry: string, entries: string[] = []): string[] {
   return [...entries, entry]
 }
 
@@ -141,19 +231,20 @@ function namingOptions(
         allowedIps: '--allow-ip',
         allowedOrigins: '--allow-origin',
         expiresAt: '--expires',
+        overlapHours: '--overlap',
       }
       return { field: options[field] ?? field, message }
     }),
   )
 }
 
-/** Milliseconds since 1970 of an ISO 8601 day or time; a time names its zone, so that it means one moment. */
-function readTime(text: string | undefined): number | null {
-  if (text === undefined) return null
+/** Milliseconds since 1970 of an ISO 8601 time, or of the end of a day; a time names its zone, so that it means one moment. */
+function readTime(text: string): number {
   const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/i
   const day = Date.parse(text.slice(0, 10))
   const exists = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10))
-  const time = form.test(text) && exists ? Date.parse(text.toUpperCase()) : Number.NaN
+  const start = form.test(text) && exists ? Date.parse(text.toUpperCase()) : Number.NaN
+  const time = text.length === 10 ? start + msPerDay - 1 : start
   if (!Number.isNaN(time)) return time
   const message =
     'must be an ISO 8601 time with its zone, such as 2027-01-31T09:30:00Z, or a day, such as 2027-01-31'

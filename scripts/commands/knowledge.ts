@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { readableFiles } from '../../src/knowledge/files/file-kind.ts'
+import type { CheckSummary } from './knowledge-check.ts'
 import type { ImportSummary } from './knowledge-import.ts'
 import type { SyncSummary } from './knowledge-sync.ts'
 import { counted, shown } from './sentences.ts'
@@ -58,6 +59,45 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
         shell.say('Interrupted. Sync again: files that are stored already are skipped.')
       await shell.answer(json, summary, syncTextOf(summary))
     })
+
+  knowledge
+    .command('check')
+    .description(
+      'Ask golden questions as an agent would, and count how often the item that answers each is found: by the first ' +
+        'passage (hit1), or by one of the first five (hit5). One JSON object a line: {"query", "itemId"} or ' +
+        '{"query", "name"}. Exits 1 for a share below --min-hit5, and for an item that is not there.',
+    )
+    .argument('<file.jsonl>', 'the questions; - reads stdin')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .option('--min-hit5 <share>', 'the least hit5 that passes, from 0 to 1')
+    .option('--json', 'print {"questions","hit1","hit5","misses"}')
+    .action(async (file: string, { project, minHit5, json }: CheckFlags) => {
+      const { KnowledgeCheck, shareOf } = await import('./knowledge-check.ts')
+      const least = minHit5 === undefined ? 0 : shareOf(minHit5)
+      const summary = await shell.withServices(async (services) => {
+        const { projectId } = await services.projects.find(project)
+        return await new KnowledgeCheck(services, shell, projectId).run(file)
+      })
+      if (summary.hit5 < least) shell.complain(`hit5 is ${summary.hit5.toFixed(3)}, below ${least}.`)
+      await shell.answer(json, summary, checkTextOf(summary))
+    })
+}
+
+interface CheckFlags {
+  project: string
+  minHit5?: string
+  json?: true
+}
+
+function checkTextOf({ questions, hit1, hit5, misses }: CheckSummary): string[] {
+  return [
+    ...misses.map(({ line, query, itemId, name, found }) => {
+      const instead =
+        found.length > 0 ? `found ${[...new Set(found.map((hit) => hit.name))].join(', ')}` : 'found nothing'
+      return shown(`Line ${line}: ${query} (wanted ${itemId ?? name}, ${instead})`)
+    }),
+    `${counted(questions, 'question')}: hit1 ${hit1.toFixed(3)}, hit5 ${hit5.toFixed(3)}, ${misses.length} missed.`,
+  ]
 }
 
 interface SyncFlags {

@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
 import type { Config } from '../../src/config.ts'
+import { type Role, roles } from '../../src/identity.ts'
 import { columns, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface InviteOptions {
   project: string
-  role: 'owner' | 'member'
+  role: Role
   json?: true
 }
 
@@ -14,6 +15,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
   addList(person, shell)
   addInvite(person, shell)
   addReset(person, shell)
+  addTwoFactorReset(person, shell)
   addSetup(person, shell)
   addRemove(person, shell)
 }
@@ -49,9 +51,10 @@ function addInvite(person: Command, shell: Shell): void {
     .addOption(
       new Option(
         '--role <role>',
-        'owners may do everything; members may not manage keys or people, or rename or delete the project',
+        'owners may do everything; members see and change calls and knowledge, and delete unless the project forbids ' +
+          'it; viewers see them and change nothing',
       )
-        .choices(['owner', 'member'])
+        .choices(roles)
         .default('member'),
     )
     .option('--json', 'print {"id","role","link","expiresAt"}')
@@ -84,6 +87,23 @@ function addReset(person: Command, shell: Shell): void {
         '',
         `It sets a new password for ${shown(email)} and works until ${expiresAt}.`,
       ])
+    })
+}
+
+function addTwoFactorReset(person: Command, shell: Shell): void {
+  person
+    .command('reset-two-factor')
+    .description(
+      'Turn off the two-factor sign-in of a person who has lost their app and backup codes. Their password is enough ' +
+        'again.',
+    )
+    .argument('<email>', 'e-mail address of the person')
+    .option('--json', 'print {"email","isOn"}')
+    .action(async (wanted: string, { json }: { json?: true }) => {
+      const done = await shell.withServices(async ({ console: { people, twoFactor } }) =>
+        twoFactor.reset(await people.find(wanted)),
+      )
+      await shell.answer(json, done, `${shown(done.email)} signs in with the password alone.`)
     })
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { addSet } from './project-settings.ts'
 import { columns, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -9,6 +10,7 @@ export function addProjectCommands(program: Command, shell: Shell): void {
   addCreate(project, shell)
   addList(project, shell)
   addRename(project, shell)
+  addSet(project, shell)
   addRemove(project, shell)
 }
 

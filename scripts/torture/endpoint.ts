@@ -70,7 +70,10 @@ export class WebhookEndpoint {
   /** Checks that the state of each record, and each change of a completed call, has arrived. */
   async inspect(dataDir: string): Promise<void> {
     if (!(await isAllSent(dataDir))) return this.#model.violated('webhooks were not sent in time')
-    const { calls, items, deletedCalls, deletedItems, completedChanges } = this.#model
+    const { calls, items, deletedCalls, deletedItems, completedChanges, erasures } = this.#model
+    for (const erasure of erasures.keys())
+      if (this.#arrived.get(erasure)?.last?.type !== 'erasure.done')
+        this.#model.violated(`no webhook told that ${erasure} is done`)
     for (const [id, { now }] of calls) {
       const arrived = this.#of(id)
       const { duration, summary, transcript } = arrived?.last?.data.call ?? {}

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import Database from 'libsql'
 import type { ByteSearch, ByteSearchResult } from './byte-search.ts'
 import { phoneNumberOf } from './chance.ts'
+import { planted } from './load.ts'
 import { type CallState, type ItemState, isSameCall, type Known, type Model } from './model.ts'
 import { vectorBytes, vectorsOf } from './vectors.ts'
 import { startCommand } from './victim.ts'
@@ -24,6 +25,7 @@ interface InspectionOptions {
 /** Compares what the service answers and stores after a start with what it acknowledged before. */
 export async function inspect(options: InspectionOptions): Promise<{ bytes: number }> {
   const { model, url } = options
+  await inspectErasures(options)
   await inspectCalls(options)
   await inspectItems(options)
   for (const [key, known] of model.keys) {
@@ -38,6 +40,25 @@ export async function inspect(options: InspectionOptions): Promise<{ bytes: numb
   await inspectVectors(options)
   inspectRows(options)
   return { bytes }
+}
+
+/** Each request that was accepted, and each whose answer was lost, comes to its end after a kill. */
+async function inspectErasures({ url, dataDir, key, model }: InspectionOptions): Promise<void> {
+  const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
+  const open = database.prepare('select count(*) from erasure_requests where not is_done').pluck()
+  const deadline = performance.now() + settleWithinMs
+  while (Number(open.all()[0]) > 0 && performance.now() < deadline) await sleep(50)
+  if (Number(open.all()[0]) > 0) model.violated('an erasure request is not done')
+  database.close()
+  for (const [erasure, ids] of model.erasures) {
+    const answer = await fetch(`${url}/v1/erasures/${erasure}`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    const receipt = (await answer.json()) as { status?: string; deleted?: number }
+    if (receipt.status !== 'done' || receipt.deleted !== ids.length)
+      model.violated(`the erasure of ${ids.length} calls says ${JSON.stringify(receipt)}`)
+    for (const id of ids) if (model.calls.has(id)) model.callIsGone(id)
+  }
 }
 
 async function inspectCalls({ url, key, ingestKey, model }: InspectionOptions): Promise<void> {
@@ -168,6 +189,7 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
       'words without a chunk': count('chunk_words_1_docsize where id not in (select label from chunks)'),
       'broken references': count('pragma_foreign_key_check'),
       'erasures still open': count('erasures where done_at is null'),
+      'slices of erasures that are done': count('erasure_slices'),
     }
     for (const [what, n] of Object.entries(checks)) if (n !== 0) model.violated(`${n} ${what}`)
     const state = database.prepare('pragma integrity_check(3)').pluck().all()
@@ -187,13 +209,13 @@ async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<numb
   }
   model.deadItems = []
   appendFileSync(vectorFile, '')
-  const words = [...model.deadMarkers].flatMap((marker) => [marker, phoneNumberOf(marker)])
+  const words = [...planted, ...[...model.deadMarkers].flatMap((marker) => [marker, phoneNumberOf(marker)])]
   const search: ByteSearch = { folder: dataDir, words, vectorFile }
   const script = fileURLToPath(new URL('byte-search.ts', import.meta.url))
   const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(JSON.stringify(search))
   const { bytes, found } = (await json(child.stdout)) as ByteSearchResult
-  for (const { file, what } of found) model.violated(`${file} holds ${what}, which was deleted`)
+  for (const { file, what } of found) model.violated(`${file} holds ${what}, which was deleted or redacted`)
   model.vectorsSought = Math.floor(statSync(vectorFile).size / vectorBytes)
   return bytes
 }

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { redactionKinds } from '../../src/redaction/kinds.ts'
+import { redact } from '../../src/redaction/redact.ts'
 import { type Chance, phoneNumberOf } from './chance.ts'
 import { type CallState, type ItemState, isSameCall, type Known, type Model, type Turn } from './model.ts'
 import { startCommand } from './victim.ts'
@@ -9,6 +11,10 @@ const callsOfWorkerMax = 40
 const itemsMax = 60
 const keysMax = 6
 const commandPauseMs = 300
+/** What the project redacts: no file may ever hold it. */
+export const planted = ['415-555-2671', '4111 1111 1111 1111', 'ada@example.com', '123-45-6789']
+const erasurePauseMs = 200
+const erasedCallsMax = 8
 
 export interface LoadOptions {
   url: string
@@ -41,6 +47,7 @@ export class Load {
       ...Array.from({ length: itemWorkers }, () => this.#until(() => this.#useItems())),
       this.#until(() => this.#search()),
       this.#until(() => this.#useKeys()),
+      this.#until(() => this.#eraseCalls()),
     ]
   }
 
@@ -157,6 +164,43 @@ export class Load {
     onDeleted()
   }
 
+  /** By the number of one call, or by the ids of several. */
+  async #eraseCalls(): Promise<void> {
+    const { model, chance } = this.#options
+    await sleep(erasurePauseMs)
+    const free = [...model.calls].filter(([, { now, maybe }]) => now && !maybe)
+    const first = chance.between(0, Math.max(0, free.length - erasedCallsMax))
+    const byNumber = chance.happens(0.5)
+    const chosen = free.slice(first, first + (byNumber ? 1 : chance.between(1, erasedCallsMax)))
+    const [one] = chosen
+    if (this.#isStopped || !one) return
+    for (const [, known] of chosen) known.maybe = { state: null }
+    const ids = chosen.map(([id]) => id)
+    const body = byNumber ? { number: `+${phoneNumberOf(one[1].marker)}` } : { ids }
+    const answer = await this.#send('POST', '/v1/erasures', body)
+    if (answer?.status !== 202) return this.#unexpected('POST erasures', answer)
+    if (answer.body.calls !== ids.length)
+      model.violated(`the erasure of ${ids.length} calls accepted ${answer.body.calls}`)
+    model.erasures.set(String(answer.body.id), ids)
+    model.count('erasures accepted')
+    await this.#untilErased(String(answer.body.id), ids)
+  }
+
+  /** What is still open when the service is killed has to be done after the next start. */
+  async #untilErased(erasure: string, ids: readonly string[]): Promise<void> {
+    const { model, onDeleted } = this.#options
+    onDeleted()
+    while (!this.#isStopped) {
+      const answer = await this.#send('GET', `/v1/erasures/${erasure}`)
+      if (answer?.status === 200 && answer.body.status === 'done') {
+        for (const id of ids) model.callIsGone(id)
+        return model.count('erasures done')
+      }
+      if (answer?.status !== 200) return this.#unexpected('GET erasure', answer)
+      await sleep(erasurePauseMs)
+    }
+  }
+
   async #search(): Promise<void> {
     const { model, chance } = this.#options
     const gone = new Set(model.deletedItems)
@@ -252,19 +296,20 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
     { length: chance.between(1, 4) },
     (_, at): Turn => ({
       role: at % 2 ? 'assistant' : 'user',
-      content: `turn ${chance.between(1, 1e9)} ${marker}`,
+      content: `turn ${chance.between(1, 1e9)} ${marker}: ${chance.happens(0.3) ? chance.oneOf(planted) : 'nothing'}`,
     }),
   )
+  const redactedTurns = turns.map(({ role, content }): Turn => ({ role, content: redacted(content) }))
   if (now && chance.happens(0.5)) {
     const at = now.transcript.length
     return {
       body: { appendTranscript: { at, turns } },
-      state: { ...now, transcript: [...now.transcript, ...turns] },
+      state: { ...now, transcript: [...now.transcript, ...redactedTurns] },
     }
   }
   const duration = chance.between(1, 100_000) / 8
   const summary = chance.text(marker, chance.between(5, 400))
-  const metadata = { marker, n: duration }
+  const metadata = { marker, n: duration, planted }
   const details = { agent: { id: marker }, timeline: [{ atSeconds: duration, kind: 'other', text: marker }] }
   return {
     body: {
@@ -277,6 +322,10 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
       details,
       callAnalysis: { marker, deep: [duration, { marker }] },
     },
-    state: { duration, summary, transcript: turns },
+    state: { duration, summary: redacted(summary), transcript: redactedTurns },
   }
+}
+
+function redacted(text: string): string {
+  return redact(text, { kinds: redactionKinds, country: 'US' }).text
 }

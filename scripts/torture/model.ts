@@ -37,6 +37,8 @@ export class Model {
   readonly completedChanges = new Map<string, number>()
   readonly deletedCalls = new Set<string>()
   readonly deletedItems = new Set<string>()
+  /** The calls of accepted erasure requests, by their ids. */
+  readonly erasures = new Map<string, readonly string[]>()
   /** Words that no file may contain any more. */
   readonly deadMarkers = new Set<string>()
   /** Deleted and changed items whose vectors the search has yet to compute; `is` has those that are still there. */

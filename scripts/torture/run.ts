@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { redactionKinds } from '../../src/redaction/kinds.ts'
 import { Chance } from './chance.ts'
 import { WebhookEndpoint } from './endpoint.ts'
 import { inspect } from './inspection.ts'
@@ -9,6 +10,7 @@ import { Load } from './load.ts'
 import { killMigrations } from './migrations.ts'
 import { Model } from './model.ts'
 import type { TortureOptions } from './options.ts'
+import { AgedCalls } from './retention.ts'
 import { logOf, startCommand, startVictim, untilReady, type Victim } from './victim.ts'
 
 /** What the service is doing when it is killed. */
@@ -49,6 +51,8 @@ export async function runTorture(
   const keys = await makeKeys(dataDir, victim)
   const endpoint = new WebhookEndpoint(model, new Chance(seed + 1))
   await makeWebhook(dataDir, endpoint)
+  const aged = new AgedCalls(dataDir, model, chance)
+  await aged.makeProject()
   const isOver = () => sum() >= killsMax || performance.now() - startedAt >= minutes * 60_000
   for (let round = 0; !isOver() && model.violations.length === 0; round++) {
     const moment = moments[round % moments.length] ?? 'load'
@@ -65,9 +69,13 @@ export async function runTorture(
     kills[moment]++
     if (chance.happens(0.3)) load.killCommand()
     await load.ended()
-    if (moment === 'start') kills.start += await killStarts(dataDir, chance)
+    if (moment === 'start') {
+      await aged.add()
+      kills.start += await killStarts(dataDir, chance)
+    }
     ;({ victim, url } = await start(dataDir, model))
     if (!victim.hasEnded()) {
+      await aged.inspect()
       const { bytes } = await inspect({ url, dataDir, ...keys, model }).catch((error) => {
         model.violated(`the inspection failed: ${String(error)}`)
         return { bytes: 0 }
@@ -109,6 +117,15 @@ async function makeKeys(dataDir: string, victim: Victim) {
   const project = 'default'
   const args = ['key', 'create', '--project', project, '--name', 'ingest', '--kind', 'ingest', '--json']
   const { out } = await startCommand(dataDir, args).done
+  await startCommand(dataDir, [
+    'project',
+    'set',
+    project,
+    '--redact',
+    redactionKinds.join(','),
+    '--country',
+    'US',
+  ]).done
   return { project, key, ingestKey: String(JSON.parse(out).key) }
 }
 

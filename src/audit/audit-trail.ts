@@ -1,9 +1,15 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { desc, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { auditEvents, keys, members, people } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import type { Actor, By } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
+import { csvLine } from '../text/csv.ts'
+
+/** How long entries are kept. */
+const keptDays = 400
+const dayMs = 86_400_000
+const entriesPerSliceMax = 200
 
 export type AuditAction =
   | 'console_set_up'
@@ -15,6 +21,10 @@ export type AuditAction =
   | 'password_changed'
   | 'password_link_created'
   | 'password_reset'
+  | 'two_factor_enabled'
+  | 'two_factor_disabled'
+  | 'two_factor_reset'
+  | 'backup_codes_renewed'
   | 'invitation_created'
   | 'invitation_revoked'
   | 'invitation_accepted'
@@ -23,6 +33,8 @@ export type AuditAction =
   | 'person_renamed'
   | 'person_deleted'
   | 'key_created'
+  | 'key_changed'
+  | 'key_rotated'
   | 'key_revoked'
   | 'source_created'
   | 'source_rotated'
@@ -30,7 +42,22 @@ export type AuditAction =
   | 'project_created'
   | 'project_renamed'
   | 'project_deleted'
+  | 'settings_changed'
+  | 'call_opened'
+  | 'calls_exported'
   | 'call_deleted'
+  | 'erasure_requested'
+  | 'erasure_done'
+  | 'hold_set'
+  | 'hold_lifted'
+  | 'calls_expired'
+  | 'audit_expired'
+  | 'questions_expired'
+  | 'call_evaluated'
+  | 'call_noted'
+  | 'call_labelled'
+  | 'call_reviewed'
+  | 'turn_flagged'
   | 'item_deleted'
   | 'webhook_created'
   | 'webhook_secret_rotated'
@@ -69,14 +96,29 @@ export interface AuditEvent {
   target: string | SQL | null
 }
 
+/** Which entries a list has; each condition that is given must hold. */
+export interface AuditFilter {
+  /** The id of a person or a key; `none` for the command line and the service itself. */
+  who?: string | undefined
+  action?: string | undefined
+  /** Milliseconds since 1970: not before. */
+  from?: number | undefined
+  /** Before. */
+  to?: number | undefined
+  /** Of entries about a record, the keyed hash of its id. */
+  target?: string | undefined
+}
+
 interface AuditTrailOptions {
   read: ReadDatabase
+  /** For filtered lists, which may scan many entries. */
+  readAside: ReadDatabase
   write: WriteDatabase
   now: () => number
   log: Pick<Log, 'error'>
 }
 
-/** Who did what, when and from where. Append-only. */
+/** Who did what, when and from where. Entries are kept for 400 days, and nothing else changes or deletes them. */
 export class AuditTrail {
   readonly #options: AuditTrailOptions
 
@@ -90,6 +132,56 @@ export class AuditTrail {
    */
   entry(event: AuditEvent): SQL {
     return sql`${this.#insert(event)} where changes() > 0`
+  }
+
+  /** Records an event for each row of `from`, whose column `value` is its target. */
+  entries(event: Omit<AuditEvent, 'target'>, from: SQL): SQL {
+    return sql`${this.#insert({ ...event, target: sql`value` })} from ${from}`
+  }
+
+  /**
+   * The same for work that goes on: its first entry, and later what that entry says from then on. So the trail is right
+   * even if the work is interrupted, and has one entry for all of it.
+   */
+  progress(event: Omit<AuditEvent, 'by'>, isFirst: boolean): SQL {
+    if (isFirst) return this.entry(event)
+    const { projectId, action, target } = event
+    return sql`
+      update ${auditEvents} set target = ${target} where changes() > 0 and seq = (
+        select seq from ${auditEvents} where project_id is ${projectId} and action = ${action} order by seq desc limit 1)`
+  }
+
+  /** Deletes entries that are older than 400 days, with one entry for those of a project. */
+  async expire(signal: AbortSignal): Promise<void> {
+    const { read, write, now } = this.#options
+    const before = now() - keptDays * dayMs
+    const words = ` from before ${new Date(before).toISOString().slice(0, 10)}`
+    const counts = new Map<number | null, number>()
+    // By `seq`, which rises with the time, so that nothing is read beyond the oldest entry that stays.
+    const old = sql`select seq, project_id as projectId from ${auditEvents} where at < ${before} and seq < coalesce(
+      (select seq from ${auditEvents} where at between ${before} and ${now()} order by seq limit 1),
+      ${Number.MAX_SAFE_INTEGER}) order by seq limit ${entriesPerSliceMax}`
+    for (;;) {
+      signal.throwIfAborted()
+      const rows = await read.all<{ seq: number; projectId: number | null }>(old)
+      if (rows.length === 0) return
+      for (const projectId of new Set(rows.map((row) => row.projectId))) {
+        const seqs = rows.filter((row) => row.projectId === projectId).map(({ seq }) => seq)
+        const earlier = counts.get(projectId) ?? 0
+        const count = earlier + seqs.length
+        counts.set(projectId, count)
+        const event = {
+          projectId,
+          action: 'audit_expired',
+          target: `${count} ${count === 1 ? 'entry' : 'entries'}${words}`,
+        } as const
+        await write.batch([
+          write.run(sql`
+            delete from ${auditEvents} where seq in (select value from json_each(${JSON.stringify(seqs)}))`),
+          write.run(this.progress(event, earlier === 0)),
+        ])
+      }
+    }
   }
 
   /**
@@ -118,19 +210,35 @@ export class AuditTrail {
   async list(
     projectId: number,
     { limit, before }: { limit: number; before: number | null },
+    filter: AuditFilter = {},
   ): Promise<AuditRows> {
-    const columns = sql`seq, at, action, actor_name as actor, actor_id as actorId, target, ip_address as ipAddress`
-    const older = before === null ? sql`true` : sql`seq < ${before}`
-    const page = (condition: SQL) => sql`
-      select * from (
-        select ${columns} from ${auditEvents} where ${condition} and ${older} order by seq desc limit ${limit + 1})`
+    const { read, readAside } = this.#options
+    const isFiltered = Object.values(filter).some((value) => value !== undefined)
+    const older = sql`${conditionOf(filter)} and ${before === null ? sql`true` : sql`seq < ${before}`}`
+    const page = (condition: SQL) => sql`select * from (
+      select seq from ${auditEvents} where ${condition} and ${older} order by seq desc limit ${limit + 1})`
     const ofMember = sql`actor_id in (select person_id from ${members} where project_id = ${projectId})`
-    const rows = await this.#options.read.all<Omit<AuditRow, 'at'> & { at: number }>(sql`
-      ${page(sql`project_id = ${projectId}`)}
-      union all ${page(sql`project_id is null and ${ofMember}`)}
-      order by seq desc limit ${limit + 1}`)
+    const rows = await (isFiltered ? readAside : read)
+      .select(shownColumns)
+      .from(auditEvents)
+      .where(
+        sql`seq in (${page(sql`project_id = ${projectId}`)} union all ${page(sql`project_id is null and ${ofMember}`)})`,
+      )
+      .orderBy(desc(auditEvents.seq))
+      .limit(limit + 1)
     const data = rows.slice(0, limit).map((row) => ({ ...row, at: new Date(row.at).toISOString() }))
     return { data, nextCursor: rows.length > limit ? String(data.at(-1)?.seq) : null }
+  }
+
+  /** The entries as CSV, newest first, some at a time. */
+  async *csv(projectId: number, filter: AuditFilter): AsyncGenerator<string> {
+    yield csvLine(csvColumns)
+    for (let before: number | null = null; ; ) {
+      const { data, nextCursor } = await this.list(projectId, { limit: csvPageRows, before }, filter)
+      yield data.map((row) => csvLine(csvColumns.map((name) => row[name]))).join('')
+      if (nextCursor === null) return
+      before = Number(nextCursor)
+    }
   }
 
   #insert(event: Omit<AuditEvent, 'projectId'> & { projectId: number | SQL | null }): SQL {
@@ -140,6 +248,38 @@ export class AuditTrail {
       insert into ${auditEvents} (project_id, at, actor_id, actor_name, action, target, ip_address)
       select ${projectId}, ${this.#options.now()}, ${id}, ${name}, ${action}, ${target}, ${by?.address ?? null}`
   }
+}
+
+const shownColumns = {
+  seq: auditEvents.seq,
+  at: auditEvents.at,
+  // A newer process on the same database may record other actions.
+  action: sql<AuditAction>`${auditEvents.action}`,
+  actor: auditEvents.actorName,
+  actorId: auditEvents.actorId,
+  target: auditEvents.target,
+  ipAddress: auditEvents.ipAddress,
+}
+
+const csvColumns = ['at', 'action', 'actor', 'actorId', 'target', 'ipAddress'] as const
+const csvPageRows = 1_000
+
+function conditionOf({ who, action, from, to, target }: AuditFilter): SQL {
+  const conditions = [
+    sql`true`,
+    ...(who === undefined ? [] : [who === 'none' ? sql`actor_id is null` : sql`actor_id = ${who}`]),
+    ...(action === undefined ? [] : [sql`action = ${action}`]),
+    ...(from === undefined ? [] : [sql`at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`at < ${to}`]),
+    ...(target === undefined ? [] : [sql`target = ${target}`]),
+  ]
+  return sql.join(conditions, sql` and `)
+}
+
+/** `1 call`, `2 calls`: so many and those that the statement before has changed, counted when the statement runs. */
+export function countOf(noun: string, others: number): SQL {
+  const count = sql`cast(${others} + changes() as integer)`
+  return sql`(${count} || case ${count} when 1 then ${` ${noun}`} else ${` ${noun}s`} end)`
 }
 
 /** `personLabel`, read when the statement runs. */

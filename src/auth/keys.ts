@@ -6,18 +6,16 @@ import { ownsProject, requiring } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { AppError, type FieldError, invalidRequest, projectWasDeleted } from '../errors.ts'
+import { AppError, projectWasDeleted } from '../errors.ts'
 import type { By, Caller, KeyScope } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
-import { nameProblem } from '../validation.ts'
-import { originProblems } from './allowed-origins.ts'
 import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
+import { type CreatedKey, checkKeyInput, type KeyRecord, keyLabel, toIso, toRecord } from './key-record.ts'
 import { formatOf, missingAuthorization, refused, wrongAddress } from './refusals.ts'
 import type { OwnKey } from './schemas.ts'
 import { bearerToken, generateKey, hashKey, hasKeyPrefix, type KeyKind, keyHint } from './token.ts'
 
-const allowedIpsMax = 1_000
 const lastUsedEveryMs = 60_000
 const rulesCachedMax = 1_000
 const lastUsedTrackedMax = 10_000
@@ -35,30 +33,6 @@ export interface NewKey {
   /** Milliseconds since 1970, or null for a key that does not expire. */
   expiresAt: number | null
   createdBy?: string | null
-}
-
-/** A key as people see it, without the secret. Times are ISO 8601, UTC. */
-export interface KeyRecord {
-  id: string
-  name: string
-  kind: KeyKind
-  /** Null for an ingest key. */
-  scope: KeyScope | null
-  /** `ck_live_…` and the last four characters. */
-  hint: string
-  allowedIps: string[]
-  allowedOrigins: string[]
-  expiresAt: string | null
-  createdAt: string
-  createdBy: string | null
-  lastUsedAt: string | null
-  lastUsedIp: string | null
-  revokedAt: string | null
-}
-
-/** A new key: the only value that holds the secret. */
-export interface CreatedKey extends KeyRecord {
-  key: string
 }
 
 interface AddressDraft {
@@ -122,8 +96,7 @@ export class Keys {
 
   /** @throws invalid_request naming each bad field and entry; forbidden unless `by` owns the project */
   async create(projectId: number, input: NewKey, by?: By): Promise<CreatedKey> {
-    const problems = newKeyProblems(input, this.#options.now())
-    if (problems.length > 0) throw invalidRequest(problems)
+    checkKeyInput(input, this.#options.now())
     const key = generateKey(input.kind)
     const row = {
       id: newId('key'),
@@ -141,6 +114,7 @@ export class Keys {
       lastUsedAt: null,
       lastUsedIp: null,
       revokedAt: null,
+      replaces: null,
     }
     const { write, audit } = this.#options
     await requiring([ownsProject(projectId, by)], (check) =>
@@ -288,49 +262,4 @@ export class Keys {
       .where(eq(keys.id, row.id))
       .catch((error) => this.#options.log.warn({ error }, "A key's last use was not recorded"))
   }
-}
-
-function newKeyProblems(input: NewKey, now: number): FieldError[] {
-  const problems: FieldError[] = []
-  const nameFault = nameProblem(input.name)
-  if (nameFault) problems.push({ field: 'name', message: nameFault })
-  if (input.kind === 'ingest' && input.scope !== undefined) {
-    problems.push({ field: 'scope', message: 'is for API keys: an ingest key has none' })
-  }
-  if (input.allowedIps.length > allowedIpsMax) {
-    problems.push({ field: 'allowedIps', message: `must have at most ${allowedIpsMax} entries` })
-  }
-  for (const bad of validateIpEntries(input.allowedIps)) {
-    problems.push({ field: `allowedIps.${bad.index}`, message: bad.message })
-  }
-  problems.push(...originProblems(input))
-  if (input.expiresAt !== null && !(input.expiresAt > now && Number.isSafeInteger(input.expiresAt))) {
-    problems.push({ field: 'expiresAt', message: 'must be a time in the future' })
-  }
-  return problems
-}
-
-function toRecord({ hash: _, projectId: __, ...row }: typeof keys.$inferSelect): KeyRecord {
-  return {
-    ...row,
-    hint: shownHint(row),
-    expiresAt: toIso(row.expiresAt),
-    createdAt: new Date(row.createdAt).toISOString(),
-    lastUsedAt: toIso(row.lastUsedAt),
-    revokedAt: toIso(row.revokedAt),
-  }
-}
-
-function toIso(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
-}
-
-/** A key as the audit trail names it. */
-function keyLabel(key: Pick<KeyRecord, 'name' | 'kind' | 'scope' | 'hint'>): string {
-  const scope = key.scope === null ? '' : `, ${key.scope}`
-  return `${key.name} (${shownHint(key)}${scope})`
-}
-
-function shownHint({ kind, hint }: { kind: KeyKind; hint: string }): string {
-  return `ck_${kind}_…${hint}`
 }

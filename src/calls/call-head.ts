@@ -12,6 +12,7 @@ const {
   occurredAt,
   createdOnArrival,
   engagementSaid,
+  completedAt,
   documentChars,
   callerDigitsReversed,
   calledDigitsReversed,
@@ -35,7 +36,7 @@ export const writtenColumns = written
 /** The columns that a list shows. */
 export const listedColumns = { id, createdAt, ...shown }
 /** The columns that no document has. */
-export const unservedColumns = { occurredAt, createdOnArrival, engagementSaid, ...beside }
+export const unservedColumns = { occurredAt, createdOnArrival, engagementSaid, completedAt, ...beside }
 
 /** A call and what belongs to it but is not served. */
 export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof unservedColumns> {
@@ -46,6 +47,8 @@ export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof
   details: string | null
   /** JSON text, or null. */
   metadata: string | null
+  /** JSON text, or null: see redaction.ts. */
+  redactions: string | null
 }
 
 /** What a write sets `writtenColumns` to. */
@@ -54,15 +57,17 @@ export function toHead({
   document,
   details: _,
   metadata: __,
-  labels,
+  redactions: ___,
+  review,
   ...unserved
 }: StoredCall): Record<keyof typeof written, string | number | boolean | null> {
   return {
     ...unserved,
-    labels: labels && JSON.stringify(labels),
+    review: review && JSON.stringify(review),
     updatedAt: Date.parse(call.updatedAt),
     status: call.status,
-    evaluation: headText(call.evaluation),
+    // A person's judgement stands over the platform's.
+    evaluation: headText(review?.evaluation ?? call.evaluation),
     isEngaged: call.isEngaged ? 1 : 0,
     duration: call.duration,
     callerNumber: headText(call.callerNumber),
@@ -71,7 +76,7 @@ export function toHead({
     documentChars: document.length,
     callerDigitsReversed: reversed(headText(call.callerNumber)),
     calledDigitsReversed: reversed(headText(call.calledNumber)),
-    valueList: toList(valuesOf(call, labels ?? [])),
+    valueList: toList(valuesOf(call, review)),
   }
 }
 

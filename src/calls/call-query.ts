@@ -2,7 +2,7 @@ import { type FieldError, invalidRequest } from '../errors.ts'
 import { type Condition, readTime, toAnalysisCondition, toCondition } from './conditions.ts'
 import { analysisPrefix, callFilters } from './filters.ts'
 import { type CallOrder, newestFirst, type Place, type ReadCursor } from './place.ts'
-import { readWordQuery, type WordQuery } from './word-query.ts'
+import { phrasesOf, readWordQuery, type WordQuery } from './word-query.ts'
 
 const valueCharsMax = 500
 const valuesMax = 50
@@ -20,6 +20,8 @@ export interface CallSearch {
   to?: number
   /** The words of one of them; an empty list finds nothing. */
   words?: readonly WordQuery[]
+  /** Words that are to follow one another as they are written. */
+  phrases?: readonly string[]
   order: CallOrder
   /** Where the page before ended. */
   after?: Place
@@ -43,6 +45,8 @@ export function readCallSearch(query: CallQuery, readCursor: ReadCursor, errors:
     take(filter.name, (values) => {
       if (filter.kind === 'words') {
         search.words = values.flatMap((text) => readWordQuery(text) ?? [])
+        // Of several texts each may be found by another one's words.
+        if (values.length === 1) search.phrases = phrasesOf(values[0] ?? '')
         return undefined
       }
       if (filter.name !== 'from' && filter.name !== 'to') return toSearch(toCondition(filter, values))

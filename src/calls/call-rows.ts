@@ -2,14 +2,21 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { callDocuments, calls } from '../db/schema.ts'
 import type { FieldError } from '../errors.ts'
+import { detailsStart, readAgentName } from './agent-names.ts'
 import { listedColumns } from './call-head.ts'
 import { type CallQuery, isFiltered, readCallSearch, refuse, valuesOf } from './call-query.ts'
+import type { Density } from './density.ts'
 import { readSummary } from './document.ts'
 import { CallFinder, totalMax } from './find-calls.ts'
+import { readFirstWords } from './first-words.ts'
 import { servedDocument } from './parts.ts'
-import type { Cursors } from './place.ts'
+import { type CallOrder, type Cursors, newestFirst } from './place.ts'
+import { callNotFound } from './refusals.ts'
+import { readDensities } from './row-densities.ts'
 import type { Call } from './schemas.ts'
+import { type FoundBy, readSearchBox } from './search-box.ts'
 import { findMatch, type TextMatch } from './text-match.ts'
+import { readWeights } from './word-match.ts'
 import type { WordQuery } from './word-query.ts'
 
 const limitDefault = 50
@@ -27,6 +34,11 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   updatedAt: string
   /** At most 300 characters. */
   summary: string | null
+  /** What the caller says first, where there is no summary; else null. */
+  said: string | null
+  /** Who speaks when; null of a call without turns, and of a very long one. */
+  density: Density | null
+  agentName: string | null
   /** Where the words were found; null when none were searched for. */
   match: TextMatch | null
 }
@@ -36,9 +48,11 @@ export interface CallRows {
   data: CallRow[]
   /** Null on the last page. */
   nextCursor: string | null
-  /** How many calls match; null when more than `totalMax` do. */
+  /** How many calls match; null when more than `totalMax` do. Of a page after the first one it may be fewer. */
   total: number | null
   totalMax: number
+  /** What the text of the search was taken for; null without one. */
+  foundBy: FoundBy | null
 }
 
 interface HeadRow extends Listed {
@@ -46,6 +60,7 @@ interface HeadRow extends Listed {
   chars: number
   /** Or its start. */
   document: string
+  detailsStart: string | null
 }
 
 /** Its start is the same, whatever was appended since. */
@@ -59,21 +74,60 @@ export async function findRows(
   cursors: Cursors,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
-  const search = readCallSearch(query, cursors.read, errors)
+  const asked = readCallSearch(query, cursors.read, errors)
   const limit = readLimit(query, errors)
   refuse(errors)
+  const { search, foundBy } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
   const finder = new CallFinder(db, projectId, search)
   const places = await finder.places(limit + 1)
-  const total = await finder.count()
+  // Counting what has a phrase would read every call that has its words.
+  const isPhrase = (search.phrases ?? []).length > 0
+  const countedMax = isPhrase ? limit : totalMax
+  const total = isPhrase ? places.length : await finder.count()
   const seqs = places.slice(0, limit).map(({ seq }) => seq)
   const { rows, end } = await readRows(db, projectId, seqs, search.words)
   const last = places[end - 1]
   return {
     data: rows,
     nextCursor: last && places.length > end ? cursors.write(last, search.order) : null,
-    total: isFiltered(search) && total > totalMax ? null : total,
-    totalMax,
+    total: isFiltered(search) && total > countedMax ? null : total,
+    totalMax: countedMax,
+    foundBy,
   }
+}
+
+/** The calls before and after one in a list; null at its ends. */
+export interface Neighbours {
+  previous: string | null
+  next: string | null
+}
+
+/** @throws not_found when there is no such call; invalid_request for a value that cannot be read */
+export async function findNeighbours(
+  db: ReadDatabase,
+  projectId: number,
+  id: string,
+  query: CallQuery,
+): Promise<Neighbours> {
+  const errors: FieldError[] = []
+  const asked = readCallSearch(query, () => undefined, errors)
+  refuse(errors)
+  const { search } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
+  const [after] = await db
+    .select({ createdAt: calls.createdAt, id: calls.id })
+    .from(calls)
+    .where(and(eq(calls.projectId, projectId), eq(calls.id, id)))
+  if (!after) throw callNotFound()
+  const firstOf = async (order: CallOrder) => {
+    const [first] = await new CallFinder(db, projectId, { ...search, order }).places(1, { after })
+    return first?.id ?? null
+  }
+  const [next, previous] = [await firstOf(search.order), await firstOf(reversed(search.order))]
+  return { previous, next }
+}
+
+function reversed(order: CallOrder): CallOrder {
+  return order === newestFirst ? 'createdAt' : newestFirst
 }
 
 function readLimit(query: CallQuery, errors: FieldError[]): number {
@@ -96,15 +150,38 @@ async function readRows(
   query: readonly WordQuery[] | undefined,
 ): Promise<{ rows: CallRow[]; end: number }> {
   const heads = await readHeads(db, projectId, seqs, documentStart)
-  if (!query) return { rows: heads.map((head) => toRow(head, null)), end: seqs.length }
+  const densities = await readDensities(db, projectId, seqs)
+  const densityOf = ({ seq }: HeadRow) => densities.get(seq) ?? null
+  if (!query) {
+    const silent = heads.filter(({ document }) => readSummary(document) === null)
+    const said = await readFirstWords(
+      db,
+      projectId,
+      silent.map(({ seq }) => seq),
+    )
+    return {
+      rows: heads.map((head) =>
+        toRow(head, { match: null, said: said.get(head.seq) ?? null, density: densityOf(head) }),
+      ),
+      end: seqs.length,
+    }
+  }
   const end = endOfPage(seqs, heads)
   const shown = await readHeads(db, projectId, seqs.slice(0, end), servedDocument)
-  return { rows: shown.map((head) => toRow(head, matchOf(query, JSON.parse(head.document)))), end }
+  const weighed: [WordQuery, number[]][] = []
+  for (const words of query) weighed.push([words, await readWeights(db, projectId, words)])
+  const rows = shown.map((head) =>
+    toRow(head, {
+      match: matchOf(weighed, JSON.parse(head.document)),
+      ...{ said: null, density: densityOf(head) },
+    }),
+  )
+  return { rows, end }
 }
 
-function matchOf(query: readonly WordQuery[], call: Call): TextMatch | null {
-  for (const words of query) {
-    const match = findMatch(words, call)
+function matchOf(query: readonly [WordQuery, number[]][], call: Call): TextMatch | null {
+  for (const [words, weights] of query) {
+    const match = findMatch(words, call, weights)
     if (match) return match
   }
   return null
@@ -127,7 +204,7 @@ async function readHeads(
   document: SQL<string>,
 ): Promise<HeadRow[]> {
   return await db
-    .select({ ...listedColumns, seq: calls.seq, chars: calls.documentChars, document })
+    .select({ ...listedColumns, seq: calls.seq, chars: calls.documentChars, document, detailsStart })
     .from(sql`json_each(${JSON.stringify(seqs)}) as wanted`)
     .crossJoin(calls)
     .crossJoin(callDocuments)
@@ -137,12 +214,16 @@ async function readHeads(
     .orderBy(sql`wanted.key`)
 }
 
-function toRow({ seq: _, chars: __, document, ...shown }: HeadRow, match: CallRow['match']): CallRow {
+function toRow(
+  { seq: _, chars: __, document, detailsStart, ...shown }: HeadRow,
+  found: Pick<CallRow, 'match' | 'said' | 'density'>,
+): CallRow {
   return {
     ...shown,
     createdAt: new Date(shown.createdAt).toISOString(),
     updatedAt: new Date(shown.updatedAt).toISOString(),
     summary: readSummary(document),
-    match,
+    agentName: readAgentName(detailsStart),
+    ...found,
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ReviewMarks } from '../db/schema.ts'
 import type { Call } from './schemas.ts'
 
 /** Members of one call's analysis that it can be found by: the first ones, so that no write is slow. */
@@ -8,10 +9,20 @@ const valueCharsMax = 200
 
 /**
  * What a call is found by beside its columns, as call_values holds it: each string, number and boolean at the top level
- * of its analysis, as `["analysis.KEY",VALUE]`, and each label of its review.
+ * of its analysis, as `["analysis.KEY",VALUE]`, and each label and mark of its review.
  */
-export function valuesOf({ callAnalysis }: Pick<Call, 'callAnalysis'>, labels: readonly string[]): string[] {
-  return [...new Set(labels.map(labelValue)), ...analysisValues(callAnalysis)]
+export function valuesOf({ callAnalysis }: Pick<Call, 'callAnalysis'>, review: ReviewMarks | null): string[] {
+  const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
+  const labels = new Set(review?.labels.map(labelValue))
+  return [...labels, ...marks, ...analysisValues(callAnalysis)]
+}
+
+const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
+export type ReviewMark = (typeof reviewMarks)[number]
+
+/** What a call with the mark has in call_values. */
+export function markValue(mark: ReviewMark): string {
+  return toValue(mark, true)
 }
 
 /** A label as call_values holds it. */

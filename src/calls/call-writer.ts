@@ -1,8 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { AuditAction, AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
+import type { By } from '../identity.ts'
 import { type StoredCall, toHead, writtenColumns } from './call-head.ts'
 import type { CallWords } from './call-words.ts'
 import { isLong } from './document.ts'
@@ -20,6 +22,13 @@ export interface PendingWrite {
   after: StoredCall
   /** Whether the call was in parts, which its whole document replaces. */
   hadParts: boolean
+  audited?: Audited | undefined
+}
+
+/** What the audit trail says of a write. */
+export interface Audited {
+  by: By
+  actions: readonly AuditAction[]
 }
 
 /** What one transaction writes. */
@@ -28,16 +37,25 @@ interface Batch {
   writes: readonly PendingWrite[]
 }
 
+interface CallWriterOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  words: CallWords
+  audit: Pick<AuditTrail, 'entries'>
+}
+
 /** Writes calls with their documents, details and words, many in one transaction. */
 export class CallWriter {
   readonly #store: StoreOf
   readonly #recordHash: RecordHash
   readonly #words: CallWords
+  readonly #audit: Pick<AuditTrail, 'entries'>
 
-  constructor({ store, recordHash, words }: { store: StoreOf; recordHash: RecordHash; words: CallWords }) {
+  constructor({ store, recordHash, words, audit }: CallWriterOptions) {
     this.#store = store
     this.#recordHash = recordHash
     this.#words = words
+    this.#audit = audit
   }
 
   /** @returns the ids that were written; the others have changed since they were read, or were deleted */
@@ -50,6 +68,7 @@ export class CallWriter {
       ...deleteParts(batch),
       ...writeDetails(batch),
       ...this.#writeWords(batch),
+      ...this.#recordActions(batch),
     ]
     // Only the statements that are needed: these have many indexes, so preparing one takes as long as running it.
     const [first, ...more] = [...this.#createHeads(batch), ...changeHeads(batch)].map((statement) =>
@@ -88,6 +107,21 @@ export class CallWriter {
         and id_hash = value ->> 'hash')
       on conflict do nothing returning id`,
     ]
+  }
+
+  /** Calls are named by the hash that their deletion has, too: nothing of them may outlast it. */
+  #recordActions({ projectId, writes }: Batch): SQL[] {
+    return [...new Set(writes.map(({ audited }) => audited))].flatMap((audited) => {
+      if (!audited) return []
+      const targets = writes
+        .filter((write) => write.audited === audited)
+        .map(({ id }) => [id, this.#recordHash(projectId, 'call', id)] as const)
+      return audited.actions.flatMap((action) =>
+        forWritten({ projectId, writes }, targets, (calls) =>
+          this.#audit.entries({ by: audited.by, projectId, action }, calls),
+        ),
+      )
+    })
   }
 
   #writeWords({ projectId, writes }: Batch): SQL[] {
@@ -182,7 +216,7 @@ function deleteParts({ projectId, writes }: Batch): SQL[] {
 }
 
 function writeDetails(batch: Batch): SQL[] {
-  return (['details', 'metadata'] as const).flatMap((name) => {
+  return (['details', 'metadata', 'redactions'] as const).flatMap((name) => {
     const rows = batch.writes
       .filter(({ before, after }) => after[name] !== (before?.[name] ?? null))
       .map(({ id, after }) => [id, after[name]] as const)

@@ -1,22 +1,38 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { calls, erasures, projects } from '../db/schema.ts'
+import { calls } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
-import { callWords } from '../db/word-tables.ts'
-import { AppError } from '../errors.ts'
+import { AppError, type FieldError } from '../errors.ts'
 import type { By } from '../identity.ts'
-import { type CallQuery, type CallSearch, isFiltered } from './call-query.ts'
-import { type CallRows, findRows } from './call-rows.ts'
+import type { CallDeletion } from './call-deletion.ts'
+import {
+  type CallQuery,
+  type CallSearch,
+  isFiltered,
+  readCallSearch,
+  refuse,
+  valuesOf,
+} from './call-query.ts'
+import { type CallRows, findNeighbours, findRows, type Neighbours } from './call-rows.ts'
 import { detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { type ExportOptions, exportCalls } from './export.ts'
 import type { CallField } from './fields.ts'
 import { type CallFacets, CallFinder, readFacets, totalMax } from './find-calls.ts'
 import { asPicked } from './forms.ts'
+import type { Holds } from './holds.ts'
 import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './page.ts'
 import { servedBytes, servedDocument } from './parts.ts'
 import { Cursors } from './place.ts'
+import { callIsOnHold, callNotFound } from './refusals.ts'
+import { readSearchBox } from './search-box.ts'
+
+/** What deleting many calls has done: those that are gone, and those that stay because they are on hold. */
+export interface DeletedCalls {
+  deleted: string[]
+  held: string[]
+}
 
 interface CallsOptions {
   store: StoreOf
@@ -24,7 +40,8 @@ interface CallsOptions {
   audit: Pick<AuditTrail, 'entry'>
   /** Erases what a committed deletion leaves in free pages and logs. */
   erasure: { schedule(projectId: number): void }
-  now: () => number
+  holds: Holds
+  deletion: CallDeletion
 }
 
 const queries = preparedQueries((db) => {
@@ -109,6 +126,20 @@ export class Calls {
     return findRows(readAside, projectId, query, this.cursors(projectId))
   }
 
+  /** The calls before and after one in the console's list. @throws not_found; invalid_request */
+  neighbours(projectId: number, id: string, query: CallQuery): Promise<Neighbours> {
+    return findNeighbours(this.#options.store(projectId).readAside, projectId, id, query)
+  }
+
+  /** What the console's list would show, to be exported. @throws invalid_request for a value that cannot be read */
+  async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
+    const errors: FieldError[] = []
+    const asked = readCallSearch(query, () => undefined, errors)
+    refuse(errors)
+    const { readAside } = this.#options.store(projectId)
+    return (await readSearchBox(readAside, projectId, asked, valuesOf(query, 'text')?.[0])).search
+  }
+
   /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
     return readFacets(this.#options.store(projectId).readAside, projectId)
@@ -154,30 +185,41 @@ export class Calls {
     return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
-  /** Deletes a call for good: its id cannot be ingested again. */
+  /**
+   * Deletes these calls for good, one after another. Returns those that were there, and those that stay because they
+   * are on hold.
+   */
+  async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<DeletedCalls> {
+    const answer: DeletedCalls = { deleted: [], held: [] }
+    for (const id of new Set(ids)) {
+      try {
+        await this.delete(projectId, id, by)
+        answer.deleted.push(id)
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'call_on_hold') answer.held.push(id)
+        // Another person may have deleted it meanwhile.
+        else if (!(error instanceof AppError && error.code === 'not_found')) throw error
+      }
+    }
+    return answer
+  }
+
+  /** Deletes a call for good: its id cannot be ingested again. @throws not_found, call_on_hold */
   async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
-    const { read, freeing: write } = this.#options.store(projectId)
-    const isThisCall = and(eq(calls.projectId, projectId), eq(calls.id, id))
-    if ((await read.select({ seq: calls.seq }).from(calls).where(isThisCall)).length === 0)
+    const { store, recordHash, audit, holds, deletion, erasure } = this.#options
+    const { read } = store(projectId)
+    const [call] = await read
+      .select({ seq: calls.seq, id: calls.id })
+      .from(calls)
+      .where(and(eq(calls.projectId, projectId), eq(calls.id, id)))
+    if (!call) throw callNotFound()
+    const held = await holds.among(read, projectId, sql`select ${call.seq} as seq`)
+    if (held.seqs.size > 0) throw callIsOnHold()
+    const target = recordHash(projectId, 'call', id)
+    const after = [audit.entry({ by, projectId, action: 'call_deleted', target })]
+    if ((await deletion.delete(projectId, [call], { held, requestId: null, after })) === 0)
       throw callNotFound()
-    const idHash = this.#options.recordHash(projectId, 'call', id)
-    const seq = write.select({ seq: calls.seq }).from(calls).where(isThisCall)
-    const [, , , deleted] = await write.batch([
-      write
-        .update(projects)
-        .set({ changeSeq: sql`${projects.changeSeq} + 1` })
-        .where(eq(projects.id, projectId)),
-      write.run(sql`
-        insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
-        select ${projectId}, 'call', ${idHash}, ${seq}, change_seq, ${this.#options.now()}
-        from ${projects} where id = ${projectId} and exists ${seq}
-        on conflict do nothing`),
-      write.run(sql`delete from ${callWords(projectId)} where rowid in ${seq}`),
-      write.delete(calls).where(isThisCall).returning({ seq: calls.seq }),
-      write.run(this.#options.audit.entry({ by, projectId, action: 'call_deleted', target: idHash })),
-    ])
-    if (deleted.length === 0) throw callNotFound()
-    this.#options.erasure.schedule(projectId)
+    erasure.schedule(projectId)
     return { id, deleted: true }
   }
 }
@@ -203,10 +245,4 @@ async function readDocument(
   }
   if (!row?.document) throw callNotFound()
   return { document: row.document, changeSeq: row.changeSeq }
-}
-
-function callNotFound(): AppError {
-  return new AppError('not_found', 'Call not found', {
-    detail: 'No call of this project has this id; it may have been deleted.',
-  })
 }

@@ -1,7 +1,7 @@
 import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
 import { digitsOf, headText } from './call-head.ts'
-import { labelValue, valuesMeant } from './call-values.ts'
+import { labelValue, markValue, valuesMeant } from './call-values.ts'
 import { type CallFilter, noValue } from './filters.ts'
 import { readInstant } from './instant.ts'
 
@@ -39,10 +39,13 @@ const lastCharacter = '\u{10ffff}'
 export function toCondition(filter: ConditionFilter, values: readonly string[]): Condition | string {
   switch (filter.kind) {
     case 'choice':
-    case 'flag': {
-      const { choices, column, kind } = filter
+    case 'flag':
+    case 'mark': {
+      const { choices, kind } = filter
       if (!values.every((value) => choices.some((choice) => choice === value)))
         return `must be ${choices.join(' or ')}`
+      if (kind === 'mark') return marked(anyOf([markValue(filter.name)], { isOrdered: true }), values)
+      const { column } = filter
       return anyValue(column, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
     }
     case 'value':
@@ -81,6 +84,14 @@ function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>
   const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
     and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
   return { check, path: { ranges, isOrdered } }
+}
+
+/** Calls that have a mark, those that do not, or all of them. */
+function marked(has: Condition, values: readonly string[]): Condition {
+  if (!values.includes('false')) return has
+  const check = values.includes('true') ? sql`true` : sql`not ${has.check}`
+  const range: Range = { table: 'calls', index: 'calls_at_a_glance', where: check }
+  return { check, path: { ranges: [range], isOrdered: true } }
 }
 
 /** Milliseconds since 1970 of a time, or of the beginning of a day in UTC. @returns a string that says what is wrong */
@@ -130,6 +141,15 @@ function anyDigits(
     ]),
   )
   return { check: any(ends), path: { ranges, isOrdered: false } }
+}
+
+/** Calls whose id begins with this. */
+export function beginsWithId(start: string): Condition {
+  const check = sql`(${calls.id} >= ${start} and ${calls.id} < ${start + lastCharacter})`
+  return {
+    check,
+    path: { ranges: [{ table: 'calls', index: 'calls_by_id', where: check }], isOrdered: false },
+  }
 }
 
 function beginsWith(column: Column, digits: string): SQL {

@@ -1,26 +1,9 @@
 import type { CallField } from './fields.ts'
 import type { Call } from './schemas.ts'
 
-export const csvLineEnd = '\r\n'
-
-/** A line of RFC 4180. */
-export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
-  return `${cells.map(toCell).join(',')}${csvLineEnd}`
-}
-
 /** Whether a field is a column: transcripts and analyses are no cells. */
 export function isColumn(field: CallField): field is Exclude<CallField, 'transcript' | 'callAnalysis'> {
   return field !== 'transcript' && field !== 'callAnalysis'
 }
 
 export type CsvCall = Omit<Call, 'transcript' | 'callAnalysis'>
-
-/** A spreadsheet takes a cell that begins so for a formula: https://owasp.org/www-community/attacks/CSV_Injection */
-const formula = /^[=+@-]/
-const phoneNumber = /^\+\d[\d ().\-/]*$/
-
-function toCell(value: string | number | boolean | null): string {
-  const text = String(value ?? '')
-  const harmless = formula.test(text) && !phoneNumber.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
-}

@@ -1,7 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { StoredCall } from './call-head.ts'
 import { replaces } from './late-events.ts'
-import type { CallDetails, CallDetailsUpdate } from './schemas.ts'
+import { type PartCounts, type Redactions, readCounts, sumOf, toPartsText } from './redaction.ts'
+import { marksOf } from './review/review.ts'
+import type { CallDetails, CallDetailsUpdate, Review } from './schemas.ts'
 
 type Details = Omit<CallDetails, 'metadata'>
 
@@ -19,32 +21,56 @@ const empty: Details = {
 const emptyText = JSON.stringify(empty)
 
 /** What the service itself says of a call. A request cannot set it. */
-export type OwnDetails = Partial<Pick<Details, 'source' | 'review' | 'redacted'>>
+export type OwnDetails = Partial<Pick<Details, 'source' | 'redacted'>> & {
+  /** The review, or how it follows from the stored one. */
+  review?: Review | null | undefined | ((stored: Review | null) => Review | null)
+}
 
 /** The details of a call as JSON text, null when there are none, and the columns of its head that come from them. */
-export type StoredDetails = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'labels'>
+export type StoredDetails = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'review' | 'redactions'>
 
-export const noDetails: StoredDetails = { details: null, source: null, agentId: null, labels: null }
+export const noDetails: StoredDetails = {
+  details: null,
+  source: null,
+  agentId: null,
+  review: null,
+  redactions: null,
+}
 
-/** The details after a change: each member that it gives replaces the stored one. Metadata is merged beside them. */
+/**
+ * The details after a change: each member that it gives replaces the stored one. Metadata is merged beside them.
+ * @param counted what was redacted in the other parts of the call as it is now
+ * @param redactions what was redacted in the change
+ */
 export function mergeDetails(
   stored: StoredDetails,
   update: CallDetailsUpdate | undefined,
   own: OwnDetails | undefined,
   isLate: boolean,
+  counted: PartCounts,
+  redactions: Redactions,
 ): StoredDetails {
-  const { details: text, source, agentId, labels } = stored
-  if (!update && !own) return { details: text, source, agentId, labels }
+  const { details: text, source, agentId, review: marks } = stored
+  if (!update && !own && toPartsText(counted) === stored.redactions)
+    return { details: text, source, agentId, review: marks, redactions: stored.redactions }
   const details: Details = text === null ? { ...empty } : JSON.parse(text)
-  for (const [name, value] of Object.entries({ ...given(update ?? {}), ...own })) {
-    if (replaces(value, details[name as keyof Details], isLate)) Object.assign(details, { [name]: value })
+  const { redacted: imported, ...ofService } = own ?? {}
+  const review = typeof ofService.review === 'function' ? ofService.review(details.review) : ofService.review
+  for (const [name, value] of Object.entries({ ...given(update ?? {}), ...ofService, review })) {
+    if (!replaces(value, details[name as keyof Details], isLate)) continue
+    Object.assign(details, { [name]: value })
+    if (name === 'timeline') counted.timeline = redactions.timeline ?? {}
   }
+  if (imported !== undefined) counted.imported = readCounts(imported)
+  const redacted = sumOf(Object.values(counted))
+  details.redacted = Object.keys(redacted).length > 0 ? redacted : null
   const merged = JSON.stringify(details)
   return {
     details: merged === emptyText ? null : merged,
     source: details.source,
     agentId: details.agent?.id ?? null,
-    labels: details.review?.labels.length ? details.review.labels : null,
+    review: marksOf(details.review),
+    redactions: toPartsText(counted),
   }
 }
 

@@ -23,7 +23,11 @@ const character = '[^\\u0000]'
 
 const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   status: { about: '`live` or `completed`.', example: 'completed' },
-  evaluation: { about: 'Exactly this; `none` for null.', example: 'fail' },
+  evaluation: {
+    about:
+      "Exactly this; `none` for null. Where a person evaluated the call, theirs counts, not the platform's.",
+    example: 'fail',
+  },
   isEngaged: { about: 'Whether it was a meaningful conversation.', example: true },
   from: { about: '`createdAt` at or after this time, or this day in UTC.', example: '2026-01-31' },
   to: { about: '`createdAt` before this time, or this day in UTC.', example: '2026-02-01' },
@@ -43,8 +47,12 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   source: { about: 'The platform that sent the call.', example: 'vapi' },
   agentId: { about: 'Exactly this agent.', example: 'agent-7' },
   label: { about: 'One of the labels that people gave the call.', example: 'billing' },
+  reviewed: { about: 'Whether a person evaluated the call or marked it as reviewed.', example: true },
+  flagged: { about: 'Whether a person flagged a turn of the call.', example: true },
+  noted: { about: 'Whether a person wrote a note on the call.', example: true },
   text: {
-    about: 'All of these words, in any form, in the transcript or the summary.',
+    about:
+      'All of these words, in any form, in the transcript or the summary; in quotation marks, one after another as written.',
     example: 'late refund',
   },
 }
@@ -138,6 +146,7 @@ export const deleteCall = {
   parameters,
   responses: keyedAnswers({ 200: deletedAnswer('The call is gone; its id stays deleted.') }, [
     'not_found',
+    'call_on_hold',
     'insufficient_storage',
   ]),
 }
@@ -206,7 +215,7 @@ function linesOf(example: string): OpenAPIV3.ResponseObject['content'] & object 
 /** Of one value: generated clients send several as a repeated parameter, of which the last counts. */
 function schemaOf(filter: CallFilter): OpenAPIV3.SchemaObject {
   if (filter.kind === 'choice') return { ...Call.properties.status }
-  if (filter.kind === 'flag') return { type: 'boolean' }
+  if (filter.kind === 'flag' || filter.kind === 'mark') return { type: 'boolean' }
   switch (filter.kind) {
     case 'since':
     case 'before':

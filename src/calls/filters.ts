@@ -12,6 +12,8 @@ type FilterDefinition = { name: string } & (
   /** Any of a call's labels. */
   | { kind: 'label' }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
+  /** What a person's review has, or lacks. */
+  | { kind: 'mark'; choices: typeof trueOrFalse }
   /** ISO 8601 times or dates: at or after, and before. */
   | { kind: 'since' | 'before'; column: Column }
   /** Numbers of at least, and of at most. */
@@ -54,6 +56,9 @@ export const callFilters = [
   { name: 'source', kind: 'equal', column: 'source' },
   { name: 'agentId', kind: 'equal', column: 'agentId' },
   { name: 'label', kind: 'label' },
+  { name: 'reviewed', kind: 'mark', choices: trueOrFalse },
+  { name: 'flagged', kind: 'mark', choices: trueOrFalse },
+  { name: 'noted', kind: 'mark', choices: trueOrFalse },
   { name: 'text', kind: 'words' },
 ] as const satisfies readonly FilterDefinition[]
 

@@ -1,9 +1,11 @@
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { calls } from '../db/schema.ts'
+import { calls, callValues } from '../db/schema.ts'
+import { readAgentNames } from './agent-names.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Path } from './conditions.ts'
 import { callFilters, type ValueFilter } from './filters.ts'
+import { servedDocument } from './parts.ts'
 import { newestFirst, type Place } from './place.ts'
 import { callCount } from './ranges.ts'
 import { isAmong, readWaiting, seqsMatching, type WaitingCalls } from './word-match.ts'
@@ -82,7 +84,8 @@ export class CallFinder {
       const some = this.#window(source, this.#limits.counted, undefined)
       const seqs = this.#seqsAmong(source.words, source.size)
       return await this.#countOf(sql`select seq from (
-        with some as materialized (${some}) select seq from some where seq in (${seqs}))`)
+        with some as materialized (${some}) select seq from some where seq in (${seqs})
+          and ${this.#hasPhrases(sql`some.seq`)})`)
     }
     return await this.#countOf(
       sql`select seq from (${this.#rowsWithWords(source.words, undefined)}) limit ${max}`,
@@ -105,7 +108,8 @@ export class CallFinder {
     const smallest = paths[sizes.indexOf(size)] ?? null
     const isChosen = size <= counted || (conditions.length === 1 && smallest?.isOrdered)
     const path = isChosen ? smallest : null
-    if (words) return { path, size, ...(await this.#chooseWords(words, size, paths.length === 0)) }
+    if (words)
+      return { path, size, ...(await this.#chooseWords(words, size, paths.length === 0 && !this.#phrases)) }
     const isOne = conditions.length <= 1 && paths.length > 0
     return { path, size, total: isOne ? (sizes[0] ?? null) : null, words: undefined, isByWords: false }
   }
@@ -222,7 +226,8 @@ export class CallFinder {
     const rows = await this.#db.select({ ...placeColumns, looked: sql<number>`looked` }).from(sql`(
       with some as materialized (${this.#window(source, few, after)})
       select * from (select count(*) as looked from some) left join (
-        select * from some where seq in (${seqs}) ${this.#inOrder} ${page}) on true) as found`)
+        select * from some where seq in (${seqs}) and ${this.#hasPhrases(sql`some.seq`)}
+        ${this.#inOrder} ${page}) on true) as found`)
     return { places: rows.filter(({ seq }) => seq !== null), looked: rows[0]?.looked ?? 0 }
   }
 
@@ -232,10 +237,27 @@ export class CallFinder {
       sql`calls.project_id = ${this.#projectId}`,
       ...this.#search.conditions.map(({ check }) => check),
       ...this.#times(sql`calls.created_at`, after),
+      this.#hasPhrases(sql`calls.seq`),
     ]
     return sql`select calls.seq as seq, calls.created_at as createdAt, calls.id as id
       from (${this.#seqsWith(words)}) as found cross join calls on calls.seq = found.seq
       where ${sql.join(wheres, sql` and `)}`
+  }
+
+  get #phrases(): boolean {
+    return (this.#search.phrases ?? []).length > 0
+  }
+
+  /** The index has each word once, so that only the document says which of them follow one another. */
+  #hasPhrases(seq: SQL): SQL {
+    const checks = (this.#search.phrases ?? []).map((phrase) => {
+      const escaped = JSON.stringify(phrase)
+        .slice(1, -1)
+        .replace(/[\\%_]/g, '\\$&')
+      return sql`exists (select 1 from call_documents where call_documents.seq = ${seq}
+        and ${servedDocument} like ${`%${escaped}%`} escape '\\')`
+    })
+    return sql.join([sql`true`, ...checks], sql` and `)
   }
 
   #seqsWith({ matches, waiting }: Words, indexed?: SQL): SQL {
@@ -303,7 +325,14 @@ export async function readCallCount(db: ReadDatabase, projectId: number): Promis
 }
 
 /** The values that calls can be filtered by, the most frequent first. */
-export type CallFacets = { [Name in ValueFilter['name']]?: { value: string; calls: number }[] }
+export type CallFacets = { [Name in ValueFilter['name'] | 'label']?: FacetValue[] }
+
+/** `label` where people know it by another name than its value. */
+export interface FacetValue {
+  value: string
+  calls: number
+  label?: string
+}
 
 /** Each filter's values are counted in an index that has them in order. */
 export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
@@ -319,5 +348,24 @@ export async function readFacets(db: ReadDatabase, projectId: number): Promise<C
       .orderBy(sql`calls desc`, column)
       .limit(facetValuesMax)
   }
+  const names = await readAgentNames(db, projectId, facets.agentId?.map(({ value }) => value) ?? [])
+  facets.agentId = facets.agentId?.map((agent) => {
+    const label = names.get(agent.value)
+    return label ? { ...agent, label } : agent
+  })
+  facets.label = await readLabels(db, projectId)
   return facets
+}
+
+/** The labels of the project's calls. One that is so long that only its hash is kept is left out. */
+async function readLabels(db: ReadDatabase, projectId: number): Promise<{ value: string; calls: number }[]> {
+  return await db
+    .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
+    .from(callValues)
+    .where(
+      sql`${callValues.projectId} = ${projectId} and ${callValues.value} >= '["label",' and ${callValues.value} < '["label"-'`,
+    )
+    .groupBy(callValues.value)
+    .orderBy(sql`calls desc`, callValues.value)
+    .limit(facetValuesMax)
 }

@@ -1,19 +1,25 @@
 import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import { KeyedMutex } from '../db/keyed-mutex.ts'
+import type { SettingsOf } from '../db/project-settings.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
+import { callIdPattern } from '../ids.ts'
+import { isRedacting } from '../redaction/settings.ts'
 import { compileCheck } from '../validation.ts'
 import { Batches } from './batches.ts'
 import type { StoredCall } from './call-head.ts'
 import { CallWords } from './call-words.ts'
-import { CallWriter, type PendingWrite } from './call-writer.ts'
+import { type Audited, CallWriter, type PendingWrite } from './call-writer.ts'
 import type { OwnDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { changeErrors, checkChange, mergeCall } from './merge.ts'
-import { CallChange, callIdPattern } from './schemas.ts'
+import { type Redactions, redactChange } from './redaction.ts'
+import { callNotFound } from './refusals.ts'
+import { CallChange } from './schemas.ts'
 import { readCallChars, readCharsOfCall, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
 import { TurnAppender } from './turn-appender.ts'
 
@@ -27,6 +33,8 @@ const batchCharsMax = 262_144
 interface IngestOptions {
   store: StoreOf
   recordHash: RecordHash
+  audit: Pick<AuditTrail, 'entries'>
+  settingsOf: SettingsOf
   /** The most bytes that a call's document and details may have. */
   config: { readonly callBytesMax: number }
   now: () => number
@@ -38,9 +46,15 @@ interface Input {
   change: CallChange
   /** What the service itself says of it. */
   own?: OwnDetails
+  /** Whether it tells of a call that ended earlier, rather than now. */
+  isImport?: boolean
+  /** A person changes a stored call: it is not created, and the audit trail says who did what. */
+  audited?: Audited
   /** Asked before a long document is read or made. */
   admit?: Admit | undefined
   storedChars?: number
+  /** What was replaced in the change before it got here. */
+  redactions?: Redactions
 }
 
 interface IngestedCall {
@@ -80,7 +94,8 @@ export class Ingest {
     const { read } = this.#options.store(projectId)
     const storedChars = await readCharsOfCall(read, projectId, id)
     const isLong = storedChars > readAtOnceCharsMax
-    const input = { id, change, admit, storedChars, ...(own ? { own } : {}) }
+    const given = { id, change, admit, storedChars, ...(own ? { own } : {}) }
+    const input = await this.#redacted(projectId, given)
     // Before the mutex, so that the number of waiting requests is bounded.
     if (isLong) admit?.(storedChars)
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
@@ -102,8 +117,10 @@ export class Ingest {
    * Creates or merges many calls, in one transaction of a constant number of statements unless they are long. A call
    * that cannot be written gets an error as its result; the others are written.
    */
-  putAll(projectId: number, inputs: readonly Input[]): Promise<Outcome[]> {
-    return this.#mutex.run(namesOf(projectId, inputs), async () => {
+  async putAll(projectId: number, given: readonly Input[]): Promise<Outcome[]> {
+    const inputs: Input[] = []
+    for (const input of given) inputs.push(await this.#redacted(projectId, input))
+    return await this.#mutex.run(namesOf(projectId, inputs), async () => {
       const chars = await this.#readChars(projectId, inputs)
       const areLong = [...chars.values()].some((stored) => stored > readAtOnceCharsMax)
       const sizes = inputs.map(({ id }, position) => [position, chars.get(id) ?? 0] as const)
@@ -119,8 +136,16 @@ export class Ingest {
     })
   }
 
+  /** Whatever brings a call comes through here before anything of it is written. */
+  async #redacted(projectId: number, input: Input): Promise<Input> {
+    const settings = await this.#options.settingsOf(projectId)
+    // What a source kept to read again holds marks that are not counted yet.
+    if (!isRedacting(settings) && !input.own?.source) return input
+    return { ...input, ...(await redactChange(input.change, settings)) }
+  }
+
   async #putOne(projectId: number, input: Input, isLong: boolean): Promise<Result> {
-    const append = () => this.#appender.append(projectId, input.id, input.change)
+    const append = () => this.#appender.append(projectId, input)
     const document = await (isLong ? this.#inTurn(append) : append())
     if (document) return { document, isNew: false }
     if (!isLong) return await this.#batchesOf(projectId).add(input)
@@ -188,7 +213,8 @@ export class Ingest {
       readDeletedCalls(read, projectId, idsOf(inputs), recordHash),
     ])
     const writes = new Map<string, PendingWrite>()
-    const mergeOne = ({ id, change, own, admit }: Input): IngestedCall => {
+    const mergeOne = ({ id, change, own, audited, admit, isImport, redactions }: Input): IngestedCall => {
+      if (audited && !stored.has(id)) throw callNotFound()
       checkId(id)
       if (deleted.has(id)) {
         // An invalid request is 400 even for a deleted call.
@@ -198,13 +224,13 @@ export class Ingest {
       }
       const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
-      const after = mergeCall(before, id, change, this.#options.now(), own)
+      const after = mergeCall(before, id, change, this.#options.now(), { own, isImport, redactions })
       if (!before || !isSame(before, after)) {
         this.#checkSize(after)
         // A call that was long before has been admitted already.
         const chars = charsStored(after)
         if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
-        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts })
+        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts, audited })
       }
       return { document: after.document, isNew: !before }
     }

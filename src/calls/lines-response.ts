@@ -130,7 +130,7 @@ class LineAnswers {
 
   async #write(entries: Entry[]): Promise<string> {
     const inputs = entries.flatMap(({ call }) =>
-      call instanceof AppError ? [] : [{ id: call.id, change: call }],
+      call instanceof AppError ? [] : [{ id: call.id, change: call, isImport: true }],
     )
     const outcomes = await this.#options.ingest
       .putAll(this.#projectId, inputs)

@@ -4,7 +4,8 @@ import { mergeDetails, noDetails, type OwnDetails } from './details.ts'
 import { toDocument, withUpdatedAt } from './document.ts'
 import { readInstant } from './instant.ts'
 import { replaces } from './late-events.ts'
-import { type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
+import { type PartCounts, type Redactions, sumOf } from './redaction.ts'
+import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
 
 const mergedFields = [
   'duration',
@@ -17,13 +18,21 @@ const mergedFields = [
   'transcript',
 ] as const
 
+interface MergeOptions {
+  /** What the service itself says of the call. */
+  own?: OwnDetails | undefined
+  /** Whether the change tells of a call that ended earlier, rather than now. */
+  isImport?: boolean | undefined
+  /** What was replaced in the change. */
+  redactions?: Redactions | undefined
+}
+
 /**
  * The call after a change. Pure: the same change twice gives the same call. Among events with `occurredAt`, the newest
  * decides each field that it sets, in whatever order they arrive. An older event fills only fields that are still
  * empty; `isEngaged` is until a request has named it. The first request that names `createdAt` sets it.
  * @param stored null when the call is new.
  * @param now milliseconds since 1970.
- * @param own what the service itself says of the call.
  * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
  */
 export function mergeCall(
@@ -31,16 +40,19 @@ export function mergeCall(
   id: string,
   change: CallChange,
   now: number,
-  own?: OwnDetails,
+  { own, isImport = false, redactions = {} }: MergeOptions = {},
 ): StoredCall {
   const times = checkChange(id, change)
   const before = stored ?? newCall(id, now)
   const { isLate, occurredAt, updatedAt } = eventTimes(times, before.occurredAt)
   const call = { ...before.call }
+  const counted: PartCounts = before.redactions === null ? {} : JSON.parse(before.redactions)
 
   for (const field of mergedFields) {
     const value = change[field]
-    if (replaces(value, call[field], isLate)) Object.assign(call, { [field]: value })
+    if (!replaces(value, call[field], isLate)) continue
+    Object.assign(call, { [field]: value })
+    if (isCounted(field)) counted[field] = redactions[field] ?? {}
   }
   // False is no sign that nothing was said, so what was said is remembered.
   if (change.isEngaged !== undefined && !(isLate && before.engagementSaid)) call.isEngaged = change.isEngaged
@@ -50,10 +62,19 @@ export function mergeCall(
   if (change.status === 'completed') call.status = 'completed'
   if (change.transcript) call.transcript = call.transcript.map(onlyTurn)
   // Appended turns carry their own order in `at`, so lateness does not matter to them.
-  if (change.appendTranscript) call.transcript = continueTranscript(call.transcript, change.appendTranscript)
+  if (change.appendTranscript) {
+    const added = continueTranscript(call.transcript, change.appendTranscript)
+    counted.transcript = sumOf([
+      counted.transcript ?? {},
+      ...(redactions.appended ?? []).slice(call.transcript.length - change.appendTranscript.at),
+    ])
+    call.transcript = added
+  }
 
-  const metadata = mergeMetadata(before.metadata, metadataOf(change), isLate)
-  const beside = mergeDetails(before, change.details, own, isLate)
+  const isMetadataMerged = mergesMetadata(before.metadata, metadataOf(change), isLate)
+  const metadata = isMetadataMerged ? jsonOf(metadataOf(change)) : before.metadata
+  if (isMetadataMerged) counted.metadata = redactions.metadata ?? {}
+  const beside = mergeDetails(before, change.details, own, isLate, counted, redactions)
   // Once only: the document of a long call takes tens of milliseconds.
   const document = toDocument(call)
   const isSameBeside = metadata === before.metadata && beside.details === before.details
@@ -65,6 +86,7 @@ export function mergeCall(
     occurredAt,
     createdOnArrival: before.createdOnArrival && times.createdAt === null,
     engagementSaid: before.engagementSaid || change.isEngaged !== undefined,
+    completedAt: completionOf(call, before.completedAt ?? times.occurredAt ?? (isImport ? null : now)),
     metadata,
     ...beside,
   }
@@ -81,6 +103,16 @@ export function eventTimes(times: ReturnType<typeof checkChange>, newestAt: numb
     occurredAt: isLate ? newestAt : (times.occurredAt ?? newestAt),
     updatedAt: isLate ? null : times.updatedAt,
   }
+}
+
+/**
+ * When a call became completed; null while it is live. @param at null for an imported call, which ended when it says
+ */
+function completionOf({ status, createdAt, duration }: Call, at: number | null): number | null {
+  if (status === 'live') return null
+  const start = Date.parse(createdAt)
+  // Not before its start, so that an index by `createdAt` finds all calls that were completed before a time.
+  return Math.round(Math.max(start, at ?? start + duration * 1_000))
 }
 
 function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
@@ -104,6 +136,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     occurredAt: null,
     createdOnArrival: true,
     engagementSaid: false,
+    completedAt: null,
     metadata: null,
     ...noDetails,
   }
@@ -184,8 +217,14 @@ function metadataOf({ metadata, details }: CallChange): CallChange['metadata'] {
   return metadata === undefined ? details?.metadata : metadata
 }
 
-function mergeMetadata(before: string | null, given: CallChange['metadata'], isLate: boolean): string | null {
-  if (given === undefined || (isLate && (given === null || (before !== null && before !== '{}'))))
-    return before
-  return given === null ? null : JSON.stringify(given)
+function mergesMetadata(before: string | null, given: CallChange['metadata'], isLate: boolean): boolean {
+  return given !== undefined && !(isLate && (given === null || (before !== null && before !== '{}')))
+}
+
+function jsonOf(given: CallChange['metadata']): string | null {
+  return given ? JSON.stringify(given) : null
+}
+
+function isCounted(field: (typeof mergedFields)[number]) {
+  return field === 'summary' || field === 'callAnalysis' || field === 'transcript'
 }

@@ -1,9 +1,10 @@
 import { hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
 import { headersOfForm } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
-import { type CallQuery, isFiltered } from './call-query.ts'
+import { type CallQuery, type CallSearch, isFiltered } from './call-query.ts'
 import type { Calls } from './calls.ts'
 import { exportedCharsMax } from './export.ts'
+import type { CallField } from './fields.ts'
 import { asLines, asPickedLines, csvOf } from './forms.ts'
 import { readListRequest } from './list-request.ts'
 import type { CallPage } from './page.ts'
@@ -18,6 +19,7 @@ const forms = {
   'text/csv': headersOfForm('text/csv; charset=utf-8'),
 }
 type FormType = keyof typeof forms
+export type FileType = Exclude<FormType, 'application/json'>
 
 /**
  * The calls that a request asks for, in the form it accepts. JSON is made of documents that are never parsed. Whatever
@@ -34,14 +36,8 @@ export async function listCalls(
   const cursors = calls.cursors(projectId)
   const isCsv = type === 'text/csv'
   const { search, limit, offset, fields } = readListRequest(query, { isCsv, readCursor: cursors.read })
-  if (type !== 'application/json') {
-    const { form, head } = isCsv
-      ? csvOf(fields)
-      : { form: fields ? asPickedLines(fields) : asLines, head: '' }
-    const parts = calls.export(projectId, search, { form, limit, offset })
-    const body = await buffers.streamOf(head, parts, '', exportedCharsMax)
-    return new Response(body, { headers: forms[type] })
-  }
+  if (type !== 'application/json')
+    return await exportCalls(calls, projectId, search, { type, fields, limit, offset, buffers })
   const page = { limit: Math.min(limit ?? limitDefault, callsPerPageMax), offset }
   const answer = async ({ total, totalIsCapped, end, documents, sliceChars }: CallPage, tag?: string) => {
     const next = end && cursors.write(end, search.order)
@@ -64,6 +60,28 @@ export async function listCalls(
   const tag = await tags.ofProject(projectId)
   if (hasAnswer(request, tag)) return notModified(request, tag)
   return await answer(await (isPlain ? list() : find()), tag)
+}
+
+interface ExportAnswer {
+  type: FileType
+  fields?: ReadonlySet<CallField> | undefined
+  limit?: number | undefined
+  offset?: number | undefined
+  buffers: ResponseBuffers
+}
+
+/** All calls that a search finds, as lines. */
+export async function exportCalls(
+  calls: Calls,
+  projectId: number,
+  search: CallSearch,
+  { type, fields, limit, offset, buffers }: ExportAnswer,
+): Promise<Response> {
+  const { form, head } =
+    type === 'text/csv' ? csvOf(fields) : { form: fields ? asPickedLines(fields) : asLines, head: '' }
+  const parts = calls.export(projectId, search, { form, limit, offset })
+  const body = await buffers.streamOf(head, parts, '', exportedCharsMax)
+  return new Response(body, { headers: forms[type] })
 }
 
 /** The form that the header prefers: https://www.rfc-editor.org/rfc/rfc9110#name-accept */

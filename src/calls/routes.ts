@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { ReadingNotes } from '../audit/reading.ts'
 import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
 import { hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
@@ -17,7 +18,7 @@ import { listCalls } from './page-response.ts'
 import { CallChange } from './schemas.ts'
 
 /** /v1/calls: what customers do with the records of their calls. */
-export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers) {
+export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers, reading: ReadingNotes) {
   const answerOf = async (request: Request, projectId: number, id: string, read: Reads) => {
     if (request.headers.has('if-none-match')) {
       const tag = tags.of(projectId, await calls.changeSeq(projectId, id))
@@ -33,8 +34,13 @@ export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers) {
     .use(callerContext())
     .get(
       '',
-      ({ caller: { projectId }, request }) =>
-        listCalls(calls, projectId, readParameters(request.url), { request, tags, buffers }),
+      async ({ caller, request }) => {
+        const query = readParameters(request.url)
+        const answer = await listCalls(calls, caller.projectId, query, { request, tags, buffers })
+        const noted = { type: answer.headers.get('content-type'), parameters: Object.keys(query) }
+        void reading.exported(caller.projectId, byKey(caller), noted)
+        return answer
+      },
       { detail: docs.listCalls },
     )
     .get(

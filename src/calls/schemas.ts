@@ -1,13 +1,11 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { callIdPattern } from '../ids.ts'
 import { certainInstantPattern, instantPattern } from './instant.ts'
 
 export const transcriptTurnsMax = 10_000
 export const metadataBytesMax = 65_536
 const timelineEntriesMax = 20_000
 const timelineTextCharsMax = 65_536
-
-/** A call's id, under `/ingest` and under `/v1`. In a path `.` and `..` mean another one, so no call is reached by them. */
-export const callIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/
 
 // The schemas are JSON Schema with OpenAPI 3.0's `nullable`: one text for checks and docs. The document writes a schema
 // with a `title` once, under that name; `x-documented` holds what only the document says: see http/document.ts.
@@ -152,17 +150,27 @@ export const TimelineEntry = Type.Object(
 )
 export type TimelineEntry = Static<typeof TimelineEntry>
 
+export const labelsMax = 50
+export const Label = Type.String({ minLength: 1, maxLength: 100 })
+
 /** What a person said of a call. */
 const Review = Type.Object(
   {
-    evaluation: Name('A judgement, over that of the platform.', 'fail'),
+    evaluation: Name("A person's judgement. It stands over the platform's, which stays in the call.", 'fail'),
     note: nullable(Type.String({ maxLength: 10_000 })),
-    labels: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50, uniqueItems: true }),
-    by: Name('The person.', 'Ada Lovelace'),
+    labels: Type.Array(Label, { maxItems: labelsMax, uniqueItems: true }),
+    reviewed: Type.Optional(
+      Type.Boolean({ description: 'Whether a person evaluated the call or marked it as reviewed.' }),
+    ),
+    flaggedTurns: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0 }), { description: 'Indexes of turns in `transcript`.' }),
+    ),
+    by: Name('The last person who changed any of it.', 'Ada Lovelace'),
     at: Time,
   },
   { title: 'Review' },
 )
+export type Review = Static<typeof Review>
 
 const toldDetails = {
   agent: nullable(Agent),

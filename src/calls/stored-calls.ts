@@ -29,6 +29,7 @@ const queries = preparedQueries((db) => ({
       document: servedDocument,
       details: callDetails.details,
       metadata: callDetails.metadata,
+      redactions: callDetails.redactions,
     })
     .from(sql`json_each(${sql.placeholder('ids')}) wanted`)
     .crossJoin(calls)

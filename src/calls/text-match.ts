@@ -26,12 +26,16 @@ interface Mention {
   term: number
 }
 
-/** The first turn with the most of the query's words, or the summary when it has more; null when none has any. */
+/**
+ * The first turn with the words that say most, or the summary when it has more of them; null when none has any.
+ * @param weights of each of the query's words: the rarer, the heavier
+ */
 export function findMatch(
   query: WordQuery,
   { summary, transcript }: Pick<Call, 'summary' | 'transcript'>,
+  weights: readonly number[] = [],
 ): TextMatch | null {
-  let best: { where: TextMatch['where']; text: string; mentions: Mention[]; terms: number } | null = null
+  let best: { where: TextMatch['where']; text: string; mentions: Mention[]; weight: number } | null = null
   let chars = searchedCharsMax
   const turns = transcript.map(({ role, content }) => {
     const text = content.slice(0, chars).toWellFormed()
@@ -41,11 +45,16 @@ export function findMatch(
   const searched = (summary ?? '').slice(0, searchedCharsMax).toWellFormed()
   for (const { where, text } of [...turns, { where: 'summary' as const, text: searched }]) {
     const mentions = mentionsIn(text, query)
-    const terms = new Set(mentions.map(({ term }) => term)).size
-    if (terms > (best?.terms ?? 0)) best = { where, text, mentions, terms }
-    if (terms === query.terms) break
+    const terms = new Set(mentions.map(({ term }) => term))
+    const weight = weightOf(terms, weights)
+    if (weight > (best?.weight ?? 0)) best = { where, text, mentions, weight }
+    if (terms.size === query.terms) break
   }
-  return best && { where: best.where, ...excerpt(best.text, best.mentions) }
+  return best && { where: best.where, ...excerpt(best.text, best.mentions, weights) }
+}
+
+function weightOf(terms: ReadonlySet<number>, weights: readonly number[]): number {
+  return [...terms].reduce((sum, term) => sum + (weights[term] ?? 1), 0)
 }
 
 function mentionsIn(text: string, query: WordQuery): Mention[] {
@@ -78,8 +87,12 @@ function mentionsInRun(run: string, start: number, query: WordQuery): Mention[] 
   return mentions
 }
 
-function excerpt(text: string, mentions: readonly Mention[]): Pick<TextMatch, 'text' | 'ranges'> {
-  const [first, last] = densest(mentions)
+function excerpt(
+  text: string,
+  mentions: readonly Mention[],
+  weights: readonly number[],
+): Pick<TextMatch, 'text' | 'ranges'> {
+  const [first, last] = densest(mentions, weights)
   const start = wordStart(text, Math.max(0, first.start - shownBeforeMax), first.start)
   const end = wordEnd(text, Math.min(text.length, start + shownCharsMax), last.end)
   const before = start > 0 ? '…' : ''
@@ -96,9 +109,9 @@ function excerpt(text: string, mentions: readonly Mention[]): Pick<TextMatch, 't
   return { text: `${before}${text.slice(start, end)}${after}`, ranges }
 }
 
-/** The first and the last mention of the excerpt that has the most different words. */
-function densest(mentions: readonly Mention[]): [Mention, Mention] {
-  let best: { terms: number; range: [Mention, Mention] } | null = null
+/** The first and the last mention of the excerpt whose words weigh most. */
+function densest(mentions: readonly Mention[], weights: readonly number[]): [Mention, Mention] {
+  let best: { weight: number; range: [Mention, Mention] } | null = null
   for (const [index, first] of mentions.entries()) {
     const terms = new Set<number>()
     let last = first
@@ -108,7 +121,8 @@ function densest(mentions: readonly Mention[]): [Mention, Mention] {
       terms.add(mention.term)
       last = mention
     }
-    if (terms.size > (best?.terms ?? 0)) best = { terms: terms.size, range: [first, last] }
+    const weight = weightOf(terms, weights)
+    if (weight > (best?.weight ?? 0)) best = { weight, range: [first, last] }
   }
   if (!best) throw new Error('An excerpt is made of a text in which something was found')
   return best.range

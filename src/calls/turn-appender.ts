@@ -6,6 +6,7 @@ import { storedDetailsBytes } from './details.ts'
 import { type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { checkChange, eventTimes, onlyTurn } from './merge.ts'
 import { endChars, servedDocument, upToUpdatedAtChars } from './parts.ts'
+import type { Redactions } from './redaction.ts'
 import { type CallChange, transcriptTurnsMax } from './schemas.ts'
 
 /** After this many appends the whole document is written again, which is the only cost that grows with the call. */
@@ -59,8 +60,10 @@ export class TurnAppender {
    * those of a live call, or because it is time to write the document as a whole
    * @throws invalid_request
    */
-  async append(projectId: number, id: string, change: CallChange): Promise<JsonBytes | null> {
+  async append(projectId: number, { id, change, redactions }: Appending): Promise<JsonBytes | null> {
     const { appendTranscript } = change
+    // What was replaced is counted with the rest of the call.
+    if (redactions?.appended?.some((counts) => Object.keys(counts).length > 0)) return null
     if (!appendTranscript || !onlyAppends(change)) return null
     const { store, config, words, now } = this.#options
     const call = await queries(store(projectId).read).live.get({ projectId, id })
@@ -114,6 +117,12 @@ export class TurnAppender {
     ])
     return changed.length > 0
   }
+}
+
+interface Appending {
+  id: string
+  change: CallChange
+  redactions?: Redactions
 }
 
 interface Part {

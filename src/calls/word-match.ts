@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { preparedQueries } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
-import type { WordMatch } from './word-query.ts'
+import type { WordMatch, WordQuery } from './word-query.ts'
 
 /** Calls whose latest words are in their parts alone, so that the word table does not decide whether they match. */
 export interface WaitingCalls {
@@ -44,6 +44,29 @@ export async function readWaiting(
     select seq, ${sql.join(has, sql` or `)} as matches from waiting)`)
   const matching = rows.filter(({ matches }) => matches === 1)
   return { seqs: rows.map(({ seq }) => seq), matching: matching.map(({ seq }) => seq) }
+}
+
+const rareMax = 1_000
+
+/** How much each word of a query says. A word that few calls have outweighs all that four times as many have. */
+export async function readWeights(
+  db: ReadDatabase,
+  projectId: number,
+  { whole, terms }: WordQuery,
+): Promise<number[]> {
+  if (terms < 2) return []
+  const table = callWords(projectId)
+  const counts = whole.words.slice(0, terms).map(({ match }, at) => {
+    const found = sql`select 1 from ${table} where ${table} match ${match} limit ${rareMax}`
+    return sql`select ${at} as at, count(*) as calls from (${found})`
+  })
+  const rows = await db
+    .select({ at: sql<number>`at`, calls: sql<number>`calls` })
+    .from(sql`(${sql.join(counts, sql` union all `)})`)
+  const commonness = (calls: number) => Math.floor(Math.log2(calls + 1) / 2)
+  return rows
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ calls }) => (terms + 1) ** (commonness(rareMax) - commonness(calls)))
 }
 
 /**

@@ -21,6 +21,13 @@ export interface WordQuery extends WordMatch {
   termOf: (folded: string) => number
 }
 
+/** What stands between quotation marks, when it is more than a word. */
+export function phrasesOf(text: string): string[] {
+  return [...text.matchAll(/["“”]([^"“”]+)["“”]/g)]
+    .map(([, phrase = '']) => phrase.trim().replace(/\s+/g, ' '))
+    .filter((phrase) => phrase.includes(' '))
+}
+
 /** Null when the text has no word. The last word also matches as a prefix, since it may still be being typed. */
 export function readWordQuery(text: string): WordQuery | null {
   const words = wordsOf(text)

@@ -81,6 +81,21 @@ export async function* toEvents(slices: ReturnType<Changes['follow']>): AsyncGen
   }
 }
 
+/**
+ * The same for the console's pages. The first event names where the stream begins; later ones say that it is alive, which
+ * a comment would not tell a page.
+ */
+export async function* toConsoleEvents(
+  after: number,
+  slices: ReturnType<Changes['follow']>,
+): AsyncGenerator<string> {
+  yield `retry: ${reconnectMs}\nid: ${after}\nevent: alive\ndata: {}\n\n`
+  for await (const slice of slices) {
+    if (slice === null) yield 'event: alive\ndata: {}\n\n'
+    else if (slice.length > 0) yield slice.map(toEvent).join('')
+  }
+}
+
 function toEvent({ seq, type, json }: ChangeEntry): string {
   return `id: ${seq}\nevent: ${type}\ndata: ${json}\n\n`
 }

@@ -39,6 +39,8 @@ interface ChangedRecord {
   change: Change
   /** The row of the call or the item; null for a deletion. */
   row: number | null
+  /** The record's; null for a deletion, of which it is not kept. */
+  id: string | null
   /** Of its document. */
   chars: number
 }
@@ -65,6 +67,8 @@ export interface ChangeEntry {
 export interface EntriesOptions {
   /** Whether changed records come with their documents. */
   withDocuments: boolean
+  /** Whether those without documents come with their ids. */
+  withIds?: boolean
   /** Called with the number of characters about to be read. @throws unavailable when there is no room for them */
   admit?: (chars: number) => void
 }
@@ -126,6 +130,14 @@ export class Changes {
     this.#options = options
   }
 
+  /** The number of the project's newest change. @throws unavailable when the project was deleted */
+  async newest(projectId: number): Promise<number> {
+    const { read } = this.#options.store(projectId)
+    const row = await queries(read).page.get({ projectId, after: Number.MAX_SAFE_INTEGER, rows: 1 })
+    if (!row) throw projectWasDeleted()
+    return row.newest
+  }
+
   /** @throws unavailable when the project was deleted */
   async read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
     const { read } = this.#options.store(projectId)
@@ -164,14 +176,16 @@ export class Changes {
   async *entries(
     projectId: number,
     { changes }: ChangePage,
-    { withDocuments, admit }: EntriesOptions,
+    { withDocuments, withIds = false, admit }: EntriesOptions,
   ): AsyncGenerator<ChangeEntry[]> {
     const { calls, knowledge } = this.#options
     const sizes = changes.map(({ chars }, at) => [at, withDocuments ? chars : 0] as const)
     for (const slice of inSlices(sizes, sliceCharsMax)) {
       const some = slice.flatMap((at) => changes[at] ?? [])
       if (!withDocuments) {
-        yield some.map(({ change }) => toEntry(change, ''))
+        yield some.map(({ change, id }) =>
+          toEntry(change, withIds && id !== null ? `,"id":${JSON.stringify(id)}` : ''),
+        )
         continue
       }
       admit?.(some.reduce((sum, { chars }) => sum + chars, 0))
@@ -210,7 +224,10 @@ export class Changes {
   #toChanged(projectId: number, { seq, type, row, id, at, chars }: ChangeRow): ChangedRecord {
     const kind = type === 'call.changed' ? 'call' : 'item'
     const ref = row === null ? id : this.#options.recordHash(projectId, kind, id)
-    return { change: { seq, type, ref, at: new Date(at).toISOString() }, row, chars }
+    return {
+      change: { seq, type, ref, at: new Date(at).toISOString() },
+      ...{ row, id: row === null ? null : id, chars },
+    }
   }
 }
 
@@ -218,7 +235,7 @@ function rowsOf(changes: readonly ChangedRecord[], type: ChangeType): number[] {
   return changes.flatMap(({ change, row }) => (change.type === type && row !== null ? [row] : []))
 }
 
-/** @param record the member with the document, as JSON text, or nothing */
+/** @param record the member with the document or the id, as JSON text, or nothing */
 function toEntry(change: Change, record: string): ChangeEntry {
   return { seq: change.seq, type: change.type, json: `${JSON.stringify(change).slice(0, -1)}${record}}` }
 }

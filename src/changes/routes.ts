@@ -68,7 +68,7 @@ export function changeRoutes({
 }
 
 /** A stream that has begun cannot answer with an error: it ends, and its client connects again. */
-async function* untilFailure(
+export async function* untilFailure(
   events: AsyncGenerator<string>,
   onFailure: (error: unknown) => void,
 ): AsyncGenerator<string> {

@@ -1,37 +1,68 @@
+import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Overview } from '../calls/overview.ts'
+import type { Reviews } from '../calls/review/reviews.ts'
+import { LabelChange, ReviewChange } from '../calls/review/schemas.ts'
 import type { Call, CallDetails } from '../calls/schemas.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
-import { consoleRoutes } from './console-routes.ts'
-import { DaysOfPeriod, Period } from './schemas.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
+import { CallsToDelete, DaysOfPeriod, Period } from './schemas.ts'
 
 const period = { query: bodyOf(Period) }
 
 export interface CallRoutesOptions {
   calls: Calls
+  reviews: Reviews
   overview: Overview
   knowledge: Knowledge
   buffers: ResponseBuffers
+  reading: ReadingNotes
 }
 
 /** /console/api/projects/:project/calls and /overview. */
-export function consoleCallRoutes({ calls, overview, knowledge, buffers }: CallRoutesOptions) {
+export function consoleCallRoutes(options: CallRoutesOptions) {
+  const { calls, reviews, overview, knowledge, buffers, reading } = options
   return consoleRoutes('/console/api/projects/:project')
-    .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url)))
+    .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url, 'all')))
     .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
-    .get('/calls/:id', async ({ member, params }) => {
+    .get('/calls/:id', async ({ member, by, params }) => {
       const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
+      void reading.opened(member.projectId, by, params.id)
       return answerOf<Call>(document)
     })
     .get('/calls/:id/details', async ({ member, params }) => {
       const { document } = await buffers.bodyOf((admit) => calls.details(member.projectId, params.id, admit))
       return answerOf<CallDetails>(document)
     })
+    .get('/calls/:id/neighbours', ({ member, params, request }) =>
+      calls.neighbours(member.projectId, params.id, readParameters(request.url, 'all')),
+    )
+    .delete(
+      '/calls',
+      ({ member, by, body }) => calls.deleteAll(member.projectId, body.ids, by),
+      jsonBody(CallsToDelete),
+    )
+    .patch(
+      '/calls/:id/review',
+      async ({ member, person, by, params, body }) => {
+        await reviews.change(member.projectId, params.id, body, { person, by })
+        const { document } = await buffers.bodyOf((admit) =>
+          calls.details(member.projectId, params.id, admit),
+        )
+        return answerOf<CallDetails>(document)
+      },
+      jsonBody(ReviewChange),
+    )
+    .post(
+      '/calls/label',
+      ({ member, person, by, body }) => reviews.label(member.projectId, body, { person, by }),
+      jsonBody(LabelChange),
+    )
     .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
     .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)
     .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), {

@@ -1,23 +1,21 @@
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import { bodyOf } from '../validation.ts'
+import { NoMembers } from '../webhooks/schemas.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { pageOf } from './page-request.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Members } from './people/members.ts'
 import type { People } from './people/people.ts'
-import { NewRole, PageRequest } from './schemas.ts'
+import { NewRole } from './schemas.ts'
 
 interface PeopleRoutesOptions {
   people: People
   members: Members
   invitations: Invitations
-  audit: AuditTrail
   /** Where links lead; null for the origin of the request that asks for one. */
   publicUrl: string | null
 }
 
-/** /console/api/people, for the console's owner; /people, /invitations and /audit of a project, for its owners. */
-export function peopleRoutes({ people, members, invitations, audit, publicUrl }: PeopleRoutesOptions) {
+/** /console/api/people, for the console's owner; /people and /invitations of a project, for its owners. */
+export function peopleRoutes({ people, members, invitations, publicUrl }: PeopleRoutesOptions) {
+  const baseUrlOf = ({ headers, url }: Request) => publicUrl ?? headers.get('origin') ?? new URL(url).origin
   return consoleRoutes('/console/api')
     .get('/people', async () => ({ data: await people.accounts() }))
     .delete('/people/:id', ({ by, params }) => people.delete(params.id, by))
@@ -34,17 +32,18 @@ export function peopleRoutes({ people, members, invitations, audit, publicUrl }:
       members.remove(member.projectId, params.id, by),
     )
     .post(
+      '/projects/:project/people/:id/sign-in-link',
+      ({ member, by, params, request }) =>
+        invitations.createSignInLink(member.projectId, params.id, baseUrlOf(request), by),
+      jsonBody(NoMembers),
+    )
+    .post(
       '/projects/:project/invitations',
-      ({ member, by, request, headers, body }) => {
-        const baseUrl = publicUrl ?? headers.origin ?? new URL(request.url).origin
-        return invitations.create(member.projectId, body.role, baseUrl, by)
-      },
+      ({ member, by, request, body }) =>
+        invitations.create(member.projectId, body.role, baseUrlOf(request), by),
       jsonBody(NewRole),
     )
     .delete('/projects/:project/invitations/:id', ({ member, by, params }) =>
       invitations.revoke(member.projectId, params.id, by),
     )
-    .get('/projects/:project/audit', ({ member, query }) => audit.list(member.projectId, pageOf(query)), {
-      query: bodyOf(PageRequest),
-    })
 }

@@ -1,10 +1,12 @@
 import type { Projects } from '../projects/projects.ts'
+import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { asOwner, createOwnProject } from './own-projects.ts'
-import { DeleteProject, NewName } from './schemas.ts'
+import { changeSettings, countDue, type PrivacyParts } from './privacy.ts'
+import { ChangedSettings, DeleteProject, DueRequest, NewName } from './schemas.ts'
 
-/** /console/api/projects: create, rename and delete. */
-export function projectRoutes(projects: Projects) {
+/** /console/api/projects: create, rename and delete; /settings of a project, for owners. */
+export function projectRoutes({ projects, ...parts }: PrivacyParts & { projects: Projects }) {
   return consoleRoutes('/console/api/projects')
     .post(
       '',
@@ -13,12 +15,22 @@ export function projectRoutes(projects: Projects) {
     )
     .patch(
       '/:project',
-      async ({ member, by, body }) => asOwner(await projects.rename(member.projectId, body.name, by)),
+      async ({ member, by, body }) =>
+        asOwner(await projects.rename(member.projectId, body.name, by), member.membersMayDelete),
       jsonBody(NewName),
     )
     .delete(
       '/:project',
       ({ member, by, body }) => projects.delete(member.projectId, { confirm: body.confirm, by }),
       jsonBody(DeleteProject),
+    )
+    .get('/:project/settings', ({ member }) => parts.settingsOf(member.projectId))
+    .get('/:project/settings/due', ({ member, query }) => countDue(parts, member.projectId, query.days), {
+      query: bodyOf(DueRequest),
+    })
+    .put(
+      '/:project/settings',
+      ({ member, by, body }) => changeSettings(parts, member.projectId, body, by),
+      jsonBody(ChangedSettings),
     )
 }

@@ -1,16 +1,23 @@
-import { Type } from '@sinclair/typebox'
-import { type KeyScope, keyScopes } from '../identity.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import { type KeyScope, keyScopes, type Role, roles } from '../identity.ts'
+import type { Outcome } from '../knowledge/questions/questions.ts'
 import { NewItem } from '../knowledge/schemas.ts'
+import { SettingsChange } from '../projects/schemas.ts'
 
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
 
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-const Role = Type.Unsafe<'owner' | 'member'>({ type: 'string', enum: ['owner', 'member'] })
+const RoleName = Type.Unsafe<Role>({ type: 'string', enum: roles })
 const Kind = Type.Unsafe<'live' | 'ingest'>({ type: 'string', enum: ['live', 'ingest'] })
 const Token = Text(200)
 const Password = Type.String({ minLength: 10, maxLength: 128 })
 
 export const SignIn = Type.Object({ email: Text(320), password: Text(128) })
+
+/** Of an authenticator app, or a backup code. */
+export const SecondFactor = Type.Object({ code: Text(40) })
+
+export const OwnPassword = Type.Object({ password: Text(128) })
 
 export const LinkToken = Type.Object({ token: Token })
 
@@ -33,8 +40,19 @@ export const NewName = Type.Object({ name: Text(200) })
 /** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
 
+/** Of many at once. */
+export const CallsToDelete = Type.Object({
+  ids: Type.Array(Text(128), { minItems: 1, maxItems: 500 }),
+})
+
 /** `changeSeq` is that of the item as it was read. */
 export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
+
+/** Questions with what was found, if wanted of one item only. */
+export const AskedRequest = Type.Object({
+  outcome: Type.Unsafe<Outcome>({ type: 'string', enum: ['found', 'weak', 'none'] }),
+  itemId: Type.Optional(Type.String({ maxLength: 128 })),
+})
 
 export const NewKey = Type.Object({
   name: Type.String(),
@@ -47,6 +65,14 @@ export const NewKey = Type.Object({
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })
 
+/** What is left out stays as it is. */
+export const EditedKey = Type.Partial(
+  Type.Pick(NewKey, ['name', 'allowedIps', 'allowedOrigins', 'expiresAt']),
+)
+
+/** How long the old key goes on working; 24 hours by default. */
+export const RotatedKey = Type.Object({ overlapHours: Type.Optional(Type.Number()) })
+
 export const NewSource = Type.Object({
   platform: Text(50),
   name: Type.Optional(Text(200)),
@@ -57,12 +83,40 @@ export const NewSource = Type.Object({
 /** A new one is made where it is left out. */
 export const NewSecret = Type.Object({ secret: Type.Optional(Text(500)) })
 
+/** Either a call or a number. */
+export const NewHold = Type.Object({
+  callId: Type.Optional(Text(128)),
+  number: Type.Optional(Text(200)),
+  reason: Text(500),
+})
+
 export const AddressToCheck = Type.Object({
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
   address: Type.Optional(Type.String({ maxLength: 100 })),
 })
 
-export const NewRole = Type.Object({ role: Role })
+export const NewRole = Type.Object({ role: RoleName })
+
+/** `confirm` is how many calls a shorter retention deletes, typed by hand. */
+export const ChangedSettings = Type.Object({
+  ...SettingsChange.properties,
+  confirm: Type.Optional(Type.Integer()),
+})
+
+/** How many days calls would be kept; as long as they are now where it is left out. */
+export const DueRequest = Type.Object({
+  days: Type.Optional(
+    Type.String({ pattern: '^[1-9][0-9]{0,4}$', 'x-message': 'must be a whole number of days' }),
+  ),
+})
+
+/** Filters to keep under a name. */
+export const NewView = Type.Object({
+  name: Text(100),
+  query: Type.String({ maxLength: 2_000 }),
+  isShared: Type.Boolean(),
+})
+export type NewView = Static<typeof NewView>
 
 const filter = Type.Optional(Type.String({ maxLength: 500 }))
 
@@ -71,6 +125,12 @@ export const Period = Type.Object({ from: Text(40), to: Text(40) })
 export const DaysOfPeriod = Type.Object({ from: Text(40), to: Text(40), zone: Type.Optional(Text(60)) })
 
 export const PageRequest = Type.Object({ cursor: filter, limit: filter })
+
+/** Entries of the audit trail: `who` is the id of a person or a key, or `none`; `call` the id of a call. */
+export const AuditRequest = Type.Object({
+  ...{ who: filter, action: filter, from: filter, to: filter, call: filter },
+  ...{ cursor: filter, limit: filter },
+})
 
 /** A page of knowledge items; `name` is part of an item's name. */
 export const ItemsRequest = Type.Object({ name: filter, cursor: filter, limit: filter })

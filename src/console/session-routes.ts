@@ -4,12 +4,15 @@ import type { Links } from './people/links.ts'
 import type { People } from './people/people.ts'
 import type { WithCookies } from './people/session-answer.ts'
 import type { Sessions } from './people/sessions.ts'
+import type { TwoFactor } from './people/two-factor.ts'
 import {
   AcceptInvitation,
   ChangePassword,
   LinkToken,
   NewName,
+  OwnPassword,
   ResetPassword,
+  SecondFactor,
   SetUp,
   SignIn,
 } from './schemas.ts'
@@ -18,10 +21,11 @@ interface SessionRoutesOptions {
   sessions: Sessions
   links: Links
   people: People
+  twoFactor: TwoFactor
 }
 
 /** /console/api: sessions, one-time links and the person's own account. */
-export function sessionRoutes({ sessions, links, people }: SessionRoutesOptions) {
+export function sessionRoutes({ sessions, links, people, twoFactor }: SessionRoutesOptions) {
   return consoleRoutes('/console/api')
     .derive(({ headers, address }): { client: Client } => ({
       client: { cookies: headers.cookie ?? null, address, userAgent: headers['user-agent'] ?? null },
@@ -31,6 +35,11 @@ export function sessionRoutes({ sessions, links, people }: SessionRoutesOptions)
       '/session',
       async ({ set, body, client }) => answer(set, await sessions.signIn(body, client)),
       jsonBody(SignIn),
+    )
+    .post(
+      '/session/code',
+      async ({ set, body, client }) => answer(set, await sessions.enterCode(body.code, client)),
+      jsonBody(SecondFactor),
     )
     .delete('/session', async ({ set, person, client }) =>
       answer(set, await sessions.signOut(person, client, 'here')),
@@ -46,6 +55,28 @@ export function sessionRoutes({ sessions, links, people }: SessionRoutesOptions)
       async ({ set, body, person, client }) =>
         answer(set, await sessions.changePassword(person, body, client)),
       jsonBody(ChangePassword),
+    )
+    .get('/two-factor', ({ person }) => twoFactor.state(person))
+    .post(
+      '/two-factor',
+      ({ person, body, client }) => twoFactor.setUp(person, body.password, client),
+      jsonBody(OwnPassword),
+    )
+    .post(
+      '/two-factor/turn-on',
+      async ({ set, person, body, client }) => answer(set, await twoFactor.turnOn(person, body.code, client)),
+      jsonBody(SecondFactor),
+    )
+    .post(
+      '/two-factor/turn-off',
+      async ({ set, person, body, client }) =>
+        answer(set, await twoFactor.turnOff(person, body.password, client)),
+      jsonBody(OwnPassword),
+    )
+    .post(
+      '/two-factor/backup-codes',
+      ({ person, body, client }) => twoFactor.renewBackupCodes(person, body.password, client),
+      jsonBody(OwnPassword),
     )
     .post('/links/check', ({ body }) => links.check(body.token), jsonBody(LinkToken))
     .post(

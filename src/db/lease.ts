@@ -38,6 +38,7 @@ export class Lease {
   async release(): Promise<void> {
     if (!this.#isHeld) return
     this.#isHeld = false
+    this.#takenAt = Number.NEGATIVE_INFINITY
     await this.#write.run(sql`
       delete from ${meta} where name = ${this.#name} and value like ${`% ${this.#holder}`}`)
   }

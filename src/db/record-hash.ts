@@ -5,6 +5,7 @@ export type RecordKind =
   | 'item'
   | 'source'
   | 'webhook'
+  | 'questions'
   | 'project'
   | 'idempotency_key'
   | 'body'

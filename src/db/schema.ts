@@ -55,6 +55,25 @@ export const projects = sqliteTable(
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
     deletedAt: integer('deleted_at'),
+    /** Calls that were completed more days ago are deleted; null keeps them. */
+    retainDays: integer('retain_days'),
+    /** What is redacted before anything of a call is written. */
+    redact: text({ mode: 'json' })
+      .$type<('phone' | 'email' | 'card' | 'iban' | 'ssn')[]>()
+      .notNull()
+      .default([]),
+    /** ISO 3166-1 alpha-2: how numbers without a country code are read. */
+    country: text(),
+    /** How much of `callerNumber` and `calledNumber` is stored. */
+    keepNumbers: text('keep_numbers', { enum: ['all', 'last4', 'none'] })
+      .notNull()
+      .default('all'),
+    /** For how many days the questions of searches are kept; null keeps none. */
+    keepQuestionsDays: integer('keep_questions_days').$type<7 | 30>(),
+    /** Whether the audit trail says who opened a call or exported calls. */
+    notesReading: integer('notes_reading', { mode: 'boolean' }).notNull().default(false),
+    /** Whether members may delete calls and knowledge in the console; owners always may. */
+    membersMayDelete: integer('members_may_delete', { mode: 'boolean' }).notNull().default(true),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )
@@ -82,9 +101,22 @@ export const keys = sqliteTable(
     lastUsedAt: integer('last_used_at'),
     lastUsedIp: text('last_used_ip'),
     revokedAt: integer('revoked_at'),
+    /** The id of the key whose place it takes, when it was made by a rotation. */
+    replaces: text(),
   },
   (table) => [index('keys_by_project').on(table.projectId, table.createdAt)],
 )
+
+/** What the head of a call keeps of a person's review, for lists. */
+export interface ReviewMarks {
+  evaluation: string | null
+  labels: string[]
+  reviewed: boolean
+  /** Whether there is a note. */
+  noted: boolean
+  /** Whether a turn is flagged. */
+  flagged: boolean
+}
 
 /** The narrow head of a call: what is filtered and sorted by. What is served is in call_documents. */
 export const calls = sqliteTable(
@@ -102,6 +134,9 @@ export const calls = sqliteTable(
     /** Whether a request has named `isEngaged`. */
     engagementSaid: integer('engagement_said', { mode: 'boolean' }).notNull().default(false),
     status: text({ enum: ['live', 'completed'] }).notNull(),
+    /** When it became completed, and never before `createdAt`: see src/calls/retention.ts. Null for a live call. */
+    completedAt: integer('completed_at'),
+    /** A person's, or else the platform's, which alone stands in the document. */
     evaluation: text(),
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
     duration: real().notNull(),
@@ -111,8 +146,8 @@ export const calls = sqliteTable(
     /** The platform that the call came from. */
     source: text(),
     agentId: text('agent_id'),
-    /** Those of the call's review; null when it has none. call_values finds calls by them. */
-    labels: text({ mode: 'json' }).$type<string[]>(),
+    /** What lists show of the call's review; null when it has none. call_values finds calls by it. */
+    review: text({ mode: 'json' }).$type<ReviewMarks>(),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),
@@ -232,6 +267,8 @@ export const callDetails = sqliteTable('call_details', {
   /** The details as they are served, but for their metadata. */
   details: text(),
   metadata: text(),
+  /** How much was redacted in each part of the call, as JSON: see src/calls/redaction.ts. */
+  redactions: text(),
 })
 
 /** What the spans of a voice session have said of its call so far: see src/sources/otel/sessions.ts. */
@@ -346,22 +383,79 @@ export const erasures = sqliteTable(
     projectId: projectId(),
     /**
      * `text` is what an item said before it was changed, `source` the secrets of a source and its failures, `webhook`
-     * the secrets of a webhook: readers of changes see none of them.
+     * the secrets of a webhook, `questions` what agents asked, `calls` an erasure request: readers of changes see none of
+     * them.
      */
-    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook'] }).notNull(),
-    /** HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. */
+    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'calls'] }).notNull(),
+    /**
+     * HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. Of an erasure request,
+     * its id.
+     */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */
     record: integer(),
     changeSeq: integer('change_seq').notNull(),
     requestedAt: integer('requested_at').notNull(),
     doneAt: integer('done_at'),
+    /** The erasure request that deleted the call: its own row here says when the bytes were gone, `done_at` does not. */
+    requestId: text('request_id'),
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.kind, table.idHash] }),
     index('erasures_open').on(table.requestedAt).where(sql`done_at is null`),
     index('erasures_by_change').on(table.projectId, table.changeSeq),
   ],
+)
+
+/** Requests to erase many calls: see src/erasure/erasure-requests.ts. Their times are in `erasures`. */
+export const erasureRequests = sqliteTable(
+  'erasure_requests',
+  {
+    /** `era_…`. */
+    id: text().primaryKey(),
+    projectId: projectId(),
+    /** How many calls there were to delete when it was accepted. */
+    calls: integer().notNull(),
+    deleted: integer().notNull().default(0),
+    /** How many were kept because they were on hold. */
+    onHold: integer('on_hold').notNull().default(0),
+    /** Whether all is erased, and `erasure.done` was queued. */
+    isDone: integer('is_done', { mode: 'boolean' }).notNull().default(false),
+  },
+  (table) => [index('erasure_requests_open').on(table.projectId).where(sql`not is_done`)],
+)
+
+/** The calls that an erasure request has yet to delete. A slice is deleted with its calls. */
+export const erasureSlices = sqliteTable(
+  'erasure_slices',
+  {
+    requestId: text('request_id')
+      .notNull()
+      .references(() => erasureRequests.id, { onDelete: 'cascade' }),
+    number: integer().notNull(),
+    /** JSON array of row numbers, which say nothing. */
+    seqs: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.requestId, table.number] })],
+)
+
+/** Calls, and numbers with all of their calls, that must not be deleted: see src/calls/holds.ts. */
+export const holds = sqliteTable(
+  'holds',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    /** `hold_…`. */
+    id: text().notNull().unique(),
+    projectId: projectId(),
+    /** Either this, or `number`. */
+    callId: text('call_id'),
+    /** As it was written. */
+    number: text(),
+    reason: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+  },
+  (table) => [index('holds_by_project').on(table.projectId, table.seq)],
 )
 
 /**
@@ -518,6 +612,27 @@ export const sourceFailures = sqliteTable(
   ],
 )
 
+/** What agents have asked, in projects that keep it. A trigger deletes the questions of a call with the call. */
+export const questions = sqliteTable(
+  'questions',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: projectId(),
+    at: integer().notNull(),
+    /** The platform's id of the call in which it was asked; null where that is not known. */
+    callId: text('call_id'),
+    query: text().notNull(),
+    /** See knowledge/questions/questions.ts. */
+    outcome: text({ enum: ['found', 'weak', 'none'] }).notNull(),
+    /** The row number of the item that has the first passage: it says nothing once the item is deleted. */
+    itemSeq: integer('item_seq'),
+  },
+  (table) => [
+    index('questions_by_time').on(table.projectId, table.at),
+    index('questions_by_call').on(table.projectId, table.callId),
+  ],
+)
+
 /** What the service knows about this database: its generation and the secrets it made for itself. */
 export const meta = sqliteTable('meta', {
   name: text().primaryKey(),
@@ -542,6 +657,7 @@ export const people = sqliteTable('people', {
   email: text().notNull().unique(),
   emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
   image: text(),
+  twoFactorEnabled: integer('two_factor_enabled', { mode: 'boolean' }).notNull().default(false),
   ...timestamps(),
 })
 
@@ -579,6 +695,18 @@ export const accounts = sqliteTable(
   (table) => [index('accounts_by_person').on(table.userId)],
 )
 
+/** The second factor of a person: the secret of an authenticator app, and backup codes, both encrypted by better-auth. */
+export const twoFactors = sqliteTable('two_factors', {
+  id: text().primaryKey(),
+  userId: personId('user_id').unique(),
+  secret: text().notNull(),
+  backupCodes: text('backup_codes').notNull(),
+  /** Whether a code of the app has been given: until then sign-in asks for none. */
+  verified: integer({ mode: 'boolean' }).notNull().default(false),
+  failedVerificationCount: integer('failed_verification_count').notNull().default(0),
+  lockedUntil: instant('locked_until'),
+})
+
 export const verifications = sqliteTable(
   'verifications',
   {
@@ -605,8 +733,7 @@ export const members = sqliteTable(
   {
     projectId: projectId(),
     personId: personId('person_id'),
-    /** An owner may do everything; a member everything but keys, people, the audit trail, renaming and deleting the project. */
-    role: text({ enum: ['owner', 'member'] }).notNull(),
+    role: text({ enum: ['owner', 'member', 'viewer'] }).notNull(),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [
@@ -615,13 +742,30 @@ export const members = sqliteTable(
   ],
 )
 
+/** Filters of the console's list of calls that somebody keeps under a name. */
+export const callViews = sqliteTable(
+  'call_views',
+  {
+    id: text().primaryKey(),
+    projectId: projectId(),
+    /** Who keeps it. */
+    personId: personId('person_id'),
+    /** Whether everybody in the project sees it. */
+    isShared: integer('is_shared', { mode: 'boolean' }).notNull(),
+    name: text().notNull(),
+    /** As in the page's address. */
+    query: text().notNull(),
+  },
+  (table) => [index('call_views_by_project').on(table.projectId)],
+)
+
 /** One-time links: into a project, or to a new password. Only the hash of a link's token is stored. */
 export const invitations = sqliteTable(
   'invitations',
   {
     id: text().primaryKey(),
     projectId: integer('project_id').references(() => projects.id, { onDelete: 'cascade' }),
-    role: text({ enum: ['owner', 'member'] }),
+    role: text({ enum: ['owner', 'member', 'viewer'] }),
     /** Whose password it resets; null for an invitation. */
     personId: text('person_id').references(() => people.id, { onDelete: 'cascade' }),
     tokenHash: text('token_hash').notNull().unique(),

@@ -33,11 +33,15 @@ interface ErasureOptions {
 
 interface OpenErasure {
   projectId: number
-  kind: 'call' | 'item' | 'text' | 'source' | 'webhook'
+  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'calls'
   idHash: string
   /** Another one when more was deleted meanwhile. */
   changeSeq: number
 }
+
+/** An erasure request has its turn when its calls are deleted: see erasure-requests.ts. */
+const isDeleted = sql`(${erasures.doneAt} is null
+  and (${erasures.kind} <> 'calls' or not exists (select 1 from erasure_slices where request_id = ${erasures.idHash})))`
 
 /**
  * Erases every byte of deleted records. `secure_delete` has zeroed their pages; the keyword index is merged and the
@@ -102,7 +106,8 @@ export class Erasure {
       await index.eraseDeleted(projectId)
     }
     if (database.isLocal) {
-      for (const projectId of projectsWith('call')) await this.#rewriteWords(callWords(projectId), signal)
+      for (const projectId of projectsWith('call', 'calls'))
+        await this.#rewriteWords(callWords(projectId), signal)
       await sweeper.sweep(signal)
       await emptyWriteAheadLog(database.emptyLog, signal)
     }
@@ -113,7 +118,7 @@ export class Erasure {
   async isAnyOpen(): Promise<boolean> {
     const rows = await this.#options.database.read.all(sql`
       select 1 from ${erasures} join ${projects} on ${projects.id} = ${erasures.projectId}
-      where ${erasures.doneAt} is null and ${projects.deletedAt} is null limit 1`)
+      where ${isDeleted} and ${projects.deletedAt} is null limit 1`)
     return rows.length > 0
   }
 
@@ -135,7 +140,7 @@ export class Erasure {
       .from(erasures)
       // Erasing a deleted project includes what is open in it.
       .innerJoin(projects, eq(projects.id, erasures.projectId))
-      .where(sql`${erasures.doneAt} is null and ${projects.deletedAt} is null and ${isOurs}`)
+      .where(sql`${isDeleted} and ${projects.deletedAt} is null and ${isOurs}`)
   }
 
   /** With automerge on, FTS5 would continue our merge in the commit of every other write, which then takes 200 ms. */

@@ -174,6 +174,7 @@ function contentsOf(projectId: number): Contents[] {
     rows('erasures', 'rowid', '100'),
     rows('idempotent_creates', 'rowid', '200'),
     rows('source_failures', 'seq', 'coalesce(octet_length(event), 0)'),
+    rows('questions', 'seq', 'octet_length(query)'),
     rows('audit_events', 'seq', '200'),
   ]
 }

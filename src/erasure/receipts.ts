@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
+import { erasureRequests, erasures } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { AppError } from '../errors.ts'
 import type { ErasureReceipt } from './schemas.ts'
@@ -9,22 +10,42 @@ interface ErasureReceiptsOptions {
   recordHash: RecordHash
 }
 
+const [projectId, id] = [sql.placeholder('projectId'), sql.placeholder('id')]
+
 const queries = preparedQueries((db) => ({
   // Of a call, an item and an item's earlier texts under the same id: what is not done, or was requested last.
   newest: db
     .select({ requestedAt: sql<number>`requested_at`, doneAt: sql<number | null>`done_at` })
-    .from(sql`erasures`)
-    .where(
-      sql`project_id = ${sql.placeholder('projectId')} and (
+    .from(
+      sql`(
+      select requested_at, case when request_id is null then done_at else (
+        select request.done_at from erasures as request where request.project_id = ${projectId}
+          and request.kind = 'calls' and request.id_hash = record.request_id) end as done_at
+      from erasures as record where project_id = ${projectId} and (
         kind = 'call' and id_hash = ${sql.placeholder('callHash')}
-        or kind in ('item', 'text') and id_hash = ${sql.placeholder('itemHash')})`,
+        or kind in ('item', 'text') and id_hash = ${sql.placeholder('itemHash')}))`,
     )
     .orderBy(sql`done_at is not null, requested_at desc`)
     .limit(1)
     .prepare(),
+  request: db
+    .select({
+      requestedAt: erasures.requestedAt,
+      doneAt: erasures.doneAt,
+      calls: erasureRequests.calls,
+      deleted: erasureRequests.deleted,
+      onHold: erasureRequests.onHold,
+    })
+    .from(erasureRequests)
+    .innerJoin(
+      erasures,
+      sql`${erasures.projectId} = ${projectId} and kind = 'calls' and id_hash = ${erasureRequests.id}`,
+    )
+    .where(sql`${erasureRequests.id} = ${id} and ${erasureRequests.projectId} = ${projectId}`)
+    .prepare(),
 }))
 
-/** Says whether every byte of a deleted call or item is erased. */
+/** Says whether every byte of a deleted call or item, or of the calls of a request, is erased. */
 export class ErasureReceipts {
   readonly #options: ErasureReceiptsOptions
 
@@ -35,22 +56,35 @@ export class ErasureReceipts {
   /** @throws not_found when no record with this id was deleted in the project */
   async get(projectId: number, id: string): Promise<ErasureReceipt> {
     const { store, recordHash } = this.#options
-    const row = await queries(store(projectId).read).newest.get({
+    const { newest, request } = queries(store(projectId).read)
+    const asked = await request.get({ projectId, id })
+    if (asked) {
+      const { calls, deleted, onHold } = asked
+      return { ...toReceipt(id, asked), calls, deleted, ...(onHold > 0 ? { onHold } : {}) }
+    }
+    const row = await newest.get({
       projectId,
       callHash: recordHash(projectId, 'call', id),
       itemHash: recordHash(projectId, 'item', id),
     })
     if (!row) {
       throw new AppError('not_found', 'Not found', {
-        detail: 'No call and no knowledge item with this id was deleted or changed in this project.',
+        detail:
+          'No call and no knowledge item with this id was deleted or changed in this project, nor is there such a request.',
       })
     }
-    const { requestedAt, doneAt } = row
-    return {
-      id,
-      status: doneAt === null ? 'pending' : 'done',
-      requestedAt: new Date(requestedAt).toISOString(),
-      doneAt: doneAt === null ? null : new Date(doneAt).toISOString(),
-    }
+    return toReceipt(id, row)
+  }
+}
+
+function toReceipt(
+  id: string,
+  { requestedAt, doneAt }: { requestedAt: number; doneAt: number | null },
+): ErasureReceipt {
+  return {
+    id,
+    status: doneAt === null ? 'pending' : 'done',
+    requestedAt: new Date(requestedAt).toISOString(),
+    doneAt: doneAt === null ? null : new Date(doneAt).toISOString(),
   }
 }

@@ -1,27 +1,33 @@
 import { Elysia } from 'elysia'
-import { callerContext } from '../http/caller.ts'
-import { jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
+import { byKey, callerContext } from '../http/caller.ts'
+import { bodyOf } from '../validation.ts'
+import * as docs from './docs.ts'
+import type { ErasureRequests } from './erasure-requests.ts'
 import type { ErasureReceipts } from './receipts.ts'
-import { ErasureReceipt, RecordId } from './schemas.ts'
+import { ErasureRequest } from './schemas.ts'
 
-/** /v1/erasures: whether deleted records are erased. */
-export function erasureRoutes(receipts: ErasureReceipts) {
+interface ErasureRoutesOptions {
+  erasureRequests: ErasureRequests
+  erasureReceipts: ErasureReceipts
+}
+
+/** /v1/erasures: erasing many calls, and whether deleted records are erased. */
+export function erasureRoutes({ erasureRequests, erasureReceipts }: ErasureRoutesOptions) {
   return (
     new Elysia({ prefix: '/v1/erasures' })
       .use(callerContext())
-      // Elysia gives null for an id whose percent-encoding is broken.
-      .get('/:id', ({ caller, params }) => receipts.get(caller.projectId, params.id ?? ''), {
-        detail: {
-          tags: ['Changes'],
-          security: [{ apiKey: [] }],
-          operationId: 'getErasure',
-          summary: 'See whether a deleted record, or the earlier text of an item, is erased',
-          description:
-            'By the id of the call or knowledge item. The receipt is kept under a keyed hash of the id; ' +
-            'nothing of the record is.',
-          parameters: [pathParameter('id', 'The id of the deleted call or item.', 'call-1042', RecordId)],
-          responses: keyedAnswers({ 200: jsonAnswer('The receipt.', ErasureReceipt) }, ['not_found']),
+      .post(
+        '',
+        async ({ caller, body, set }) => {
+          const answer = await erasureRequests.request(caller.projectId, body, byKey(caller))
+          set.status = 'id' in answer ? 202 : 200
+          return answer
         },
+        { parse: 'json', body: bodyOf(ErasureRequest), detail: docs.requestErasure },
+      )
+      // Elysia gives null for an id whose percent-encoding is broken.
+      .get('/:id', ({ caller, params }) => erasureReceipts.get(caller.projectId, params.id ?? ''), {
+        detail: docs.getErasure,
       })
   )
 }

@@ -1,16 +1,101 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-/** The id of a call or of a knowledge item, for documents. */
+const idsMax = 1_000
+const requestIdExample = 'era_019a5f0c2b7e7cc0a1d2e3f405162738'
+const CallCount = (description: string) => Type.Integer({ minimum: 0, description, example: 12 })
+
+/** The id of a call or of a knowledge item. */
 export const RecordId = Type.String({
   title: 'RecordId',
   pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._:-]{1,128}$',
+  'x-message': 'must be 1 to 128 characters of A-Z, a-z, 0-9, ., _, : and -',
   example: 'call-1042',
 })
+
+const without = (...names: string[]) => ({
+  properties: Object.fromEntries(names.map((name) => [name, false])),
+})
+
+/** Which calls to erase: exactly one of `number`, `ids` and `before`. */
+export const ErasureRequest = Type.Object(
+  {
+    number: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: '^[^\\u0000]*[0-9][^\\u0000]*$',
+        'x-message': 'must be a whole phone number, such as +15557294053',
+        description:
+          'A phone number: calls from it and calls to it. The whole number, compared as a number, so `+1 555 729 4053` ' +
+          'and `+15557294053` are one; national forms are read by the country of the project.',
+        example: '+15557294053',
+      }),
+    ),
+    ids: Type.Optional(
+      Type.Array(RecordId, {
+        minItems: 1,
+        maxItems: idsMax,
+        description: 'Ids of calls. Those that are not there are not counted.',
+        example: ['call-1042'],
+      }),
+    ),
+    before: Type.Optional(
+      Type.String({
+        description: 'A time: completed calls whose `createdAt` is before it.',
+        format: 'date-time',
+        example: '2026-01-31T09:30:00.000Z',
+      }),
+    ),
+    dryRun: Type.Optional(
+      Type.Boolean({ description: 'Only counts the calls: nothing is deleted.', example: true }),
+    ),
+  },
+  {
+    title: 'ErasureRequest',
+    // Neither none of them nor two.
+    'x-documented': {
+      not: {
+        anyOf: [
+          without('number', 'ids', 'before'),
+          { not: { anyOf: [without('number'), without('ids')] } },
+          { not: { anyOf: [without('number'), without('before')] } },
+          { not: { anyOf: [without('ids'), without('before')] } },
+        ],
+      },
+    },
+    example: { number: '+15557294053', dryRun: true },
+  },
+)
+export type ErasureRequest = Static<typeof ErasureRequest>
+
+const onHold = Type.Optional(
+  CallCount('Calls that are kept because they are on hold. Absent when there are none.'),
+)
+
+export const CountedCalls = Type.Object(
+  { calls: CallCount('Calls that the request would delete.'), onHold },
+  { title: 'ErasureCount' },
+)
+export type CountedCalls = Static<typeof CountedCalls>
+
+export const AcceptedErasure = Type.Object(
+  {
+    id: Type.String({ description: 'For `GET /v1/erasures/{id}`.', example: requestIdExample }),
+    calls: CallCount('Calls that it deletes.'),
+    onHold,
+    status: Type.Unsafe<'pending'>({ type: 'string', enum: ['pending'], example: 'pending' }),
+  },
+  { title: 'AcceptedErasure' },
+)
+export type AcceptedErasure = Static<typeof AcceptedErasure>
 
 /** When a record was deleted and erased. It holds nothing of the record itself. */
 export const ErasureReceipt = Type.Object(
   {
-    id: Type.String({ description: "The deleted record's, as it was asked for.", example: 'call-1042' }),
+    id: Type.String({
+      description: "The deleted record's or the request's, as it was asked for.",
+      example: 'call-1042',
+    }),
     status: Type.Unsafe<'pending' | 'done'>({
       type: 'string',
       enum: ['pending', 'done'],
@@ -29,6 +114,11 @@ export const ErasureReceipt = Type.Object(
       description: 'null while it is pending.',
       example: '2026-01-31T09:30:02.184Z',
     }),
+    calls: Type.Optional(
+      CallCount('Of an erasure request: calls that there were to delete when it was accepted.'),
+    ),
+    deleted: Type.Optional(CallCount('Of an erasure request: calls that it has deleted so far.')),
+    onHold,
   },
   { title: 'Erasure' },
 )

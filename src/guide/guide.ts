@@ -21,6 +21,7 @@ export const guidePages = [
   'decisions',
   'figures',
   'security',
+  'privacy',
 ] as const
 export const guidePath = '/docs/guide'
 

@@ -15,7 +15,7 @@ function nobody(): SignedIn {
 
 /** The `member` of a request whose project is not found yet: no project has the id 0. */
 function nowhere(): Membership {
-  return { projectId: 0, publicId: '', role: 'member' }
+  return { projectId: 0, publicId: '', role: 'viewer', membersMayDelete: false }
 }
 
 /** The client's address, for the audit trail. */

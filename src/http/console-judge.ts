@@ -1,5 +1,5 @@
 import { AppError, consoleOwnerOnly, ownersOnly } from '../errors.ts'
-import type { Membership, SignedIn } from '../identity.ts'
+import { type Membership, mayDo, type Right, type SignedIn } from '../identity.ts'
 import type { RequestContexts } from './request-context.ts'
 
 interface ConsoleJudgeOptions {
@@ -32,9 +32,18 @@ export function consoleJudge({ contexts, sessions, members, people }: ConsoleJud
     }
     const member = await members.membership(person.personId, access.project)
     if (!member) throw noSuchProject()
-    if (access.for === 'owners' && member.role !== 'owner') throw ownersOnly()
+    if (!mayDo(access.for, member)) throw lacking(access.for)
     return { person, member }
   }
+}
+
+function lacking(right: Right): AppError {
+  if (right === 'manage') return ownersOnly()
+  const detail =
+    right === 'delete'
+      ? 'You may not delete anything in this project: its owners may, and its members where an owner allows it.'
+      : 'You are a viewer of this project, who changes nothing. An owner can make you a member.'
+  return new AppError('forbidden', 'Forbidden', { detail })
 }
 
 function notSignedIn(): AppError {

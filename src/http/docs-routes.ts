@@ -48,6 +48,7 @@ const explanations: Record<ErrorCode, string> = {
   method_not_allowed: 'Method not allowed. <code>Allow</code> lists the methods of the path.',
   transcript_gap:
     'Transcript does not continue. Send the turns from the end of the stored transcript on, or all of them.',
+  call_on_hold: 'Call is on hold. A legal hold keeps the call until an owner of the project lifts it.',
   call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> made is gone; another key makes another.',

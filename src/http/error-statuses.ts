@@ -44,7 +44,7 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   409: {
     name: 'Conflict',
     description:
-      'Not as things stand: the turns do not continue the transcript, or a request with the same key is running.',
+      'Not as things stand: the turns do not continue the transcript, a request with the same key is running, or the call is on hold.',
     code: 'transcript_gap',
     title: 'Transcript does not continue',
   },

@@ -1,13 +1,15 @@
 /**
  * The parameters of a request's query string. Values are separated by commas; `%2C` is a comma within a value. Of a
  * repeated parameter the last counts.
+ * @param repeated `all` to take the values of each
  */
-export function readParameters(url: string): Record<string, string[]> {
+export function readParameters(url: string, repeated: 'last' | 'all' = 'last'): Record<string, string[]> {
   const query = /\?([^#]*)/.exec(url)?.[1] ?? ''
   const parameters: Record<string, string[]> = Object.create(null)
   for (const part of query.split('&').filter(Boolean)) {
     const [name = '', ...value] = part.split('=')
-    parameters[unescaped(name)] = value.join('=').split(',').map(unescaped)
+    const before = repeated === 'all' ? (parameters[unescaped(name)] ?? []) : []
+    parameters[unescaped(name)] = [...before, ...value.join('=').split(',').map(unescaped)]
   }
   return parameters
 }

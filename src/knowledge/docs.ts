@@ -49,6 +49,18 @@ const idempotencyKey: OpenAPIV3.ParameterObject = {
   example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
 }
 
+/** Of requests that ask a question during a call. */
+export const callHeader: OpenAPIV3.ParameterObject = {
+  name: 'X-Call-Id',
+  in: 'header',
+  required: false,
+  description:
+    "The platform's own id of the call in which this is asked. Where the project keeps questions, this one is erased " +
+    'with that call.',
+  schema: { type: 'string' },
+  example: 'call-2026-01-31-0007',
+}
+
 export const listKnowledge = {
   ...keyed,
   operationId: 'listKnowledge',
@@ -152,6 +164,7 @@ export const searchKnowledge = {
   summary: 'Find passages for an agent',
   description:
     'Best first. When the embedding of the query is late, the words alone answer, in time: `mode` says what was used.',
+  parameters: [callHeader],
   responses: keyedAnswers(
     {
       200: jsonAnswer('Passages, best first.', SearchAnswer, {

@@ -30,6 +30,7 @@ interface FollowerOptions {
   index: Pick<VectorIndex, 'follow' | 'rebuild' | 'drop'>
   erasure: { schedule(): void }
   projectErasure: { schedule(): void }
+  erasureRequests: { schedule(): void }
   log: Pick<Log, 'error' | 'warn'>
   /** Overrides the interval that follows from the configuration. */
   pollMs?: number
@@ -75,12 +76,13 @@ export class Follower {
   }
 
   async #poll(): Promise<void> {
-    const { database, erasure, projectErasure } = this.#options
+    const { database, erasure, projectErasure, erasureRequests } = this.#options
     const dataVersion = database.dataVersion()
     for (const projectId of this.#changed) this.#startJob(projectId, () => this.#follow(projectId))
     this.#changed.clear()
     if (dataVersion === this.#dataVersion) return
     erasure.schedule()
+    erasureRequests.schedule()
     // On a server's database, the node that deletes a project also erases it, at its next start if it crashes.
     if (database.isLocal) projectErasure.schedule()
     await this.#readChanges()

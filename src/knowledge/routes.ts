@@ -14,16 +14,16 @@ import type { IdempotentCreates, Outcome } from './idempotent-creates.ts'
 import type { ChangedItem, ItemChanges, Precondition } from './item-changes.ts'
 import { type ItemListRequest, type ItemSlices, readItemListRequest, toNextLink } from './item-list.ts'
 import type { Knowledge } from './knowledge.ts'
+import { type AskedSearch, callIdOf } from './questions/asked-search.ts'
 import { ItemChange, NewItem, PreviewRequest, SearchRequest, UploadedFile } from './schemas.ts'
 import type { TimeShares } from './search/explain.ts'
-import type { Search } from './search/search.ts'
 
 interface KnowledgeRoutesOptions {
   knowledge: Knowledge
   itemChanges: ItemChanges
   idempotentCreates: IdempotentCreates
   files: FileReader
-  search: Search
+  search: Pick<AskedSearch, 'search'>
   tags: Tags
   buffers: ResponseBuffers
   contexts: RequestContexts
@@ -90,8 +90,8 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     })
     .post(
       '/search',
-      async ({ caller, body, set }) => {
-        const { answer, shares } = await search.search(caller.projectId, body)
+      async ({ caller, body, request, set }) => {
+        const { answer, shares } = await search.search(caller.projectId, body, callIdOf(request))
         set.headers['server-timing'] = toServerTiming(shares)
         return answer
       },

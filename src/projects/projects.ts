@@ -4,7 +4,7 @@ import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, personIdOf, type Requirement, requiring } from '../db/requirements.ts'
-import { invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
+import { holds, invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
 import { createWordTables } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, invalidRequest, projectWasDeleted } from '../errors.ts'
@@ -134,7 +134,7 @@ export class Projects {
    * Deletes a project with everything in it. When this returns, no request reaches it, its name and keys are gone, and
    * the ledger ensures that its bytes are erased from every file.
    * @param options.confirm what a person typed to confirm the deletion: the project's name
-   * @throws forbidden unless the actor owns the project
+   * @throws forbidden unless the actor owns the project, call_on_hold while it has holds
    */
   async delete(
     projectId: number,
@@ -148,7 +148,9 @@ export class Projects {
     const { freeing, audit, recordHash, now, projectErasure } = this.#options
     const deletedAt = now()
     const idHash = recordHash(projectId, 'project', found.id)
-    const [, deleted] = await requiring([ownsProject(projectId, by)], (check) =>
+    const isFree = sql`not exists (select 1 from ${holds} where project_id = ${projectId})`
+    const requirements = [ownsProject(projectId, by), { condition: isFree, otherwise: holdsCalls }]
+    const [, deleted] = await requiring(requirements, (check) =>
       freeing.batch([
         freeing.run(check),
         freeing
@@ -246,4 +248,10 @@ function firstOwner(projectId: number): SQL {
 
 function noSuchProject(detail = 'There is no such project; it may have been deleted.'): AppError {
   return new AppError('not_found', 'Not found', { detail })
+}
+
+function holdsCalls(): AppError {
+  return new AppError('call_on_hold', 'Call is on hold', {
+    detail: 'The project has legal holds. Lift them before you delete it.',
+  })
 }

@@ -9,6 +9,8 @@ import { Members } from '../console/people/members.ts'
 import { People } from '../console/people/people.ts'
 import { Sessions } from '../console/people/sessions.ts'
 import { SignInLimits } from '../console/people/sign-in-limits.ts'
+import { TwoFactor } from '../console/people/two-factor.ts'
+import { Views } from '../console/views.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Log } from '../observability/log.ts'
 
@@ -45,6 +47,8 @@ export function createConsole(sources: ConsoleSources): ConsoleParts {
     audit,
     sessions,
     people,
+    views: new Views(common),
+    twoFactor: new TwoFactor({ ...common, auth, limits }),
     members: new Members(common),
     links: new Links({ ...common, auth, sessions, limits }),
     invitations: new Invitations({ ...common, people }),

@@ -4,6 +4,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import { createBuiltinEmbedder } from '../knowledge/embedding/builtin.ts'
 import type { Embedder } from '../knowledge/embedding/embedder.ts'
 import type { TextThreads } from '../knowledge/text-threads.ts'
+import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
 interface EmbedderParts {
@@ -11,17 +12,20 @@ interface EmbedderParts {
   metrics: Metrics
   database: OpenDatabase
   textThreads: TextThreads
+  log: Log
+  role: 'service' | 'command'
 }
 
 /** The embedder that the configuration names. */
-export async function createEmbedder({
-  config: { embedding },
-  metrics,
-  database,
-  textThreads,
-}: EmbedderParts): Promise<Embedder> {
+export async function createEmbedder(parts: EmbedderParts): Promise<Embedder> {
+  const { metrics, database, textThreads } = parts
+  const { embedding } = parts.config
   if (embedding.provider === 'builtin') {
     return createBuiltinEmbedder({ embedDocuments: (texts) => textThreads.embed(texts) })
+  }
+  if (embedding.provider === 'local') {
+    const { openLocalEmbedder } = await import('./local-embedder.ts')
+    return await openLocalEmbedder(parts)
   }
   // Loaded only when it is used: Hugging Face's client is large.
   const { createHuggingFaceEmbedder, spaceOf } = await import('../knowledge/embedding/huggingface.ts')

@@ -1,16 +1,20 @@
 import { sql } from 'drizzle-orm'
+import type { Retention } from '../calls/retention.ts'
 import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { ChangeWatch } from '../changes/change-watch.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
+import type { ErasureRequests } from '../erasure/erasure-requests.ts'
 import type { ProjectErasure } from '../erasure/project-erasure.ts'
 import type { Sweeper } from '../erasure/sweeper.ts'
 import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
+import type { Embedder } from '../knowledge/embedding/embedder.ts'
 import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { Follower } from '../knowledge/follower.ts'
 import type { VectorIndex } from '../knowledge/index/vector-index.ts'
 import type { Indexer } from '../knowledge/indexer.ts'
+import type { Questions } from '../knowledge/questions/questions.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
@@ -33,6 +37,7 @@ interface LifecycleOptions {
   follower: Follower
   indexer: Indexer
   earlyEmbedder: EarlyEmbedder
+  embedder: Embedder
   index: VectorIndex
   search: Search
   textThreads: TextThreads
@@ -40,7 +45,10 @@ interface LifecycleOptions {
   wordBacklog: WordBacklog
   eventCounts: EventCounts
   sourceExpiry: SourceExpiry
+  retention: Retention
+  questions: Questions
   erasure: Erasure
+  erasureRequests: ErasureRequests
   projectErasure: ProjectErasure
   sweeper: Sweeper
   metrics: Metrics
@@ -127,6 +135,7 @@ export class Lifecycle {
     const { changeWatch, webhookSender } = this.#options
     owner.stopWaiting()
     await webhookSender.close()
+    await this.#options.retention.close()
     await changeWatch.close()
     await follower.close()
     await this.#options.callSessions.close()
@@ -134,15 +143,20 @@ export class Lifecycle {
     earlyEmbedder.close()
     metrics.close()
     // No run begins from now on. They wait for each other, so they are aborted together.
-    const aborted = [this.#owning, projectErasure, erasure, sweeper].map((part) => part.close())
+    const { erasureRequests } = this.#options
+    const aborted = [this.#owning, erasureRequests, projectErasure, erasure, sweeper].map((part) =>
+      part.close(),
+    )
     // What the others ask of the index from now on is refused, so that none of them waits until it is filled.
     const indexSaved = index.close()
     await indexer.close()
     await textThreads.close()
+    await this.#options.embedder.close?.()
     await files.close()
     await wordBacklog.close()
     await eventCounts.close()
     await sourceExpiry.close()
+    await this.#options.questions.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()
     owner.release()
@@ -161,10 +175,12 @@ export class Lifecycle {
       () => webhookSender.start(),
       () => projectErasure.schedule(),
       () => sourceExpiry.start(),
+      () => this.#options.retention.schedule(),
       async () => {
         await erasure.finish()
         this.#areErasuresOpen = false
       },
+      () => this.#options.erasureRequests.schedule(),
       // The processes that held leases have ended, and embedding twice does no harm.
       async () => {
         if (!database.isLocal) return

@@ -1,10 +1,17 @@
 import { join } from 'node:path'
 import { AuditTrail } from '../audit/audit-trail.ts'
+import { ReadingNotes } from '../audit/reading.ts'
 import { compileIpRules } from '../auth/ip-rules.ts'
+import { KeyChanges } from '../auth/key-changes.ts'
 import { Keys } from '../auth/keys.ts'
+import { CallDeletion } from '../calls/call-deletion.ts'
+import { CallSelections } from '../calls/call-selection.ts'
 import { Calls } from '../calls/calls.ts'
+import { Holds } from '../calls/holds.ts'
 import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
+import { Retention } from '../calls/retention.ts'
+import { Reviews } from '../calls/review/reviews.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
@@ -12,9 +19,11 @@ import type { Config } from '../config.ts'
 import { ChangeTags } from '../db/change-tags.ts'
 import { Lease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
+import { createSettingsReader } from '../db/project-settings.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
 import { Erasure } from '../erasure/erasure.ts'
+import { ErasureRequests } from '../erasure/erasure-requests.ts'
 import { ProjectErasure } from '../erasure/project-erasure.ts'
 import { ErasureReceipts } from '../erasure/receipts.ts'
 import { Sweeper } from '../erasure/sweeper.ts'
@@ -28,11 +37,15 @@ import { countPending, Indexer } from '../knowledge/indexer.ts'
 import { ItemChanges } from '../knowledge/item-changes.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
 import { LookUps } from '../knowledge/protocols/look-ups.ts'
+import { AskedSearch } from '../knowledge/questions/asked-search.ts'
+import { QuestionGroups } from '../knowledge/questions/question-groups.ts'
+import { Questions } from '../knowledge/questions/questions.ts'
 import { Search } from '../knowledge/search/search.ts'
 import { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
+import { Settings } from '../projects/settings.ts'
 import { EventCounts } from '../sources/event-counts.ts'
 import { CallSessions } from '../sources/otel/sessions.ts'
 import { SourceEvents } from '../sources/source-events.ts'
@@ -81,18 +94,21 @@ export async function openServices({
 }: ServicesOptions) {
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
   const database = await openConfigured({ config, log, role, owner, onDamage, now })
-  const { read, write, freeing } = database
+  const { read, readAside, write, freeing } = database
   const stores = new ProjectStores(database.store)
   const store = stores.of
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
   const recordHash = createRecordHash(idHashKey)
-  const audit = new AuditTrail({ read, write, now, log })
-  const common = { config, log, now, owner, database, read, write, store, stores, recordHash, audit }
+  const audit = new AuditTrail({ read, readAside, write, now, log })
+  const settingsOf = createSettingsReader({ read, dataVersion: database.dataVersion })
+  const common = {
+    ...{ config, log, now, owner, database, read, write, store, stores, recordHash, audit, settingsOf },
+  }
 
   const metrics = new Metrics()
   const textThreads = new TextThreads()
   const files = new FileReader()
-  const embedder = await createEmbedder({ config, metrics, database, textThreads })
+  const embedder = await createEmbedder({ config, metrics, database, textThreads, log, role })
   const index = openVectorIndex({
     readsAt: database.readsAt,
     folder: join(config.dataDir, 'indexes'),
@@ -109,51 +125,81 @@ export async function openServices({
   const erasure = new Erasure({ ...common, index, sweeper, eraseWithinMs })
   const projectErasure = new ProjectErasure({ ...common, erasure, index, sweeper })
   const indexer = new Indexer({ ...common, embedder, index: role === 'service' ? index : null })
-  const follower = new Follower({ ...common, indexer, index, erasure, projectErasure })
   const wordBacklog = new WordBacklog(common)
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
+  const questions = new Questions({ ...common, freeing, erasure })
+  // The console's playground and `knowledge check` use `search`: nobody has asked those questions.
+  const askedSearch = new AskedSearch({ search, questions })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
-  const calls = new Calls({ ...common, erasure })
+  const selections = new CallSelections(common)
+  const holds = new Holds(common)
+  const deletion = new CallDeletion(common)
+  const calls = new Calls({ ...common, erasure, holds, deletion })
   const ingest = new Ingest(common)
   const callSessions = new CallSessions({ ...common, ingest })
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue(common)
   const webhooks = new Webhooks({ ...common, queue, addresses, erasure })
+  const erasureRequests = new ErasureRequests({
+    ...{ ...common, selections, holds, deletion, erasure, webhooks },
+    lease: database.isLocal ? null : new Lease(write, 'erasures'),
+  })
+  const follower = new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests })
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
   const lease = database.isLocal ? null : new Lease(write, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ ...common, write: freeing, erasure })
   const sourceFailures = new SourceFailures({ ...common, sources, erasure })
+  const retentionLease = database.isLocal ? null : new Lease(write, 'retention')
+  const retention = new Retention({ ...common, holds, deletion, erasure, lease: retentionLease })
   const eventCounts = new EventCounts(common)
-  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks })
+  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks, questions })
   const lifecycle = new Lifecycle({
-    ...{ ...common, takesFolder, projects, follower, indexer, earlyEmbedder, index, search, textThreads },
+    ...{
+      ...common,
+      takesFolder,
+      projects,
+      embedder,
+      follower,
+      indexer,
+      earlyEmbedder,
+      index,
+      search,
+      textThreads,
+    },
     ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
-    ...{ callSessions, eventCounts, sourceExpiry },
+    ...{ callSessions, eventCounts, sourceExpiry, retention, questions, erasureRequests },
   })
 
   return {
     ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
     ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
     console: createConsole({ ...common, sessionSecret }),
+    settings: new Settings(common),
+    retention,
+    reading: new ReadingNotes(common),
+    ...{ settingsOf, recordHash },
     // A key can be revoked on a full disk, too.
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
+    keyChanges: new KeyChanges({ ...common, write: freeing }),
     changeTags: new ChangeTags({ ...common, generation }),
     changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
+    reviews: new Reviews({ ...common, ingest }),
     ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
     sourceEvents: new SourceEvents({
       ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
-      lookUps: new LookUps({ ...common, search }),
+      lookUps: new LookUps({ ...common, search: askedSearch }),
     }),
+    ...{ questions, askedSearch, questionGroups: new QuestionGroups(common) },
     overview: new Overview(common),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
-    erasureReceipts: new ErasureReceipts(common),
+    ...{ holds, erasureRequests, erasureReceipts: new ErasureReceipts(common) },
     start: () => lifecycle.start(),
     notReadyBecause: () => lifecycle.notReadyBecause(),
     staleBecause: () => lifecycle.staleBecause(),

@@ -57,14 +57,16 @@ export function answerTo(platform: Platform, body: unknown): object {
 /**
  * What is kept of an event that is a fault, so that it can be read again: the fields that its adapter reads. An object
  * or a list where something else was expected is kept without its members.
- * @returns the id of the call too; null when the event does not name it
+ * @returns the id of the call too, null when the event does not name it, and its numbers
  */
 export function keptOf(
   platform: Platform,
   body: unknown,
   options: SourceOptions = {},
-): { callId: string | null; event: Readonly<Record<string, unknown>> } {
+): { callId: string | null; numbers: string[]; event: Readonly<Record<string, unknown>> } {
   const reading: Reading = { kept: Object.create(null), fault: null }
   const update = platform.read(Fields.of(body, reading), options)
-  return { callId: update?.id || null, event: reading.kept }
+  const { callerNumber, calledNumber } = update?.change ?? {}
+  const numbers = [callerNumber, calledNumber].filter((number) => number !== undefined)
+  return { callId: update?.id || null, numbers, event: reading.kept }
 }

@@ -10,25 +10,29 @@ interface SourceExpiryOptions {
   sources: Sources
   failures: SourceFailures
   webhooks: { expireSecrets(): Promise<void> }
+  questions: { expire(): Promise<void> }
   log: Pick<Log, 'error'>
 }
 
-/** Deletes old secrets, those of webhooks too, a day after their rotation and failures after a week, each hour. */
+/**
+ * Each hour deletes old secrets, those of webhooks too, a day after their rotation, failures after a week, and the
+ * questions that projects keep no longer.
+ */
 export class SourceExpiry {
   readonly #background: Background
 
-  constructor({ sources, failures, webhooks, log }: SourceExpiryOptions) {
+  constructor({ sources, failures, webhooks, questions, log }: SourceExpiryOptions) {
     this.#background = new Background({
       work: async () => {
         await sources.expireSecrets()
         await failures.expire()
         await webhooks.expireSecrets()
+        await questions.expire()
         return everyMs
       },
       delayMs: 0,
       retryMs,
-      onFailure: (error) =>
-        log.error({ error }, 'Deleting what sources and webhooks no longer need failed; it is tried again'),
+      onFailure: (error) => log.error({ error }, 'Deleting what is no longer kept failed; it is tried again'),
     })
   }
 

@@ -1,8 +1,11 @@
 import { and, desc, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import type { ProjectSettings, SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { erasures, sourceFailures, sources } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
+import { redactStrings } from '../redaction/redact-strings.ts'
+import { isRedacting, keptNumber, openRedactor } from '../redaction/settings.ts'
 import type { Fault } from './event.ts'
 import { keptOf, platforms } from './platforms.ts'
 import { failuresKeptMs, type OpenSource, type Sources } from './sources.ts'
@@ -34,6 +37,7 @@ interface SourceFailuresOptions {
   read: ReadDatabase
   write: WriteDatabase
   recordHash: RecordHash
+  settingsOf: SettingsOf
   sources: Sources
   /** Erases what a committed deletion leaves in free pages and logs. */
   erasure: { schedule(projectId: number): void }
@@ -53,9 +57,9 @@ export class SourceFailures {
 
   /** Keeps nothing of a call that was deleted. @param body null when it is no JSON */
   async add(source: OpenSource, fault: Fault, body: unknown): Promise<void> {
-    const { write, now, recordHash, sources: all, erasure } = this.#options
+    const { write, now, recordHash, settingsOf, sources: all, erasure } = this.#options
     const { id, projectId } = source
-    const { callId, event } = keptFrom(source, body)
+    const { callId, event } = keptFrom(source, body, await settingsOf(projectId))
     const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
     const [field, message] = [cut(fault.field), cut(fault.message)]
     const tooOld = sql`
@@ -148,12 +152,22 @@ export class SourceFailures {
 function keptFrom(
   { platform, options }: OpenSource,
   body: unknown,
+  settings: ProjectSettings,
 ): { callId: string | null; event: string | null } {
   const kept = keptOf(platforms[platform], body, options)
   if (kept.callId === null || kept.callId.length > idCharsMax || kept.callId.includes('\0'))
     return { callId: null, event: null }
-  const event = JSON.stringify(kept.event)
+  const event = JSON.stringify(isRedacting(settings) ? redacted(kept, settings) : kept.event)
   return { callId: kept.callId.toWellFormed(), event: event.length <= eventCharsMax ? event : null }
+}
+
+/** The event without what the project does not store; the call's id and numbers are read again as they are kept. */
+function redacted({ callId, numbers, event }: ReturnType<typeof keptOf>, settings: ProjectSettings) {
+  const redact = openRedactor(settings)
+  return redactStrings(event, (text, label) => {
+    if (text.trim() === callId) return text
+    return numbers.includes(text.trim()) ? (keptNumber(text, settings) ?? '') : redact(text, label)
+  })
 }
 
 function cut(text: string): string {

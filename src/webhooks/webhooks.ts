@@ -236,15 +236,16 @@ export class Webhooks {
   }
 
   /**
-   * The statement that queues `erasure.done` for the endpoints that take it: part of the batch that marks an erasure
-   * as done.
+   * The statement that queues `erasure.done` for the endpoints that take it: put it right after the one that marks an
+   * erasure as done. It queues nothing if that changed no row.
    */
   erasureDone(projectId: number, { id, calls }: { id: string; calls: number }): SQL {
     return sql`
       insert into ${webhookQueue} (webhook_id, kind, record, ref, event, seq, at)
       select webhooks.id, 'erasure', ${calls}, ${id}, 'erasure.done', change_seq, ${this.#options.now()}
       from ${webhooks} cross join ${projects} on projects.id = project_id
-      where project_id = ${projectId} and disabled_at is null and instr(events, '"erasure.done"') > 0`
+      where project_id = ${projectId} and disabled_at is null and instr(events, '"erasure.done"') > 0
+        and changes() > 0`
   }
 
   /** The project that a webhook belongs to. @throws not_found */

@@ -72,6 +72,7 @@ describe('creating a key', () => {
       lastUsedAt: null,
       lastUsedIp: null,
       revokedAt: null,
+      replaces: null,
     })
     expect(await recordOf(record.id)).toEqual(record)
   })

@@ -60,6 +60,8 @@ const filters: Record<string, fc.Arbitrary<string[]>> = {
   agentId: some('x', 'y', 'z'),
   source: some('from 1', 'from 60', 'none'),
   label: some('alpha', 'beta', 'delta'),
+  reviewed: some('true', 'false'),
+  flagged: some('true', 'false'),
   text: some('alpha', 'beta', 'alpha beta', 'beta alp', 'gam', 'delta'),
   'analysis.k': some('x', '4', '4.0', 'true'),
   'analysis.l': some('true', 'false', '1'),
@@ -107,10 +109,10 @@ describe('a list of calls', () => {
           if (!answer.ok) return
           const call: Call = await answer.json()
           stored.set(id, call)
-          const { source, labels } = besideOf(call)
+          const { source, labels, reviewed } = besideOf(call)
           const own = {
             source,
-            review: { ...{ evaluation: null, note: null, by: null }, labels, at: time(1) },
+            review: { ...{ evaluation: null, note: null, by: null }, labels, reviewed, at: time(1) },
           }
           const { updatedAt } = call
           await service.services.ingest.putAll(project.projectId, [{ id, change: { updatedAt }, own }])
@@ -165,6 +167,8 @@ describe('a list of calls', () => {
       [{ agentId: ['a'] }, 'calls_by_agent_id (project_id=? AND agent_id=?'],
       [{ source: ['a'] }, 'calls_by_source (project_id=? AND source=?'],
       [{ label: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ reviewed: ['true'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ reviewed: ['false'] }, 'calls_at_a_glance (project_id=?'],
       [{ 'analysis.k': ['x'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ from: [time(1)] }, 'calls_at_a_glance (project_id=? AND created_at>?'],
       [{}, 'calls_at_a_glance (project_id=?'],

@@ -90,8 +90,11 @@ describe('a page of calls', () => {
           summary: 'Moved the "booking" to Friday.\n👋',
           source: null,
           agentId: null,
-          labels: null,
+          review: null,
           match: null,
+          said: null,
+          density: null,
+          agentName: null,
         },
         {
           id: 'old',
@@ -107,13 +110,17 @@ describe('a page of calls', () => {
           summary: null,
           source: null,
           agentId: null,
-          labels: null,
+          review: null,
           match: null,
+          said: null,
+          density: null,
+          agentName: null,
         },
       ],
       nextCursor: null,
       total: 2,
       totalMax: 10_000,
+      foundBy: null,
     })
   })
 
@@ -125,6 +132,7 @@ describe('a page of calls', () => {
         nextCursor: null,
         total: 0,
         totalMax: 10_000,
+        foundBy: 'text' in filters ? 'words' : null,
       })
     }
   })
@@ -671,6 +679,8 @@ describe('the facets', () => {
       { id: 'c', evaluation: 'none of ours', endedReason: 'y', details: { agent: { id: 'ada' } } },
     ])
     await service.services.ingest.putEvent(projectId, 'd', {}, 'vapi')
+    const reviewer = { person: { name: 'Ada' }, by: { actor: { id: 'p', name: 'Ada' }, address: null } }
+    await service.services.reviews.label(projectId, { ids: ['a0', 'a1'], add: ['"refund", late'] }, reviewer)
     await projectWith([{ id: 'other', evaluation: 'other', endedReason: 'other' }])
     expect(await service.services.calls.facets(projectId)).toEqual({
       evaluation: [
@@ -684,6 +694,7 @@ describe('the facets', () => {
       ],
       source: [{ value: 'vapi', calls: 1 }],
       agentId: [{ value: 'ada', calls: 1 }],
+      label: [{ value: '"refund", late', calls: 2 }],
     })
   })
 

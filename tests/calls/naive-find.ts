@@ -27,7 +27,8 @@ export function isFound({ words, stems }: Said, text: string, { asWhole = false 
 
 /** What the service says of the calls of these tests beside their fields. */
 export function besideOf({ duration, summary }: Pick<Call, 'duration' | 'summary'>) {
-  return { source: duration === 0 ? null : `from ${duration}`, labels: summary?.split(' ') ?? [] }
+  const labels = summary?.split(' ') ?? []
+  return { source: duration === 0 ? null : `from ${duration}`, labels, reviewed: labels.includes('alpha') }
 }
 
 type Values = readonly string[]
@@ -62,6 +63,8 @@ const meanings: Record<string, Meets> = {
     ),
   source: (call, values) => values.includes(besideOf(call).source ?? ''),
   label: (call, values) => values.some((label) => besideOf(call).labels.includes(label)),
+  reviewed: (call, values) => values.includes(String(besideOf(call).reviewed)),
+  flagged: (_, values) => values.includes('false'),
   text: (call, values) => values.some((text) => isFound(wordsSaid(call), text)),
 }
 

@@ -75,7 +75,7 @@ describe('/console/api/projects/:project/calls', () => {
       },
     ])
     expect((await find('text=%E2%82%AC')).data).toEqual([])
-    expect((await find('status=live,completed')).total).toBe(1)
+    expect((await find('status=live&status=completed')).total).toBe(1)
     const answer = await people.owner.fetch(`/projects/${project.id}/calls?status=gone&limit=x&from=2026`)
     const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
     expect(problem.errors?.map(({ field }) => field)).toEqual(['status', 'from', 'limit'])

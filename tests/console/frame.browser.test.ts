@@ -162,7 +162,9 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.getByText(set.owner.email).last().waitFor()
   })
 
-  const ownPages = ['keys', 'people', 'audit', 'general', 'account'].map((path) => `settings/${path}`)
+  const ownPages = ['keys', 'people', 'privacy', 'audit', 'general', 'account'].map(
+    (path) => `settings/${path}`,
+  )
   test.each([
     [1440, 'light'],
     [375, 'dark'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { CreatedKey, KeyRecord } from '../../src/auth/keys.ts'
+import type { CreatedKey, KeyRecord } from '../../src/auth/key-record.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -42,6 +42,7 @@ describe('a key created in the console', () => {
       lastUsedAt: null,
       lastUsedIp: null,
       revokedAt: null,
+      replaces: null,
     })
     expect((await list())[0]).toEqual(row)
     expect(await statusWith(key)).toBe(200)

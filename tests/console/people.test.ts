@@ -179,7 +179,13 @@ describe('a new project', () => {
     const project = await answer.json()
     expect([answer.status, project]).toEqual([
       200,
-      { id: expect.stringMatching(/^prj_/), name, role: 'owner', createdAt: expect.any(String) },
+      {
+        id: expect.stringMatching(/^prj_/),
+        name,
+        role: 'owner',
+        membersMayDelete: true,
+        createdAt: expect.any(String),
+      },
     ])
     const { projects } = await (await person.fetch('/session')).json()
     expect(projects).toContainEqual(project)

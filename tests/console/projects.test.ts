@@ -22,6 +22,7 @@ describe('PATCH /projects/:project', () => {
       id: project.id,
       name: 'Renamed',
       role: 'owner',
+      membersMayDelete: true,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })
     const session = await (await member.fetch('/session')).json()
@@ -63,6 +64,44 @@ describe('PATCH /projects/:project', () => {
       'Sign in required',
     )
     await expectProblem(await stranger.send('PATCH', path, { name: 'x' }), 'not_found', 'Not found')
+  })
+})
+
+describe('the settings of a project', () => {
+  test('change as far as they are named, hold at once, and are in the audit trail', async () => {
+    const project = await console.mintProject()
+    const path = `/projects/${project.id}/settings`
+    const off = {
+      ...{ retainDays: null, redact: [], country: null },
+      ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
+    }
+    expect(await (await console.owner.fetch(path)).json()).toEqual(off)
+    const change = { redact: ['phone', 'card', 'phone'], country: 'de', notesReading: true }
+    const changed = { ...off, redact: ['phone', 'card'], country: 'DE', notesReading: true }
+    const answer = await console.owner.send('PUT', path, change)
+    expect([answer.status, await answer.json()]).toEqual([200, changed])
+    expect(await (await console.owner.fetch(path)).json()).toEqual(changed)
+    // What is already so is no change.
+    expect((await console.owner.send('PUT', path, change)).status).toBe(200)
+    const trail = await (await console.owner.fetch(`/projects/${project.id}/audit`)).json()
+    const changes = trail.data.filter(({ action }: { action: string }) => action === 'settings_changed')
+    expect(changes).toMatchObject([{ target: 'notesReading: on; redact: phone,card; country: DE' }])
+  })
+
+  test.each([
+    [{ retainDays: 0 }, 'retainDays'],
+    [{ retainDays: 1.5 }, 'retainDays'],
+    [{ redact: ['names'] }, 'redact.0'],
+    [{ country: 'Germany' }, 'country'],
+    [{ country: 'EU' }, 'country'],
+    [{ keepNumbers: 'some' }, 'keepNumbers'],
+    [{ keepQuestionsDays: 8 }, 'keepQuestionsDays'],
+    [{ notesReading: 'yes' }, 'notesReading'],
+  ])('with %p is 400 and names the field', async (change, field) => {
+    const project = await console.mintProject()
+    const answer = await console.owner.send('PUT', `/projects/${project.id}/settings`, change)
+    const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(errors?.[0]?.field).toBe(field)
   })
 })
 

@@ -29,6 +29,11 @@ const writes: Record<
       by,
     ),
   'revokes a key': ({ projectId, keyId }, by) => service.services.keys.revoke(projectId, keyId, by),
+  'edits a key': ({ projectId, keyId }, by) =>
+    service.services.keyChanges.edit(projectId, keyId, { name: 'late' }, by),
+  'rotates a key': ({ projectId, keyId }, by) => service.services.keyChanges.rotate(projectId, keyId, {}, by),
+  'makes a sign-in link': ({ projectId }, by, _, other) =>
+    service.services.console.invitations.createSignInLink(projectId, other, 'http://x', by),
   'gives another person a role': ({ projectId }, by, _, other) =>
     service.services.console.members.changeRole(projectId, other, 'owner', by),
   'removes another person': ({ projectId }, by, _, other) =>

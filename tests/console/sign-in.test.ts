@@ -51,9 +51,18 @@ describe('signing in', () => {
     const answer = await signIn({ ...person, email: ` ${person.email.toUpperCase()} ` })
     const shown = {
       person: { id: person.personId, name: person.name, email: person.email },
-      projects: [{ id: project.id, name: project.name, role: 'member', createdAt: expect.any(String) }],
+      projects: [
+        {
+          id: project.id,
+          name: project.name,
+          role: 'member',
+          membersMayDelete: true,
+          createdAt: expect.any(String),
+        },
+      ],
       isSetUp: true,
       ownsConsole: false,
+      needsCode: false,
     }
     expect([answer.status, await answer.json()]).toEqual([200, shown])
     const later = await browserOf(service, cookieOf(answer)).fetch('/session')
@@ -64,7 +73,7 @@ describe('signing in', () => {
     const answer = await set.nobody.fetch('/session')
     expect([answer.status, await answer.json()]).toEqual([
       200,
-      { person: null, projects: [], isSetUp: true, ownsConsole: false },
+      { person: null, projects: [], isSetUp: true, ownsConsole: false, needsCode: false },
     ])
   })
 

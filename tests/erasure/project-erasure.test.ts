@@ -5,6 +5,7 @@ import { sql } from 'drizzle-orm'
 import { Ingest } from '../../src/calls/ingest.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { createSettingsReader } from '../../src/db/project-settings.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, members, people } from '../../src/db/schema.ts'
 import type { Store } from '../../src/db/store.ts'
@@ -12,6 +13,7 @@ import { callWords } from '../../src/db/word-tables.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
 import { ProjectErasure } from '../../src/erasure/project-erasure.ts'
 import type { Project } from '../../src/projects/projects.ts'
+import { auditOf } from '../support/audit.ts'
 import { asCommand } from '../support/command.ts'
 import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -346,6 +348,8 @@ async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project
   const ingest = new Ingest({
     store: database.store,
     recordHash: createRecordHash('key'),
+    audit: auditOf(database),
+    settingsOf: createSettingsReader(database),
     config: { callBytesMax: 8_388_608 },
     now: Date.now,
   })

@@ -139,6 +139,7 @@ describe('a key is judged before anything else about a request', () => {
       'POST /ingest/calls',
       'POST /ingest/otlp/v1/traces',
       'POST /mcp',
+      'POST /v1/erasures',
       'POST /v1/knowledge',
       'POST /v1/knowledge/files',
       'POST /v1/knowledge/preview',

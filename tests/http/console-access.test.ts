@@ -4,8 +4,10 @@ import { type ConsoleAccess, consoleAccess } from '../../src/http/console-access
 const everyone: ConsoleAccess = { for: 'everyone' }
 const signedIn: ConsoleAccess = { for: 'signedIn' }
 const consoleOwner: ConsoleAccess = { for: 'consoleOwner' }
-const members: ConsoleAccess = { for: 'members', project: 'prj_1' }
-const owners: ConsoleAccess = { for: 'owners', project: 'prj_1' }
+const see: ConsoleAccess = { for: 'see', project: 'prj_1' }
+const change: ConsoleAccess = { for: 'change', project: 'prj_1' }
+const remove: ConsoleAccess = { for: 'delete', project: 'prj_1' }
+const manage: ConsoleAccess = { for: 'manage', project: 'prj_1' }
 
 describe("who may send what to the console's interface", () => {
   test.each([
@@ -27,21 +29,27 @@ describe("who may send what to the console's interface", () => {
     ['PATCH', '/console/api/person', signedIn],
     ['GET', '/console/api', signedIn],
     ['GET', '/console/api/nowhere', signedIn],
-    ['GET', '/console/api/projects/prj_1/calls', members],
-    ['DELETE', '/console/api/projects/prj_1/calls/c-1', members],
-    ['GET', '/console/api/projects/prj_1/overview/figures', members],
-    ['POST', '/console/api/projects/prj_1/knowledge', members],
-    ['PATCH', '/console/api/projects/prj_1', owners],
-    ['PATCH', '/console/api/projects/prj_1/', owners],
-    ['DELETE', '/console/api/projects/prj_1', owners],
-    ['DELETE', '/console/api/projects/prj_1/', owners],
-    ['GET', '/console/api/projects/prj_1/keys', owners],
-    ['PATCH', '/console/api/projects/prj_1/people/p', owners],
-    ['GET', '/console/api/projects/prj_1/audit', owners],
-    ['POST', '/console/api/projects/prj_1/invitations', owners],
-    ['GET', '/console/api/projects/prj_1/callsign', owners],
-    ['GET', '/console/api/projects/prj_1/Calls', owners],
-    ['GET', '/console/api/projects/prj_1//calls', { for: 'owners', project: 'prj_1' }],
+    ['GET', '/console/api/projects/prj_1/calls', see],
+    ['DELETE', '/console/api/projects/prj_1/calls/c-1', remove],
+    ['DELETE', '/console/api/projects/prj_1/calls/c-1/', remove],
+    ['GET', '/console/api/projects/prj_1/overview/figures', see],
+    ['POST', '/console/api/projects/prj_1/knowledge', change],
+    ['POST', '/console/api/projects/prj_1/knowledge/search', see],
+    ['POST', '/console/api/projects/prj_1/knowledge/search/', see],
+    ['POST', '/console/api/projects/prj_1/knowledge/search/more', change],
+    ['PUT', '/console/api/projects/prj_1/knowledge/search', change],
+    ['POST', '/console/api/projects/prj_1/knowledge/kn_1/preview', change],
+    ['PATCH', '/console/api/projects/prj_1', manage],
+    ['PATCH', '/console/api/projects/prj_1/', manage],
+    ['DELETE', '/console/api/projects/prj_1', manage],
+    ['DELETE', '/console/api/projects/prj_1/', manage],
+    ['GET', '/console/api/projects/prj_1/keys', manage],
+    ['PATCH', '/console/api/projects/prj_1/people/p', manage],
+    ['GET', '/console/api/projects/prj_1/audit', manage],
+    ['POST', '/console/api/projects/prj_1/invitations', manage],
+    ['GET', '/console/api/projects/prj_1/callsign', manage],
+    ['GET', '/console/api/projects/prj_1/Calls', manage],
+    ['GET', '/console/api/projects/prj_1//calls', { for: 'manage', project: 'prj_1' }],
     ['GET', '/console', null],
     ['GET', '/console/apiary', null],
     ['GET', '/v1/calls', null],
@@ -50,7 +58,7 @@ describe("who may send what to the console's interface", () => {
   })
 
   test('what nobody thought of is for owners in a project, and for the signed in elsewhere', () => {
-    expect(consoleAccess('PUT', '/console/api/projects/prj_1/anything/new')).toEqual(owners)
+    expect(consoleAccess('PUT', '/console/api/projects/prj_1/anything/new')).toEqual(manage)
     expect(consoleAccess('POST', '/console/api/anything/new')).toEqual(signedIn)
   })
 })

@@ -125,6 +125,7 @@ describe('a deleted item', () => {
         changeSeq: 2,
         requestedAt: expect.any(Number),
         doneAt: expect.any(Number),
+        requestId: null,
       },
     ])
     expect(rows[0]?.doneAt ?? 0).toBeGreaterThanOrEqual(rows[0]?.requestedAt ?? Number.POSITIVE_INFINITY)

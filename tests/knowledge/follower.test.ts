@@ -123,6 +123,7 @@ describe('a step that fails', () => {
       },
       erasure: { schedule: () => erasuresAskedFor++ },
       projectErasure: { schedule: () => undefined },
+      erasureRequests: { schedule: () => undefined },
       log: logTo(() => failures++),
       pollMs: 10,
     })
@@ -174,6 +175,7 @@ test('closing does not wait for work that the index has started', async () => {
     index: { follow, rebuild: follow, drop: async () => undefined },
     erasure: { schedule: () => undefined },
     projectErasure: { schedule: () => undefined },
+    erasureRequests: { schedule: () => undefined },
     log: logTo(() => undefined),
     pollMs: 10,
   })

@@ -27,7 +27,7 @@ function callAfter(name: Name, events: readonly object[]) {
     if (read === null) continue
     if (!('id' in read)) throw new Error(`${read.field} ${read.message}`)
     const change = checkChange({ ...read.change, details: read.details })
-    stored = mergeCall(stored, read.id, change, arrival + at, { source: name })
+    stored = mergeCall(stored, read.id, change, arrival + at, { own: { source: name } })
   }
   if (!stored) return null
   const { updatedAt: _, createdAt, ...call } = stored.call

@@ -6,6 +6,7 @@ import { noFailures } from './part-log.ts'
 export function auditOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): AuditTrail {
   return new AuditTrail({
     read,
+    readAside: read,
     write,
     now: Date.now,
     log: noFailures,

@@ -37,6 +37,20 @@ export async function livekitForNode(): Promise<string | null> {
   })
 }
 
+/**
+ * A folder with `node_modules` that hold `@huggingface/transformers`, without what only browsers need of it; null where
+ * npm's registry is not there.
+ */
+export async function transformersForNode(): Promise<string | null> {
+  const dependencies = { '@huggingface/transformers': '4.3.1' }
+  const overrides = { 'onnxruntime-web': 'npm:onnxruntime-common@1.30.0' }
+  const manifest = JSON.stringify({ type: 'module', dependencies, overrides })
+  return install('transformers', manifest, (folder) => {
+    writeFileSync(join(folder, 'package.json'), manifest)
+    return [process.execPath, 'install', '--ignore-scripts', '--silent', '--cwd', folder]
+  })
+}
+
 function install(name: string, versions: string, command: (folder: string) => string[]): string | null {
   const folder = join(cache, `${name}-${createHash('sha256').update(versions).digest('hex').slice(0, 16)}`)
   if (existsSync(folder)) return folder

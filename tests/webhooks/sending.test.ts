@@ -273,14 +273,13 @@ describe('what is sent', () => {
   })
 
   test('an erasure that is done is sent with its count', async () => {
-    const { project, received } = await make()
-    const { webhooks, database } = service.services
-    await database.write.run(webhooks.erasureDone(project.projectId, { id: 'era_1', calls: 7 }))
+    const { project, received } = await make({ events: ['erasure.done'] })
+    await put(project, 'a', { status: 'completed' })
+    await put(project, 'b', { status: 'completed' })
+    const answer = await project.send('POST', '/v1/erasures', { ids: ['a', 'b'] })
+    const { id } = await answer.json()
     await until(() => received().length === 1)
-    expect(received()[0]).toMatchObject({
-      type: 'erasure.done',
-      data: { erasure: { id: 'era_1', calls: 7 } },
-    })
+    expect(received()[0]).toMatchObject({ type: 'erasure.done', data: { erasure: { id, calls: 2 } } })
   })
 
   test('after a rotation both secrets sign for a day', async () => {

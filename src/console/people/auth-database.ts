@@ -1,6 +1,6 @@
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import type { BetterAuthOptions, DBAdapter, Where } from 'better-auth/types'
-import { accounts, people, sessions, verifications } from '../../db/schema.ts'
+import { accounts, people, sessions, twoFactors, verifications } from '../../db/schema.ts'
 import type { Store } from '../../db/store.ts'
 import { hashToken } from './token.ts'
 
@@ -19,7 +19,13 @@ export function authDatabase({ read, write }: Store): (options: BetterAuthOption
     update: write.update.bind(write),
     delete: write.delete.bind(write),
   }
-  const schema = { user: people, session: sessions, account: accounts, verification: verifications }
+  const schema = {
+    user: people,
+    session: sessions,
+    account: accounts,
+    verification: verifications,
+    twoFactor: twoFactors,
+  }
   const open = drizzleAdapter(drizzle, { provider: 'sqlite', schema })
   return (options) => withHashedTokens(open(options))
 }

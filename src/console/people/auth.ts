@@ -1,4 +1,5 @@
 import { betterAuth } from 'better-auth/minimal'
+import { twoFactor } from 'better-auth/plugins/two-factor'
 import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
 import { addressHeader } from './client.ts'
@@ -44,6 +45,7 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
       minPasswordLength: passwordCharsMin,
       maxPasswordLength: passwordCharsMax,
     },
+    plugins: [twoFactor()],
     session: { expiresIn: sessionSeconds, updateAge: sessionRenewedAfterSeconds },
     // It only counts requests to its own routes: see sign-in-limits.ts.
     rateLimit: { enabled: false },

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { accounts, invitations, people, sessions } from '../../db/schema.ts'
+import { accounts, invitations, people, sessions, verifications } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { type FieldError, invalidRequest } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
@@ -77,6 +77,8 @@ interface PasswordChange {
   condition: SQL
   /** The audit entry. */
   entry: SQL
+  /** The id of a session that stays. */
+  keptSession?: string | undefined
 }
 
 /**
@@ -85,7 +87,7 @@ interface PasswordChange {
  */
 export function changePassword(
   write: WriteDatabase,
-  { personId, passwordHash, now, condition, entry }: PasswordChange,
+  { personId, passwordHash, now, condition, entry, keptSession = '' }: PasswordChange,
 ) {
   const isChanged = hasPassword(personId, passwordHash)
   return [
@@ -93,7 +95,11 @@ export function changePassword(
       update ${accounts} set password = ${passwordHash}, updated_at = ${now}
       where user_id = ${personId} and provider_id = 'credential' and ${condition}`),
     write.run(entry),
-    write.run(sql`delete from ${sessions} where user_id = ${personId} and ${isChanged}`),
+    write.run(
+      sql`delete from ${sessions} where user_id = ${personId} and id <> ${keptSession} and ${isChanged}`,
+    ),
+    // A sign-in that waits for a code has shown the old password.
+    write.run(sql`delete from ${verifications} where value = ${personId} and ${isChanged}`),
     write.run(sql`delete from ${invitations} where person_id = ${personId} and ${isChanged}`),
   ] as const
 }

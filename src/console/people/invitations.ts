@@ -1,11 +1,12 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
-import { ownsProject, personIdOf, requiring } from '../../db/requirements.ts'
-import { invitations } from '../../db/schema.ts'
+import { ownsProject, personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
+import { invitations, members, people, projects } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { type By, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import type { PeopleOptions } from './options.ts'
-import type { People } from './people.ts'
+import type { People, Person } from './people.ts'
+import { isConsoleOwner } from './set-up.ts'
 import { createLinkToken, hashToken } from './token.ts'
 
 const invitationMs = 7 * 86_400_000
@@ -17,6 +18,13 @@ export interface InvitationRow {
   role: Role
   createdBy: string | null
   createdAt: string
+  expiresAt: string
+}
+
+/** A new link to a new password: the only answer that holds it. */
+export interface PasswordLink {
+  email: string
+  link: string
   expiresAt: string
 }
 
@@ -110,29 +118,81 @@ export class Invitations {
   }
 
   /** A link that sets a new password. @throws not_found when nobody has the e-mail address */
-  async createPasswordLink(
-    email: string,
+  async createPasswordLink(email: string, baseUrl: string): Promise<PasswordLink> {
+    const person = await this.#options.people.find(email)
+    // The command line has no identity; as the person's own event it appears in their projects' trails.
+    const by = { actor: { id: person.id, name: null }, address: null }
+    return await this.#createPasswordLink(person, baseUrl, { by, projectId: null, requirements: [] })
+  }
+
+  /**
+   * The same, by an owner of a project for one of its people.
+   * @throws not_found; invalid_request for oneself; forbidden unless `by` owns the project and every other one that the
+   * person is in, or the console: whoever has the link reaches what the person reaches
+   */
+  async createSignInLink(
+    projectId: number,
+    personId: string,
     baseUrl: string,
-  ): Promise<{ email: string; link: string; expiresAt: string }> {
-    const { write, audit, people, now } = this.#options
-    const person = await people.find(email)
+    by: By,
+  ): Promise<PasswordLink> {
+    const [person] = await this.#options.read
+      .select({ id: people.id, name: people.name, email: people.email })
+      .from(members)
+      .innerJoin(people, eq(people.id, members.personId))
+      .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
+    if (!person)
+      throw new AppError('not_found', 'Not found', { detail: 'There is no such person in this project.' })
+    if (personIdOf(by) === personId) {
+      throw invalidRequest([{ field: 'id', message: 'is your own: change your password under Account' }])
+    }
+    const requirements = [ownsProject(projectId, by), ownsAllOf(personId, by)]
+    return await this.#createPasswordLink(person, baseUrl, { by, projectId, requirements })
+  }
+
+  async #createPasswordLink(
+    person: Person,
+    baseUrl: string,
+    { by, projectId, requirements }: { by: By; projectId: number | null; requirements: Requirement[] },
+  ): Promise<PasswordLink> {
+    const { write, audit, now } = this.#options
     const token = createLinkToken()
     const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
-    const personId = person.id
-    // The command line has no identity; as the person's own event it appears in their projects' trails.
-    const by = { actor: { id: personId, name: null }, address: null }
     const target = personLabel(person)
-    await write.batch([
-      write
-        .insert(invitations)
-        .values({ id: newId('inv'), personId, tokenHash: hashToken(token), createdAt, expiresAt }),
-      write.run(audit.entry({ by, projectId: null, action: 'password_link_created', target })),
-    ])
+    const tokenHash = hashToken(token)
+    await requiring(requirements, (check) =>
+      write.batch([
+        write.run(check),
+        write
+          .insert(invitations)
+          .values({ id: newId('inv'), personId: person.id, tokenHash, createdAt, expiresAt }),
+        write.run(audit.entry({ by, projectId, action: 'password_link_created', target })),
+      ]),
+    )
     return {
       email: person.email,
       expiresAt: new Date(expiresAt).toISOString(),
       link: `${baseUrl}/console/reset#${token}`,
     }
+  }
+}
+
+/** Requires that the actor owns the console, or every project that the person is in, of whom the console is not. */
+function ownsAllOf(personId: string, by: By): Requirement {
+  const actorId = personIdOf(by)
+  const isForeign = sql`exists (
+    select 1 from ${members} as theirs join ${projects} on projects.id = theirs.project_id
+    where theirs.person_id = ${personId} and projects.deleted_at is null and not exists (
+      select 1 from ${members} as own
+      where own.project_id = theirs.project_id and own.person_id = ${actorId} and own.role = 'owner'))`
+  return {
+    condition: sql`${isConsoleOwner(actorId)} or not (${isConsoleOwner(personId)} or ${isForeign})`,
+    otherwise: () =>
+      new AppError('forbidden', 'Forbidden', {
+        detail:
+          'This person is also in a project that you do not own, or owns the console. Ask the owner of the console, ' +
+          'or whoever runs Callbook, for a link.',
+      }),
   }
 }
 

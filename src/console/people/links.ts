@@ -203,7 +203,8 @@ export class Links {
       write.run(sql`
         insert into ${members} (project_id, person_id, role, created_at)
         select project_id, ${personId}, role, ${now()} from ${invitations} where id = ${link.id} and ${isMade}
-        on conflict do update set role = 'owner' where excluded.role = 'owner'`),
+        on conflict do update set role = excluded.role
+          where excluded.role = 'owner' or (excluded.role = 'member' and role = 'viewer')`),
       write.run(sql`delete from ${invitations} where id = ${link.id} and ${isMade}`),
       write.run(audit.entry({ by, projectId: link.projectId, action: 'invitation_accepted', target })),
     ])

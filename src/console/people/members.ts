@@ -26,7 +26,12 @@ export class Members {
   /** Null when there is no such project, or the person is not a member of it. */
   async membership(personId: string, publicId: string): Promise<Membership | null> {
     const [found] = await this.#options.read
-      .select({ projectId: members.projectId, publicId: projects.publicId, role: members.role })
+      .select({
+        projectId: members.projectId,
+        publicId: projects.publicId,
+        role: members.role,
+        membersMayDelete: projects.membersMayDelete,
+      })
       .from(projects)
       .innerJoin(members, eq(members.projectId, projects.id))
       .where(and(eq(projects.publicId, publicId), eq(members.personId, personId), isNull(projects.deletedAt)))

@@ -2,7 +2,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
 import { readMeta, setMetaOnce } from '../../db/meta.ts'
 import { personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
-import { invitations, members, meta, people, projects } from '../../db/schema.ts'
+import { invitations, members, meta, people, projects, verifications } from '../../db/schema.ts'
 import { AppError, consoleOwnerOnly, invalidRequest } from '../../errors.ts'
 import type { By, Role, SignedIn } from '../../identity.ts'
 import { nameProblem } from '../../validation.ts'
@@ -98,6 +98,7 @@ export class People {
         ),
         write.delete(people).where(eq(people.id, personId)),
         write.delete(invitations).where(eq(invitations.createdBy, personId)),
+        write.delete(verifications).where(eq(verifications.value, personId)),
         write.delete(meta).where(and(eq(meta.name, consoleOwnerName), eq(meta.value, personId))),
       ]),
     )

@@ -9,6 +9,7 @@ export interface ProjectOfPerson {
   id: string
   name: string
   role: Role
+  membersMayDelete: boolean
   createdAt: string
 }
 
@@ -21,6 +22,8 @@ export interface SessionAnswer {
   isSetUp: boolean
   /** Whether the signed-in person owns the console, and so may delete people from it. */
   ownsConsole: boolean
+  /** Whether the password was right and a code of the second factor is asked for next. */
+  needsCode: boolean
 }
 
 export interface WithCookies<Answer> {
@@ -29,14 +32,20 @@ export interface WithCookies<Answer> {
   cookies: string[]
 }
 
-export async function describeSession(read: ReadDatabase, person: Person | null): Promise<SessionAnswer> {
-  if (!person) return { person: null, projects: [], isSetUp: await hasPeople(read), ownsConsole: false }
+export async function describeSession(
+  read: ReadDatabase,
+  person: Person | null,
+  needsCode = false,
+): Promise<SessionAnswer> {
+  if (!person)
+    return { person: null, projects: [], isSetUp: await hasPeople(read), ownsConsole: false, needsCode }
   const { id, name, email } = person
   return {
     person: { id, name, email },
     projects: await projectsOf(read, id),
     isSetUp: true,
     ownsConsole: (await findConsoleOwner(read)) === id,
+    needsCode: false,
   }
 }
 
@@ -51,6 +60,7 @@ async function projectsOf(read: ReadDatabase, personId: string): Promise<Project
       id: projects.publicId,
       name: projects.name,
       role: members.role,
+      membersMayDelete: projects.membersMayDelete,
       createdAt: projects.createdAt,
     })
     .from(members)

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, lt, not } from 'drizzle-orm'
-import { people, sessions } from '../../db/schema.ts'
+import { people, sessions, verifications } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { type By, byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Log } from '../../observability/log.ts'
@@ -17,6 +17,7 @@ import type { Person } from './people.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
+import { challengeOver, codeRefusal, hasTwoFactor, withoutSpaces } from './two-factor.ts'
 
 export interface SessionRow {
   id: string
@@ -62,7 +63,8 @@ export class Sessions {
     const { response, headers } = await this.#ask(({ api }) =>
       api.getSession({ headers: headersOf(client), returnHeaders: true }),
     )
-    const answer = await describeSession(this.#options.read, response?.user ?? null)
+    const needsCode = !response && (await this.#challengedBy(client)) !== null
+    const answer = await describeSession(this.#options.read, response?.user ?? null, needsCode)
     return { answer, cookies: headers.getSetCookie() }
   }
 
@@ -82,11 +84,43 @@ export class Sessions {
 
   /** Signs in without counting towards the limits, for somebody who has just set this password through a link. */
   async open(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
-    const { read, audit } = this.#options
+    const { read } = this.#options
     const { user, cookies } = await this.#begin(credentials, client)
+    if (user === null) return { answer: await describeSession(read, null, true), cookies }
+    return { answer: await this.#answer(user, client), cookies }
+  }
+
+  /**
+   * Completes a sign-in that waits for the second factor.
+   * @param code of an authenticator app, or a backup code
+   * @throws invalid_request for a wrong code; not_signed_in when no sign-in waits; rate_limited
+   */
+  async enterCode(code: string, client: Client): Promise<WithCookies<SessionAnswer>> {
+    const { read, limits } = this.#options
+    await limits.countCode(client.address)
+    const challenge = await this.#challengedBy(client)
+    if (!challenge) throw challengeOver()
+    const { cookie, person } = challenge
+    const passwordHash = await findPasswordHash(read, person.email)
+    const body = { code: withoutSpaces(code) }
+    // Without the session of somebody who is signed in meanwhile: better-auth would check their code.
+    const headers = headersOf({ ...client, cookies: cookie })
+    const asked = { body, headers, returnHeaders: true } as const
+    const { response, headers: answered } = await this.#ask(({ api }) =>
+      /^\d{6}$/.test(body.code) ? api.verifyTOTP(asked) : api.verifyBackupCode(asked),
+    ).catch((error) => {
+      if (isAPIError(error)) void this.#recordFailure(person.email, client)
+      throw codeRefusal(error)
+    })
+    await this.#keep({ user: person, token: response.token ?? '', passwordHash }, client)
+    return { answer: await this.#answer(person, client), cookies: answered.getSetCookie() }
+  }
+
+  async #answer(user: Person, client: Client): Promise<SessionAnswer> {
+    const { read, audit } = this.#options
     const by = byPerson({ ...user, personId: user.id }, client.address)
     await audit.record({ by, projectId: null, action: 'signed_in', target: null })
-    return { answer: await describeSession(read, user), cookies }
+    return await describeSession(read, user)
   }
 
   /** @param scope `everywhere` ends every session of the person, including this one */
@@ -140,7 +174,11 @@ export class Sessions {
     return { signedOut: true }
   }
 
-  /** Ends all of the person's sessions and begins a new one. @throws invalid_request for a wrong password */
+  /**
+   * Ends all of the person's sessions and begins a new one. With a second factor that would ask for a code, so this
+   * session stays.
+   * @throws invalid_request for a wrong password
+   */
   async changePassword(
     person: SignedIn,
     { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
@@ -158,21 +196,27 @@ export class Sessions {
     const by = byPerson(person, client.address)
     const passwordHash = await password.hash(newPassword)
     const condition = hasPassword(personId, currentHash)
+    const keptSession = (await hasTwoFactor(read, personId)) ? person.sessionId : undefined
     const entry = audit.entry({ by, projectId: null, action: 'password_changed', target: null })
     const [changed] = await write.batch(
-      changePassword(write, { personId, passwordHash, now: now(), condition, entry }),
+      changePassword(write, { personId, passwordHash, now: now(), condition, entry, keptSession }),
     )
     if (changed.rowsAffected === 0) throw wrongCurrentPassword()
+    if (keptSession !== undefined) return { answer: { changed: true }, cookies: [] }
     const { cookies } = await this.#begin({ email: person.email, password: newPassword }, client)
     return { answer: { changed: true }, cookies }
   }
 
   /**
    * Begins a session if the password is right. Verifying takes long enough for the password to be changed in the
-   * meantime, so the session is kept only if the password is still the same afterwards.
+   * meantime, so the session is kept only if the password is still the same afterwards. `user` is null when a code is
+   * asked for next.
    */
-  async #begin(credentials: Credentials, client: Client): Promise<{ user: Person; cookies: string[] }> {
-    const { read, write, limits, now } = this.#options
+  async #begin(
+    credentials: Credentials,
+    client: Client,
+  ): Promise<{ user: Person | null; cookies: string[] }> {
+    const { read, write } = this.#options
     const passwordHash = await findPasswordHash(read, credentials.email)
     const { response, headers } = await this.#ask(({ api }) =>
       api.signInEmail({
@@ -185,7 +229,29 @@ export class Sessions {
       const isSame = (await findPasswordHash(read, credentials.email)) === passwordHash
       throw isSame ? error : wrongCredentials()
     })
-    const { user, token } = response
+    const cookies = headers.getSetCookie()
+    if ('token' in response) {
+      await this.#keep({ ...response, passwordHash }, client)
+      return { user: response.user, cookies }
+    }
+    const [person] = await read
+      .select({ id: people.id })
+      .from(people)
+      .where(eq(people.email, credentials.email))
+    const waiting = eq(verifications.value, person?.id ?? '')
+    const [ended] = await write.batch([
+      write.delete(verifications).where(and(waiting, not(hasPassword(person?.id ?? '', passwordHash)))),
+    ])
+    if (!person || ended.rowsAffected > 0) throw wrongCredentials()
+    return { user: null, cookies }
+  }
+
+  /** @throws wrong_credentials when the password has been changed since it was checked */
+  async #keep(
+    { user, token, passwordHash }: { user: Person; token: string; passwordHash: string | null },
+    client: Client,
+  ): Promise<void> {
+    const { write, limits, now } = this.#options
     const before = await this.signedIn(client.cookies)
     const isNew = eq(sessions.token, hashToken(token))
     const [, , , kept] = await write.batch([
@@ -196,7 +262,24 @@ export class Sessions {
       limits.resetting(user.email),
     ])
     if (kept.length === 0) throw wrongCredentials()
-    return { user, cookies: headers.getSetCookie() }
+  }
+
+  /** The sign-in that waits for a code in this browser, with the cookie that stands for it. */
+  async #challengedBy({ cookies }: Client): Promise<{ cookie: string; person: Person } | null> {
+    const [cookie, identifier] =
+      /(?:^|;\s*)((?:__Secure-)?callbook\.two_factor=([\w-]+)[^;]*)/.exec(cookies ?? '')?.slice(1) ?? []
+    if (!cookie || !identifier) return null
+    const [person] = await this.#options.read
+      .select({ id: people.id, name: people.name, email: people.email })
+      .from(verifications)
+      .innerJoin(people, eq(people.id, verifications.value))
+      .where(
+        and(
+          eq(verifications.identifier, identifier),
+          gt(verifications.expiresAt, new Date(this.#options.now())),
+        ),
+      )
+    return person ? { cookie, person } : null
   }
 
   /** Calls better-auth, and rethrows the error that its own error wraps. */

@@ -17,6 +17,9 @@ const perAddress: LimitRule = { windowMs: 60_000, attemptsMax: 5 }
 /** For one account, from anywhere, so that many networks guess no faster than one. A sign-in resets it. */
 const perEmail: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
+/** Codes of a second factor, from one network. better-auth also limits them for each person. */
+const perCodeAddress: LimitRule = { windowMs: 60_000, attemptsMax: 5 }
+
 /** By a signed-in person, at their own password. */
 const perOwnPassword: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
@@ -55,6 +58,10 @@ export class SignInLimits {
       { key: `address:${this.#options.networkOf(address)}`, rule: perAddress },
       { key: keyOfEmail(email), rule: perEmail },
     ])
+  }
+
+  async countCode(address: string | null): Promise<void> {
+    await this.#count([{ key: `code:${this.#options.networkOf(address)}`, rule: perCodeAddress }])
   }
 
   async countOwnPassword(personId: string): Promise<void> {

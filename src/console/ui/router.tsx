@@ -16,10 +16,12 @@ import { PageProblem } from './shell/page-problem.tsx'
 import { callsQuery } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
-import { itemSearch } from './views/knowledge/item-search.ts'
+import { itemSearch, newItemSearch } from './views/knowledge/item-search.ts'
 import { knowledgeSearch } from './views/knowledge/knowledge-search.ts'
 import { overviewSearch } from './views/overview/overview-search.ts'
 import { playgroundSearch } from './views/playground/playground-search.ts'
+import { questionsSearch } from './views/questions/questions-search.ts'
+import { auditSearch } from './views/settings/audit-search.ts'
 
 const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
 
@@ -126,7 +128,16 @@ const knowledgeRoute = createRoute({
 const newItemRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/knowledge/new',
+  validateSearch: newItemSearch,
   component: lazyRouteComponent(() => import('./views/knowledge/new-item-view.tsx'), 'NewItemView'),
+})
+
+/** Not under /knowledge, where an item may have any name. */
+const questionsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/questions',
+  validateSearch: questionsSearch,
+  component: lazyRouteComponent(() => import('./views/questions/questions-view.tsx'), 'QuestionsView'),
 })
 
 const itemRoute = createRoute({
@@ -167,6 +178,12 @@ const keysRoute = createRoute({
   validateSearch: ({ create }: Record<string, unknown>): { create?: 'key' } =>
     create === 'key' ? { create } : {},
   component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
+})
+
+const keyRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/keys/$key',
+  component: lazyRouteComponent(() => import('./views/settings/key-view.tsx'), 'KeyView'),
 })
 
 const integrationsRoute = createRoute({
@@ -229,9 +246,16 @@ const peopleRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/settings/people-view.tsx'), 'PeopleView'),
 })
 
+const privacyRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/privacy',
+  component: lazyRouteComponent(() => import('./views/settings/privacy-view.tsx'), 'PrivacyView'),
+})
+
 const auditRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/audit',
+  validateSearch: auditSearch,
   component: lazyRouteComponent(() => import('./views/settings/audit-view.tsx'), 'AuditView'),
 })
 
@@ -259,11 +283,13 @@ const routeTree = rootRoute.addChildren([
     callsRoute.addChildren([callRoute]),
     knowledgeRoute,
     newItemRoute,
+    questionsRoute,
     itemRoute,
     playgroundRoute,
     settingsRoute.addChildren([
       settingsStartRoute,
       keysRoute,
+      keyRoute,
       integrationsRoute,
       integrationRoute,
       sourceRoute,
@@ -271,6 +297,7 @@ const routeTree = rootRoute.addChildren([
       formerSourceRoute,
       webhooksRoute,
       peopleRoute,
+      privacyRoute,
       auditRoute,
       generalRoute,
       accountRoute,

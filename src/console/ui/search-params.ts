@@ -1,12 +1,22 @@
-/** `?status=live&text=moved` as plain strings; a route's `validateSearch` interprets them. */
-export function parseSearch(search: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(search))
+/** `?status=live&text=moved` as plain strings, and lists of what is repeated; a route's `validateSearch` interprets them. */
+export function parseSearch(search: string): Record<string, string | string[]> {
+  const params = new URLSearchParams(search)
+  return Object.fromEntries(
+    [...params.keys()].map((name) => {
+      const values = params.getAll(name)
+      return [name, values.length > 1 ? values : (values[0] ?? '')]
+    }),
+  )
 }
 
 /** The reverse; empty, undefined and null values are left out. */
 export function stringifySearch(search: Record<string, unknown>): string {
-  const kept = Object.entries(search).flatMap(([name, value]): [string, string][] =>
-    value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
+  const kept = Object.entries(search).flatMap(([name, values]) =>
+    [values]
+      .flat()
+      .flatMap((value): [string, string][] =>
+        value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
+      ),
   )
   const text = new URLSearchParams(kept).toString()
   return text && `?${text}`

@@ -1,5 +1,6 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { mayDo, type Right } from '../../identity.ts'
 import type { Person } from '../people/people.ts'
 import type { ProjectOfPerson, SessionAnswer } from '../people/session-answer.ts'
 import { api, unwrap } from './api.ts'
@@ -52,4 +53,13 @@ export function useProject(): ProjectOfPerson {
   const project = useProjects().find((candidate) => candidate.id === id)
   if (!project) throw new Error('No such project')
   return project
+}
+
+/** Why the person may not do such a thing in the project in the address; null when they may. */
+export function useRefusal(right: Right): string | null {
+  const project = useProject()
+  if (mayDo(right, project)) return null
+  if (right === 'manage') return 'Only an owner of the project may do this.'
+  if (right === 'delete' && project.role === 'member') return 'Only owners may delete in this project.'
+  return 'You are a viewer of this project. An owner can make you a member.'
 }

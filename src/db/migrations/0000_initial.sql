@@ -33,6 +33,7 @@ CREATE TABLE `call_details` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`details` text,
 	`metadata` text,
+	`redactions` text,
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -90,6 +91,18 @@ CREATE TABLE `call_values` (
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `call_views` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`person_id` text NOT NULL,
+	`is_shared` integer NOT NULL,
+	`name` text NOT NULL,
+	`query` text NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `call_views_by_project` ON `call_views` (`project_id`);--> statement-breakpoint
 CREATE TABLE `calls` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`project_id` integer NOT NULL,
@@ -100,6 +113,7 @@ CREATE TABLE `calls` (
 	`created_on_arrival` integer DEFAULT false NOT NULL,
 	`engagement_said` integer DEFAULT false NOT NULL,
 	`status` text NOT NULL,
+	`completed_at` integer,
 	`evaluation` text,
 	`is_engaged` integer NOT NULL,
 	`duration` real NOT NULL,
@@ -108,7 +122,7 @@ CREATE TABLE `calls` (
 	`ended_reason` text,
 	`source` text,
 	`agent_id` text,
-	`labels` text,
+	`review` text,
 	`document_chars` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`caller_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(caller_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
@@ -164,6 +178,25 @@ CREATE TABLE `chunks` (
 CREATE INDEX `chunks_by_item` ON `chunks` (`item_seq`,`position`);--> statement-breakpoint
 CREATE INDEX `chunks_by_space` ON `chunks` (`project_id`,`embedding_space`);--> statement-breakpoint
 CREATE INDEX `chunks_pending` ON `chunks` (`project_id`,`next_attempt_at`) WHERE embedding_space is null;--> statement-breakpoint
+CREATE TABLE `erasure_requests` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`calls` integer NOT NULL,
+	`deleted` integer DEFAULT 0 NOT NULL,
+	`on_hold` integer DEFAULT 0 NOT NULL,
+	`is_done` integer DEFAULT false NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `erasure_requests_open` ON `erasure_requests` (`project_id`) WHERE not is_done;--> statement-breakpoint
+CREATE TABLE `erasure_slices` (
+	`request_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`seqs` text NOT NULL,
+	PRIMARY KEY(`request_id`, `number`),
+	FOREIGN KEY (`request_id`) REFERENCES `erasure_requests`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `erasures` (
 	`project_id` integer NOT NULL,
 	`kind` text NOT NULL,
@@ -172,12 +205,27 @@ CREATE TABLE `erasures` (
 	`change_seq` integer NOT NULL,
 	`requested_at` integer NOT NULL,
 	`done_at` integer,
+	`request_id` text,
 	PRIMARY KEY(`project_id`, `kind`, `id_hash`),
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `erasures_open` ON `erasures` (`requested_at`) WHERE done_at is null;--> statement-breakpoint
 CREATE INDEX `erasures_by_change` ON `erasures` (`project_id`,`change_seq`);--> statement-breakpoint
+CREATE TABLE `holds` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_id` integer NOT NULL,
+	`call_id` text,
+	`number` text,
+	`reason` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `holds_id_unique` ON `holds` (`id`);--> statement-breakpoint
+CREATE INDEX `holds_by_project` ON `holds` (`project_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `idempotent_creates` (
 	`project_id` integer NOT NULL,
 	`key_hash` text NOT NULL,
@@ -221,6 +269,7 @@ CREATE TABLE `keys` (
 	`last_used_at` integer,
 	`last_used_ip` text,
 	`revoked_at` integer,
+	`replaces` text,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -265,6 +314,7 @@ CREATE TABLE `people` (
 	`email` text NOT NULL,
 	`email_verified` integer DEFAULT false NOT NULL,
 	`image` text,
+	`two_factor_enabled` integer DEFAULT false NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
 );
@@ -285,11 +335,31 @@ CREATE TABLE `projects` (
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
 	`replaced_seq` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
-	`deleted_at` integer
+	`deleted_at` integer,
+	`retain_days` integer,
+	`redact` text DEFAULT '[]' NOT NULL,
+	`country` text,
+	`keep_numbers` text DEFAULT 'all' NOT NULL,
+	`keep_questions_days` integer,
+	`notes_reading` integer DEFAULT false NOT NULL,
+	`members_may_delete` integer DEFAULT true NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint
 CREATE INDEX `projects_by_name` ON `projects` (`name`);--> statement-breakpoint
+CREATE TABLE `questions` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`project_id` integer NOT NULL,
+	`at` integer NOT NULL,
+	`call_id` text,
+	`query` text NOT NULL,
+	`outcome` text NOT NULL,
+	`item_seq` integer,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `questions_by_time` ON `questions` (`project_id`,`at`);--> statement-breakpoint
+CREATE INDEX `questions_by_call` ON `questions` (`project_id`,`call_id`);--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -345,6 +415,18 @@ CREATE TABLE `sources` (
 );
 --> statement-breakpoint
 CREATE INDEX `sources_by_project` ON `sources` (`project_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `two_factors` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`secret` text NOT NULL,
+	`backup_codes` text NOT NULL,
+	`verified` integer DEFAULT false NOT NULL,
+	`failed_verification_count` integer DEFAULT 0 NOT NULL,
+	`locked_until` integer,
+	FOREIGN KEY (`user_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `two_factors_user_id_unique` ON `two_factors` (`user_id`);--> statement-breakpoint
 CREATE TABLE `verifications` (
 	`id` text PRIMARY KEY NOT NULL,
 	`identifier` text NOT NULL,
@@ -536,10 +618,11 @@ CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_lis
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
 END;--> statement-breakpoint
--- What sources keep of a call is erased with the call.
+-- What sources keep of a call, and what was asked in it, is erased with the call.
 CREATE TRIGGER `calls_delete_source_data` AFTER DELETE ON `calls` BEGIN
 	DELETE FROM `call_sessions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
+	DELETE FROM `questions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 END;--> statement-breakpoint
 -- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
 CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`

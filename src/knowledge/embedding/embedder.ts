@@ -22,6 +22,8 @@ export interface Embedder {
   /** How many calls for documents are worth making at once: one where this process does the work itself. */
   readonly batchesAtOnce: number
   embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]>
+  /** Ends what it runs in this process. */
+  close?(): Promise<void>
 }
 
 /** Some models want queries and documents marked by different prefixes. */

@@ -1,7 +1,7 @@
 import { AppError, type FieldError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { compileCheck } from '../../validation.ts'
-import type { Search } from '../search/search.ts'
+import type { AskedSearch } from '../questions/asked-search.ts'
 import { faultsSentence } from './error-sentence.ts'
 import { answerTool } from './tool.ts'
 import { answerCalls, findDocuments, type LookUpOptions } from './vapi-answers.ts'
@@ -11,7 +11,7 @@ const checkKnowledge = compileCheck(VapiKnowledgeRequest)
 const checkTool = compileCheck(VapiToolRequest)
 
 interface LookUpsOptions {
-  search: Pick<Search, 'search'>
+  search: Pick<AskedSearch, 'search'>
   log: Pick<Log, 'error'>
 }
 
@@ -48,10 +48,13 @@ export class LookUps {
     return null
   }
 
-  /** A custom function: `{name, call, args}`. https://docs.retellai.com/build/conversation-flow/custom-function */
+  /** A custom function: `{name, call: {call_id}, args}`. https://docs.retellai.com/build/conversation-flow/custom-function */
   async #answerRetell(projectId: number, body: unknown): Promise<object | null> {
     if (memberOf(body, 'event') !== undefined || typeof memberOf(body, 'name') !== 'string') return null
-    return await answerTool(this.#options, projectId, memberOf(body, 'args'))
+    return await answerTool(this.#options, projectId, {
+      parameters: memberOf(body, 'args'),
+      callId: memberOf(memberOf(body, 'call'), 'call_id'),
+    })
   }
 }
 

@@ -6,12 +6,12 @@ import { isTrustedOrigin } from '../../http/origins.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
 import { scopeAllows } from '../../identity.ts'
 import type { Knowledge } from '../knowledge.ts'
-import type { Search } from '../search/search.ts'
+import { type AskedSearch, callIdOf } from '../questions/asked-search.ts'
 import { mcpTools } from './mcp-tools.ts'
 
 interface McpRoutesOptions {
   knowledge: Knowledge
-  search: Search
+  search: Pick<AskedSearch, 'search'>
   version: string
   publicUrl: string | null
   contexts: RequestContexts
@@ -39,7 +39,8 @@ export function mcpRoutes(options: McpRoutesOptions) {
       const limits = { bytesMax: surface.bodyBytesMax, admission }
       // Loaded only when it is used: the protocol's SDK is large.
       const { answerMcp } = await import('./mcp-response.ts')
-      return await answerMcp(request, { tools: allowed, version, projectId, onUnexpected: report }, limits)
+      const options = { tools: allowed, version, projectId, callId: callIdOf(request), onUnexpected: report }
+      return await answerMcp(request, options, limits)
     },
     // Clients learn the tools from the protocol itself.
     { detail: { hide: true } },

@@ -15,6 +15,8 @@ export interface McpServerOptions {
   tools: McpTool[]
   version: string
   projectId: number
+  /** Of the phone call in which the model asks, where the request says it. */
+  callId: string | null
   /** Called with every failure that is not the caller's fault. */
   onUnexpected: (error: unknown) => void
 }
@@ -23,7 +25,13 @@ export interface McpServerOptions {
  * The server that answers one message. It is the SDK's `Server` rather than its `McpServer`, because that takes our
  * schemas as they are and is made in a sixth of the time.
  */
-export function createMcpServer({ tools, version, projectId, onUnexpected }: McpServerOptions): Server {
+export function createMcpServer({
+  tools,
+  version,
+  projectId,
+  callId,
+  onUnexpected,
+}: McpServerOptions): Server {
   const info = { name: 'callbook', title: 'Callbook', version }
   const definitions = tools.map(({ definition }) => definition)
   const server = new Server(info, { capabilities: { tools: {} }, instructions, jsonSchemaValidator })
@@ -35,7 +43,7 @@ export function createMcpServer({ tools, version, projectId, onUnexpected }: Mcp
       throw new RpcError(ErrorCode.InvalidParams, `Unknown tool; there are ${names}`)
     }
     try {
-      return await tool.call(projectId, params.arguments ?? {})
+      return await tool.call(projectId, params.arguments ?? {}, callId)
     } catch (error) {
       onUnexpected(error)
       throw new RpcError(ErrorCode.InternalError, 'Internal error')

@@ -5,6 +5,7 @@ import type { KeyScope } from '../../identity.ts'
 import { graphemeStart } from '../../text/graphemes.ts'
 import { compileCheck } from '../../validation.ts'
 import type { Knowledge } from '../knowledge.ts'
+import type { AskedSearch } from '../questions/asked-search.ts'
 import {
   Item,
   ItemPage,
@@ -14,7 +15,6 @@ import {
   type SearchHit,
   SearchRequest,
 } from '../schemas.ts'
-import type { Search } from '../search/search.ts'
 
 export interface McpTool {
   readonly definition: Tool
@@ -22,9 +22,10 @@ export interface McpTool {
   readonly scope: KeyScope
   /**
    * A mistake of the model is answered as a result that says so, so that the model can try again.
+   * @param callId of the phone call in which the model asks, where the request says it
    * @throws errors that are not the caller's fault
    */
-  call(projectId: number, input: unknown): Promise<CallToolResult>
+  call(projectId: number, input: unknown, callId: string | null): Promise<CallToolResult>
 }
 
 const sliceCharsDefault = 20_000
@@ -61,7 +62,7 @@ const ItemSlice = Type.Object({
 type ItemSlice = Static<typeof ItemSlice>
 
 /** What a model may do with the knowledge of a project: only read. */
-export function mcpTools(knowledge: Knowledge, search: Search): McpTool[] {
+export function mcpTools(knowledge: Knowledge, search: Pick<AskedSearch, 'search'>): McpTool[] {
   return [
     toolOf({
       name: 'search_knowledge',
@@ -72,7 +73,7 @@ export function mcpTools(knowledge: Knowledge, search: Search): McpTool[] {
         'anything about its products, policies or procedures.',
       input: SearchRequest,
       output: SearchAnswer,
-      run: async (projectId, request) => (await search.search(projectId, request)).answer,
+      run: async (projectId, request, callId) => (await search.search(projectId, request, callId)).answer,
       toTexts: ({ data }) =>
         data.length > 0 ? data.map(passage) : ['No passage was found. Try other words.'],
     }),
@@ -116,7 +117,7 @@ interface ToolOptions<Input extends TObject, Output extends TObject> {
   description: string
   input: Input
   output: Output
-  run: (projectId: number, input: Static<Input>) => Promise<Static<Output>>
+  run: (projectId: number, input: Static<Input>, callId: string | null) => Promise<Static<Output>>
   /** The answer as a model reads it. */
   toTexts: (answer: Static<Output>) => string[]
 }
@@ -134,9 +135,9 @@ function toolOf<Input extends TObject, Output extends TObject>(options: ToolOpti
       outputSchema: toJsonSchema(output),
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    async call(projectId, value) {
+    async call(projectId, value, callId) {
       try {
-        const answer = await run(projectId, check(value))
+        const answer = await run(projectId, check(value), callId)
         return { content: toTexts(answer).map(toBlock), structuredContent: answer }
       } catch (error) {
         if (!(error instanceof AppError)) throw error

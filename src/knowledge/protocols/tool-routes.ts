@@ -5,13 +5,14 @@ import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { bodyOf } from '../../validation.ts'
-import type { Search } from '../search/search.ts'
+import { callHeader } from '../docs.ts'
+import { type AskedSearch, callIdOf } from '../questions/asked-search.ts'
 import { errorSentence } from './error-sentence.ts'
 import { answerTool } from './tool.ts'
 import { ToolParameters, VapiError } from './vapi-schemas.ts'
 
 interface ToolRoutesOptions {
-  search: Pick<Search, 'search'>
+  search: Pick<AskedSearch, 'search'>
   /** Called with every search that failed; the request is answered all the same. */
   onFailure: (error: unknown, request: Request) => void
 }
@@ -33,24 +34,26 @@ export const toolProtocol: Protocol = {
 
 /** /integrations/tool: the knowledge as a tool of any platform that sends JSON with a key. */
 export function toolRoutes({ search, onFailure }: ToolRoutesOptions) {
-  return new Elysia({ prefix })
-    .use(callerContext())
-    .post(
-      '',
-      ({ caller, body, request }) =>
-        answerTool({ search, onFailure: (error) => onFailure(error, request) }, caller.projectId, body),
-      {
-        parse: 'json',
-        body: bodyOf(ToolParameters),
-        detail: {
-          tags: ['Integrations'],
-          security: [{ apiKey: [] }],
-          operationId: 'answerTool',
-          summary: 'Be a tool of an agent on any platform',
-          description:
-            'The passages are one text, which a model can read aloud. A search that fails is told in a sentence.',
-          responses: protocolAnswers({ 200: jsonAnswer('What was found.', ToolAnswer) }, badBody, VapiError),
-        },
+  return new Elysia({ prefix }).use(callerContext()).post(
+    '',
+    ({ caller, body, request }) =>
+      answerTool({ search, onFailure: (error) => onFailure(error, request) }, caller.projectId, {
+        parameters: body,
+        callId: callIdOf(request),
+      }),
+    {
+      parse: 'json',
+      body: bodyOf(ToolParameters),
+      detail: {
+        tags: ['Integrations'],
+        security: [{ apiKey: [] }],
+        operationId: 'answerTool',
+        summary: 'Be a tool of an agent on any platform',
+        parameters: [callHeader],
+        description:
+          'The passages are one text, which a model can read aloud. A search that fails is told in a sentence.',
+        responses: protocolAnswers({ 200: jsonAnswer('What was found.', ToolAnswer) }, badBody, VapiError),
       },
-    )
+    },
+  )
 }

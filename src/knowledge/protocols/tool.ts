@@ -10,17 +10,18 @@ const resultCharsMax = 8_000
 /**
  * What a model is told of a search, as text to read aloud: the passages, best first. A search that fails is told in a
  * sentence, so that no call fails with it.
- * @param parameters as the model wrote them, or as JSON text
+ * `parameters` are as the model wrote them, or as JSON text; `callId` is unchecked.
  */
 export async function answerTool(
   { search, onFailure }: LookUpOptions,
   projectId: number,
-  parameters: unknown,
+  { parameters, callId }: { parameters: unknown; callId: unknown },
 ): Promise<{ result: string }> {
   try {
     const { answer } = await search.search(
       projectId,
       parametersOf({ id: undefined, name: undefined, parameters }),
+      callId,
     )
     return { result: toText(answer.data) }
   } catch (error) {

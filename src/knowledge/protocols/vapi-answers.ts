@@ -1,6 +1,15 @@
 import { AppError } from '../../errors.ts'
-import type { Search } from '../search/search.ts'
-import { parametersOf, queryOf, type ToolCall, toDocument, toFailure, toolCallsOf, toResult } from './vapi.ts'
+import type { AskedSearch } from '../questions/asked-search.ts'
+import {
+  callIdIn,
+  parametersOf,
+  queryOf,
+  type ToolCall,
+  toDocument,
+  toFailure,
+  toolCallsOf,
+  toResult,
+} from './vapi.ts'
 import type {
   VapiKnowledgeAnswer,
   VapiKnowledgeRequest,
@@ -9,7 +18,7 @@ import type {
 } from './vapi-schemas.ts'
 
 export interface LookUpOptions {
-  search: Pick<Search, 'search'>
+  search: Pick<AskedSearch, 'search'>
   /** Called with every search that failed; it is answered all the same. */
   onFailure: (error: unknown) => void
 }
@@ -23,7 +32,7 @@ export async function findDocuments(
   const query = queryOf(body)
   if (query === null) return { documents: [] }
   try {
-    const { answer } = await search.search(projectId, { query })
+    const { answer } = await search.search(projectId, { query }, callIdIn(body))
     return { documents: answer.data.map(toDocument) }
   } catch (error) {
     // The phone call goes on: the model answers from what it knows.
@@ -39,16 +48,19 @@ export async function answerCalls(
   body: VapiToolRequest,
 ): Promise<VapiToolResult[]> {
   // In parallel: there are few, and a caller on the phone waits for all of them.
-  return await Promise.all(toolCallsOf(body).map((call) => answerCall(options, projectId, call)))
+  return await Promise.all(
+    toolCallsOf(body).map((call) => answerCall(options, projectId, call, callIdIn(body))),
+  )
 }
 
 async function answerCall(
   { search, onFailure }: LookUpOptions,
   projectId: number,
   call: ToolCall,
+  callId: unknown,
 ): Promise<VapiToolResult> {
   try {
-    const { answer } = await search.search(projectId, parametersOf(call))
+    const { answer } = await search.search(projectId, parametersOf(call), callId)
     return toResult(call, answer.data)
   } catch (error) {
     // The answer stays 200, since Vapi reads no results from another, and the other calls have theirs.

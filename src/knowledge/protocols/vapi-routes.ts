@@ -6,7 +6,7 @@ import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { bodyOf } from '../../validation.ts'
-import type { Search } from '../search/search.ts'
+import type { AskedSearch } from '../questions/asked-search.ts'
 import { errorSentence } from './error-sentence.ts'
 import { answerCalls, findDocuments, type LookUpOptions } from './vapi-answers.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from './vapi-schemas.ts'
 
 interface VapiRoutesOptions {
-  search: Pick<Search, 'search'>
+  search: Pick<AskedSearch, 'search'>
   /** Called with every search that failed; the request is answered all the same. */
   onFailure: (error: unknown, request: Request) => void
 }

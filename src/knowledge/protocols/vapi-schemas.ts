@@ -4,6 +4,11 @@ import { SearchRequest } from '../schemas.ts'
 /** Longer lists are refused, so this is also how many searches one request can run at once. */
 export const toolCallsMax = 16
 
+const phoneCall = Type.Optional(
+  Type.Unknown({
+    description: 'The phone call. Its `id` is kept with the question, where the project keeps questions.',
+  }),
+)
 const turns = { description: 'The conversation so far; turns of others than the user are passed over.' }
 
 /** https://docs.vapi.ai/knowledge-base/custom-knowledge-base; `messages` is optional in Vapi's own SDKs. */
@@ -13,6 +18,7 @@ export const VapiKnowledgeRequest = Type.Object({
       type: Type.Unsafe<'knowledge-base-request'>({ type: 'string', enum: ['knowledge-base-request'] }),
       messages: Type.Optional(Type.Array(Type.Unknown(), turns)),
       messagesOpenAIFormatted: Type.Optional(Type.Array(Type.Unknown(), turns)),
+      call: phoneCall,
     },
     {
       'x-documented': { not: { properties: { messages: false, messagesOpenAIFormatted: false } } },
@@ -55,6 +61,7 @@ export const VapiToolRequest = Type.Object({
       toolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
       toolCalls: Type.Optional(Type.Array(Type.Unknown(), calls)),
       toolWithToolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
+      call: phoneCall,
     },
     {
       'x-documented': {

@@ -39,6 +39,11 @@ export function queryOf({ message }: VapiKnowledgeRequest): string | null {
   return query === '' ? null : toQuery(query)
 }
 
+/** Of the phone call in which it is asked, unchecked. */
+export function callIdIn({ message }: VapiKnowledgeRequest | VapiToolRequest): unknown {
+  return asObject(message.call)?.id
+}
+
 /** A passage as a document, under its name and heading, so that the model knows what it is about. */
 export function toDocument(hit: SearchHit): VapiDocument {
   return {

@@ -1,4 +1,6 @@
+import { foldText, stemOf, wordsOf } from '../../text/words.ts'
 import type { SearchAnswer, SearchHit } from '../schemas.ts'
+import { readTerms } from './query.ts'
 
 /** Milliseconds of a search. `vector` includes `embedding`; vector and keyword search run side by side. */
 export interface TimeShares {
@@ -9,10 +11,17 @@ export interface TimeShares {
   total: number
 }
 
+/** Milliseconds from the beginning of a search; its embedding begins with it. */
+export interface TimeStarts {
+  keyword: number
+  fusion: number
+}
+
 /** A search's answer, and how it was found. */
 export interface SearchResult {
   answer: SearchAnswer
   shares: TimeShares
+  starts: TimeStarts
   /** Labels of chunks, best first; null for a list that was not used. */
   keywordLabels: readonly number[] | null
   vectorLabels: readonly number[] | null
@@ -24,16 +33,19 @@ export interface ExplainedHit extends SearchHit {
   /** Rank in each list, from 1; null when the hit is not in the list. */
   keywordRank: number | null
   vectorRank: number | null
+  /** The words of the query that a hit of the keyword list has, in any of their forms, also in name and heading. */
+  terms: string[]
 }
 
 export interface ExplainedSearch extends SearchAnswer {
   data: ExplainedHit[]
   /** Here, `vector` does not include `embedding`. */
   shares: Omit<TimeShares, 'total'>
+  starts: TimeStarts
 }
 
 /** The answer for people: with each passage's rank in both lists, and where the time went. */
-export function explain(result: SearchResult): ExplainedSearch {
+export function explain(result: SearchResult, query: string): ExplainedSearch {
   const { total: _, ...shares } = result.shares
   return {
     ...result.answer,
@@ -41,9 +53,18 @@ export function explain(result: SearchResult): ExplainedSearch {
       ...hit,
       keywordRank: bestRank(result.keywordLabels, result.passageLabels[at]),
       vectorRank: bestRank(result.vectorLabels, result.passageLabels[at]),
+      terms: hit.matched.keyword ? termsIn(hit, query) : [],
     })),
     shares: { ...shares, vector: shares.vector - shares.embedding },
+    starts: result.starts,
   }
+}
+
+function termsIn({ name, heading, text }: SearchHit, query: string): string[] {
+  const stems = new Set(
+    wordsOf(`${name} ${heading ?? ''} ${text}`).map((word) => stemOf(foldText(word.text))),
+  )
+  return readTerms(query).flatMap((term) => (stems.has(term.stem) ? [term.text] : []))
 }
 
 /** The best rank among the chunks that became one passage. */

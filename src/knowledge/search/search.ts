@@ -98,6 +98,7 @@ export class Search {
     const { query, itemIds, limit = limitDefault, timeoutMs = timeoutMsDefault } = request
     const wanted = request.mode ?? 'hybrid'
     const candidates = candidatesFor(limit)
+    const starts = { keyword: 0, fusion: 0 }
     const shares = { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 }
     const labels = itemIds && (await labelsOfItems(store(projectId).read, projectId, itemIds))
 
@@ -105,6 +106,7 @@ export class Search {
       wanted === 'keyword' ? null : this.#byVector(projectId, query, { candidates, labels, known })
     const byKeyword = async () => {
       const from = now()
+      starts.keyword = from - startedAt
       const inHurry = from - startedAt > hurriedShare * timeoutMs
       const atLeast = inHurry ? limit : candidates
       const hits = await this.#keyword.search(projectId, query, { labels, inHurry, atLeast })
@@ -124,6 +126,7 @@ export class Search {
     const found = early ?? (nearest ? [] : await byKeyword())
 
     const fusingFrom = now()
+    starts.fusion = fusingFrom - startedAt
     const lists: RankedList[] = []
     if (nearest) lists.push({ labels: nearest.labels, weight: embedder.rankWeight })
     if (found.length > 0) lists.push({ labels: found, weight: 1 })
@@ -136,14 +139,14 @@ export class Search {
     const data = merged.map((passage) => toHit(passage, keywordLabels, vectorLabels))
     return {
       answer: { data, mode, tookMs: Math.round(shares.total * 100) / 100 },
-      shares,
+      ...{ shares, starts },
       ...{ keywordLabels, vectorLabels, replacedSeq },
       passageLabels: merged.map(({ labels }) => labels),
     }
   }
 
   async explain(projectId: number, request: SearchRequest): Promise<ExplainedSearch> {
-    return explain(await this.search(projectId, request))
+    return explain(await this.search(projectId, request), request.query)
   }
 
   close(): void {

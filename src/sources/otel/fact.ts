@@ -1,3 +1,4 @@
+import { keptNumber, openRedactor, type RedactionSettings } from '../../redaction/settings.ts'
 import type { SourceUpdate } from '../event.ts'
 
 /** A span as a framework has exported it. Times are in milliseconds since 1970. */
@@ -52,6 +53,9 @@ const ofEverySpan: Kept = {
   direction: ['callbook.direction'],
 }
 const textCharsMax = 65_536
+/** What the mapping calls phone numbers, and what it calls ids, which stay as they are. */
+const numbers = ['callerNumber', 'calledNumber', 'person', 'own']
+const ids = ['callId', 'id', 'job', 'room', 'sipRule', 'sipCall']
 
 /** The span with the kept ones of its attributes. */
 export function toFact(span: Span, kept: Kept): Fact {
@@ -68,6 +72,20 @@ export function toFact(span: Span, kept: Kept): Fact {
 /** A text that comes back from the database as it was. */
 export function storable(text: string): string {
   return text.slice(0, textCharsMax).toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+/** The facts without what the project does not store. */
+export function redactFacts(facts: Facts, settings: RedactionSettings): Record<string, Fact> {
+  const redact = openRedactor(settings)
+  const kept = (value: Fact['values'][string], name: string) => {
+    if (typeof value !== 'string' || ids.includes(name)) return value
+    return numbers.includes(name) ? (keptNumber(value, settings) ?? '') : redact(value, name)
+  }
+  const valuesOf = ({ values }: Fact) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, kept(value, name)]))
+  return Object.fromEntries(
+    Object.entries(facts).map(([key, fact]) => [key, { ...fact, values: valuesOf(fact) }]),
+  )
 }
 
 /** A fact with its key. */

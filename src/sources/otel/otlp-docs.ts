@@ -2,7 +2,11 @@ import { Type } from '@sinclair/typebox'
 import { asOpenApi, jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 
 const ExportTraceServiceRequest = Type.Object(
-  { resourceSpans: Type.Array(Type.Unsafe<object>({ type: 'object', additionalProperties: true })) },
+  {
+    resourceSpans: Type.Optional(
+      Type.Array(Type.Unsafe<object>({ type: 'object', additionalProperties: true }), { nullable: true }),
+    ),
+  },
   {
     title: 'ExportTraceServiceRequest',
     description: 'As in opentelemetry-proto, as JSON.',

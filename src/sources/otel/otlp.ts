@@ -135,7 +135,11 @@ export async function spansOf(
   const spans: Span[] = []
   const answer = { spans, rejectedSpans: 0, errorMessage: '' }
   if (body === null) throw new FieldFault('body', 'must be an object')
-  for (const ofResource of Fields.of(body).list('resourceSpans')) {
+  const request = Fields.of(body)
+  const sent = request.own('resourceSpans')
+  if (Array.isArray(sent) && sent.includes(null))
+    throw new FieldFault('resourceSpans', 'must be an array of objects')
+  for (const ofResource of request.list('resourceSpans')) {
     const service = attributesOf(ofResource.object('resource').own('attributes')).get('service.name')
     for (const ofScope of ofResource.list('scopeSpans')) {
       const scope = ofScope.object('scope').text('name') ?? ''

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
+import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
 import { callSessions, calls, erasures, projects } from '../../db/schema.ts'
@@ -8,9 +9,10 @@ import type { StoreOf } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
+import { isRedacting } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
 import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
-import { type Fact, type Facts, type Framework, type Span, textOf } from './fact.ts'
+import { type Fact, type Facts, type Framework, redactFacts, type Span, textOf } from './fact.ts'
 import { livekit } from './livekit.ts'
 import type { PartialSuccess } from './otlp.ts'
 import { pipecat } from './pipecat.ts'
@@ -42,6 +44,7 @@ interface SessionsOptions {
   write: WriteDatabase
   store: StoreOf
   recordHash: RecordHash
+  settingsOf: SettingsOf
   /** Writes what is known of calls, in one transaction. A call that cannot be written gets an error as its result. */
   ingest: { putAll(projectId: number, inputs: readonly Input[]): Promise<readonly (AppError | object)[]> }
   /** A session's facts have at most as many bytes as a call. */
@@ -115,6 +118,13 @@ export class CallSessions {
   async take(projectId: number, spans: readonly Span[]): Promise<PartialSuccess> {
     const sessions = sessionsIn(spans)
     if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
+    const settings = await this.#options.settingsOf(projectId)
+    if (isRedacting(settings)) {
+      for (const session of sessions.values()) {
+        session.added = redactFacts(session.added, settings)
+        session.facts = session.added
+      }
+    }
     return await this.#mutex.run(namesOf(projectId, sessions.keys()), async () => {
       const answer = { rejectedSpans: 0, errorMessage: '' }
       const traceIds = [...sessions.keys()]

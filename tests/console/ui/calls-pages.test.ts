@@ -48,7 +48,7 @@ test('a count says when it stopped counting', () => {
 })
 
 function page(numbers: number[], nextCursor: string | null) {
-  return { data: numbers.map(row), nextCursor, total: 10, totalMax: 10_000 }
+  return { data: numbers.map(row), nextCursor, total: 10, totalMax: 10_000, foundBy: null }
 }
 
 interface Row {

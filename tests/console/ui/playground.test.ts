@@ -3,6 +3,7 @@ import { parseSearch, stringifySearch } from '../../../src/console/ui/search-par
 import { splitSections } from '../../../src/console/ui/views/knowledge/split-sections.ts'
 import { playgroundSearch } from '../../../src/console/ui/views/playground/playground-search.ts'
 import { toCurl } from '../../../src/console/ui/views/playground/request.ts'
+import { timeSegments } from '../../../src/console/ui/views/playground/time-segments.ts'
 
 test('the curl line sends the same question, whatever characters it has', () => {
   const query = `it's "$HOME" \\ \n !`
@@ -52,4 +53,18 @@ test('a section that is split is named once, with its chunks', () => {
   // Short sections merged into the beginning of a long one do not lend it their name.
   expect(splitSections([chunk('Short', 0), chunk('Long', 40)])).toEqual([{ heading: 'Long', chunks: 2 }])
   expect(splitSections([])).toEqual([])
+})
+
+test('what a search did side by side is drawn on two lines, at the times at which it ran', () => {
+  const shares = { embedding: 4, vector: 2, keyword: 3, fusion: 2 }
+  expect(timeSegments({ shares, starts: { keyword: 1, fusion: 8 }, tookMs: 10 })).toEqual([
+    { name: 'embedding', line: 0, from: 0, width: 0.4 },
+    { name: 'vector', line: 0, from: 0.4, width: 0.2 },
+    { name: 'keyword', line: 1, from: 0.1, width: 0.3 },
+    { name: 'fusion', line: null, from: 0.8, width: 0.2 },
+  ])
+  const keywordAlone = { embedding: 0, vector: 0, keyword: 1, fusion: 1 }
+  const late = timeSegments({ shares: keywordAlone, starts: { keyword: 295, fusion: 299 }, tookMs: 300 })
+  expect(late.map(({ name }) => name)).toEqual(['keyword', 'fusion'])
+  for (const { from, width } of late) expect(from + width).toBeLessThanOrEqual(1)
 })

@@ -86,4 +86,32 @@ describe('callbook key', () => {
       )
     })
   })
+
+  test('a running service follows an edit and a rotation at once', async () => {
+    await withService(async ({ url }, callbook) => {
+      await callbook.project()
+      const { value } = await callbook.json(['key', 'create', '--project', 'Acme', '--name', 'x'])
+      const read = async (key: string) =>
+        (await fetch(`${url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })).status
+      expect(await read(value.key)).toBe(200)
+      const edit = ['key', 'edit', value.id]
+      const edited = await callbook.json([...edit, '--name', 'y', '--allow-ip', '203.0.113.7'])
+      expect(edited.value).toMatchObject({ name: 'y', allowedIps: ['203.0.113.7'], expiresAt: null })
+      expect(await read(value.key)).toBe(403)
+      const opened = await callbook.json([...edit, '--allow-ip', '*', '--expires', '2999-01-31'])
+      expect(opened.value).toMatchObject({ name: 'y', expiresAt: '2999-01-31T23:59:59.999Z' })
+      const nothing = await callbook.run(edit)
+      expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining('Say what to change')])
+      const bad = await callbook.run([...edit, '--allow-ip', '300.1.1.1', '--expires', 'soon'])
+      expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('--expires soon: must be')])
+
+      const rotated = await callbook.json(['key', 'rotate', value.id, '--overlap', '90m'])
+      expect(rotated.value).toMatchObject({ name: 'y', scope: 'full', replaces: value.id })
+      expect([await read(value.key), await read(rotated.value.key)]).toEqual([200, 200])
+      const again = await callbook.json(['key', 'rotate', rotated.value.id, '--overlap', '0h'])
+      expect([await read(rotated.value.key), await read(again.value.key)]).toEqual([401, 200])
+      const { err } = await callbook.run(['key', 'rotate', again.value.id, '--overlap', '90s'])
+      expect(err).toContain('--overlap 90s: must be a time such as 30m, 24h or 7d')
+    })
+  })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import { CommandLine, commandsTimeoutMs, removeFolders } from '../../support/command-line.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../../support/console.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -84,6 +85,22 @@ describe('callbook person', () => {
     const last = await callbook.run(['person', 'remove', set.owner.email, '--yes'])
     expect([last.code, last.err]).toEqual([1, expect.stringContaining('last owner')])
     expect((await set.owner.fetch('/sessions')).status).toBe(200)
+  })
+
+  test('two-factor sign-in is reset, and every role can be invited', async () => {
+    const project = await set.mintProject()
+    const person = await set.join(project, 'member')
+    const { write, read } = service.services.database
+    await write.run(`update people set two_factor_enabled = 1 where id = '${person.personId}'`)
+    const reset = await callbook.json(['person', 'reset-two-factor', person.email])
+    expect(reset).toMatchObject({ code: 0, value: { email: person.email, isOn: false } })
+    const isOn = `select two_factor_enabled as isOn from people where id = '${person.personId}'`
+    expect(await read.all(sql.raw(isOn))).toEqual([{ isOn: 0 }])
+    expect((await callbook.run(['person', 'reset-two-factor', 'nobody@example.com'])).code).toBe(1)
+    for (const role of ['viewer', 'member', 'owner']) {
+      const invite = await callbook.json(['person', 'invite', '--project', project.id, '--role', role])
+      expect(invite.value.role).toBe(role)
+    }
   })
 
   test('a set-up link is made only for a console without an owner', async () => {

@@ -63,6 +63,52 @@ describe('callbook project', () => {
     expect(await callbook.project('Acme')).not.toBe(id)
   })
 
+  test('set changes only what it names, refuses what it cannot read, and names the option', async () => {
+    const callbook = new CommandLine()
+    const id = await callbook.project('Acme')
+    const off = {
+      ...{ id, name: 'Acme', retainDays: null, redact: [], country: null },
+      ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
+    }
+    expect((await callbook.json(['project', 'set', 'Acme'])).value).toEqual(off)
+    const set = ['project', 'set', 'Acme', '--retain-days', '90', '--redact', 'phone,email,card']
+    expect(await callbook.json([...set, '--country', 'us', '--note-reading', 'on'])).toMatchObject({
+      ...{ code: 0, err: '' },
+      value: {
+        ...off,
+        retainDays: 90,
+        redact: ['phone', 'email', 'card'],
+        country: 'US',
+        notesReading: true,
+      },
+    })
+    const more = [
+      '--retain-days',
+      'off',
+      '--keep-numbers',
+      'last4',
+      '--keep-questions',
+      '30',
+      '--redact',
+      'off',
+    ]
+    expect((await callbook.json(['project', 'set', id, ...more])).value).toEqual({
+      ...{ ...off, country: 'US', keepNumbers: 'last4', keepQuestionsDays: 30, notesReading: true },
+    })
+    for (const [option, value, says] of [
+      ['--retain-days', '0', 'must be at least 1'],
+      ['--retain-days', 'soon', 'must be an integer'],
+      ['--redact', 'phone,name', 'must be one of phone, email, card, iban, ssn'],
+      ['--country', 'ZZ', 'must be a country of two letters (ISO 3166-1), such as US, or off'],
+      ['--keep-numbers', 'some', 'must be one of all, last4, none'],
+      ['--keep-questions', '8', 'must be one of 7, 30'],
+      ['--note-reading', 'yes', 'must be on or off'],
+    ] as const) {
+      const refused = await callbook.run(['project', 'set', id, option, value])
+      expect(refused).toEqual({ code: 1, out: '', err: `${option}: ${says}\n` })
+    }
+  })
+
   test("control characters of a name do not reach people's terminals", async () => {
     const callbook = new CommandLine()
     const refused = await callbook.run(['project', 'create', 'a\u001b[2Jb'])

@@ -166,6 +166,7 @@ describe('what cannot be read is answered by a Status in the type of the request
   test.each([
     ['not JSON', '{', 400, 'body: must be valid JSON: it goes wrong at line 1, column 2'],
     ['null', 'null', 400, 'body: must be an object'],
+    ['null in its list', '{"resourceSpans":[null]}', 400, 'resourceSpans: must be an array of objects'],
     ['of another form', '{"resourceSpans":7}', 400, 'resourceSpans: must be an array'],
     [
       'with a member of another form',

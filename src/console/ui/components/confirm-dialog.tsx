@@ -14,6 +14,8 @@ interface ConfirmDialogProps {
   word?: string
   /** The verb of the button, such as `Delete call`. */
   confirmLabel: string
+  /** False for what can be taken back: the button is not red then. */
+  isDanger?: boolean
   /** The dialog awaits this, closes on success and shows any error. */
   onConfirm: () => Promise<unknown>
 }
@@ -35,6 +37,7 @@ function Confirmation({
   children,
   word,
   confirmLabel,
+  isDanger = true,
   onConfirm,
 }: Omit<ConfirmDialogProps, 'opened' | 'title'>) {
   const [typed, setTyped] = useState('')
@@ -66,7 +69,12 @@ function Confirmation({
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
-        <Button type="submit" color="red" disabled={!isConfirmed} loading={isPending}>
+        <Button
+          type="submit"
+          {...(isDanger ? { color: 'red' } : {})}
+          disabled={!isConfirmed}
+          loading={isPending}
+        >
           {confirmLabel}
         </Button>
       </Group>

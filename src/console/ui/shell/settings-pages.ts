@@ -4,6 +4,7 @@ export const settingsPages = [
   { to: '/p/$project/settings/integrations', label: 'Integrations', ownersOnly: true },
   { to: '/p/$project/settings/webhooks', label: 'Webhooks', ownersOnly: true },
   { to: '/p/$project/settings/people', label: 'People', ownersOnly: true },
+  { to: '/p/$project/settings/privacy', label: 'Privacy', ownersOnly: true },
   { to: '/p/$project/settings/audit', label: 'Audit trail', ownersOnly: true },
   { to: '/p/$project/settings/general', label: 'General', ownersOnly: false },
   { to: '/p/$project/settings/account', label: 'Account', ownersOnly: false },

@@ -6,6 +6,7 @@ import { useMemo } from 'react'
 import { flushSync } from 'react-dom'
 import { useProject, useProjects } from '../session.ts'
 import { CommandPalette } from './command-palette.tsx'
+import { LostService } from './lost-service.tsx'
 import { Navigation } from './navigation.tsx'
 import { NewProjectForm } from './new-project-form.tsx'
 import { NotFound } from './not-found.tsx'
@@ -56,6 +57,7 @@ function Frame() {
           <Outlet />
         </main>
         <TitleAnnouncer />
+        <LostService />
         <SignInAgain />
       </div>
       <CommandPalette opened={isPaletteOpen} onClose={palette.close} />

@@ -27,6 +27,14 @@ const groups = [
       { keys: ['Enter'], does: 'Open the row' },
     ],
   },
+  {
+    title: 'In an open call',
+    rows: [
+      { keys: ['E'], does: 'Evaluate' },
+      { keys: ['L'], does: 'Add labels' },
+      { keys: ['N'], does: 'Write a note' },
+    ],
+  },
 ]
 
 /** The list of shortcuts. */

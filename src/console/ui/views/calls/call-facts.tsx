@@ -3,11 +3,13 @@ import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { asDollars, asMilliseconds } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
+import { Mono } from '../../components/mono.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
-import { Duration } from './call-line.tsx'
-import { Engagement, Evaluation } from './evaluation.tsx'
+import { Duration, RunningDuration, Unknown } from './call-line.tsx'
+import { Engagement } from './evaluation.tsx'
 import { Recording } from './recording.tsx'
+import { asRedacted, RedactedText } from './redacted-text.tsx'
 
 /** What stands there of every call. */
 export const factNames = [
@@ -17,7 +19,6 @@ export const factNames = [
   'From',
   'To',
   'Status',
-  'Evaluation',
   'Engaged',
   'Ended reason',
 ] as const
@@ -26,7 +27,11 @@ export const factNames = [
 export function CallFacts({ call, details }: { call: Call; details: CallDetails | undefined }) {
   return (
     <>
-      {call.summary && <p className="cb-call-summary">{call.summary}</p>}
+      {call.summary && (
+        <p className="cb-call-summary">
+          <RedactedText text={call.summary} />
+        </p>
+      )}
       <dl className="cb-call-facts">
         <Fact label="Started">
           <Instant at={call.createdAt} as="absolute" />
@@ -35,7 +40,11 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           <Instant at={call.updatedAt} />
         </Fact>
         <Fact label="Duration">
-          <Duration seconds={call.duration} />
+          {call.status === 'live' ? (
+            <RunningDuration since={call.createdAt} />
+          ) : (
+            <Duration seconds={call.duration} />
+          )}
         </Fact>
         <Fact label="From">
           <PhoneNumber value={call.callerNumber} label="Copy caller’s number" />
@@ -44,14 +53,15 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           <PhoneNumber value={call.calledNumber} label="Copy called number" />
         </Fact>
         <Fact label="Status">{call.status === 'live' ? 'Live' : 'Completed'}</Fact>
-        <Fact label="Evaluation">
-          <Evaluation value={call.evaluation} />
-        </Fact>
         <Fact label="Engaged">
-          <span className="cb-call-engaged">
-            <Engagement isEngaged={call.isEngaged} />
-            <span aria-hidden>{call.isEngaged ? 'Yes' : 'No'}</span>
-          </span>
+          {call.status === 'live' && !call.isEngaged ? (
+            <Unknown>Not known yet</Unknown>
+          ) : (
+            <span className="cb-call-engaged">
+              <Engagement isEngaged={call.isEngaged} />
+              <span aria-hidden>{call.isEngaged ? 'Yes' : 'No'}</span>
+            </span>
+          )}
         </Fact>
         <Fact label="Ended reason">
           {call.endedReason ? (
@@ -61,6 +71,12 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           )}
         </Fact>
         {details && <DetailFacts details={details} />}
+        <Fact label="Id">
+          <span className="cb-call-number">
+            <Mono truncate>{call.id}</Mono>
+            <CopyButton value={call.id} label="Copy call id" />
+          </span>
+        </Fact>
       </dl>
       {details?.recordingUrl && <Recording key={details.recordingUrl} url={details.recordingUrl} />}
     </>
@@ -69,7 +85,7 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
 
 /** Those of which there are any. */
 function DetailFacts({
-  details: { agent, direction, source, costUsd, latencyMs },
+  details: { agent, direction, source, costUsd, latencyMs, redacted },
 }: {
   details: CallDetails
 }) {
@@ -96,6 +112,7 @@ function DetailFacts({
           </span>
         </Fact>
       )}
+      {redacted && <Fact label="Redacted">{asRedacted(redacted)}</Fact>}
     </>
   )
 }

@@ -1,35 +1,75 @@
-import { Button } from '@mantine/core'
-import { callFilters } from '../../../../calls/filters.ts'
+import { Anchor, Button } from '@mantine/core'
+import { useState } from 'react'
+import { callFilters, type FilterName } from '../../../../calls/filters.ts'
+import type { FoundBy } from '../../../../calls/search-box.ts'
 import { SearchField } from '../../components/search-field.tsx'
+import { AnalysisPills } from './analysis-pills.tsx'
 import { type ChosenFilters, type FilterChange, isFiltered } from './chosen-filters.ts'
 import { FilterPill } from './filter-pills.tsx'
 
+/** The others are there on demand, and while they are set. */
+const usual: ReadonlySet<FilterName> = new Set([
+  ...(['status', 'evaluation', 'from', 'minDuration', 'source', 'agentId', 'label'] as const),
+])
+
 interface CallFiltersProps {
   filters: ChosenFilters
+  /** What the text was taken for; null while that is not known. */
+  foundBy: FoundBy | null
   /** `isTyping` for each pause in typing, which is no step to go back to. */
   onChange: (change: FilterChange, isTyping?: boolean) => void
   onClear: () => void
 }
 
 /** The search field, and a pill for every other filter, which says what is chosen. */
-export function CallFilters({ filters, onChange, onClear }: CallFiltersProps) {
+export function CallFilters({ filters, foundBy, onChange, onClear }: CallFiltersProps) {
+  const [isMore, setIsMore] = useState(false)
   return (
     <search className="cb-calls-filters" aria-label="Filter calls">
       <SearchField
-        label="Search transcripts and summaries"
+        label="Search words, numbers, ids"
         text={filters.text ?? ''}
         onSearch={(text) => onChange({ text: text || undefined }, true)}
       />
       <div className="cb-calls-pills">
-        {callFilters.map((filter) => (
-          <FilterPill key={filter.name} filter={filter} filters={filters} onChange={onChange} />
-        ))}
+        {callFilters.map(
+          (filter) =>
+            (isMore || usual.has(filter.name) || filters[filter.name] !== undefined) && (
+              <FilterPill key={filter.name} filter={filter} filters={filters} onChange={onChange} />
+            ),
+        )}
+        <AnalysisPills filters={filters} canAdd={isMore} onChange={onChange} />
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          aria-expanded={isMore}
+          onClick={() => setIsMore(!isMore)}
+        >
+          {isMore ? 'Fewer' : 'More'}
+        </Button>
         {isFiltered(filters) && (
           <Button variant="subtle" color="gray" size="compact-sm" onClick={onClear}>
             Clear filters
           </Button>
         )}
       </div>
+      {filters.text !== undefined && (foundBy === 'number' || foundBy === 'id') && (
+        <p className="cb-calls-found">
+          {foundBy === 'number'
+            ? 'Calls from or to a number that begins or ends so.'
+            : 'Calls whose id begins so.'}{' '}
+          <Anchor
+            component="button"
+            type="button"
+            inherit
+            underline="always"
+            onClick={() => onChange({ text: `"${filters.text}"` })}
+          >
+            Search what was said instead
+          </Anchor>
+        </p>
+      )}
     </search>
   )
 }

@@ -1,46 +1,80 @@
-import { Skeleton } from '@mantine/core'
+import { Checkbox, Skeleton } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import type { Ref } from 'react'
+import { type MouseEvent, type ReactNode, type Ref, useEffect, useState } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import type { TextMatch } from '../../../../calls/text-match.ts'
+import { DensityStrip } from '../../components/density-strip.tsx'
 import { asDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
-import { Instant } from '../../components/instant.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
+import { type ColumnName, columns } from './columns.ts'
+import { exactTime, timeOfDay } from './days.ts'
 import { spokenDuration } from './duration.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
+import { valueLabel } from './filter-labels.ts'
 import type { OpenTab } from './open-tab.ts'
 
 interface Place {
   /** In the list, from 0. */
   at: number
   ref: Ref<HTMLTableRowElement>
+  /** The columns that are shown. */
+  shown: ReadonlySet<ColumnName>
 }
 
 interface CallLineProps {
   row: CallRow
   isOpen: boolean
+  isSelected: boolean
+  /** Whether the tabulator key reaches it: one row of the list does. */
+  isReached: boolean
   /** What the address says beside the call. */
   search: ChosenFilters & OpenTab
+  onSelect: (id: string, isRange: boolean) => void
+  /** Called for a click beside the row's link. */
+  onOpen: (row: CallRow) => void
 }
 
-/** One call of the list. Its link covers the whole row. */
-export function CallLine({ row, isOpen, search, at, ref }: Place & CallLineProps) {
+/** One call of the list. Its link covers the row but for what a mouse may want to hover or select. */
+export function CallLine({ row, isOpen, isSelected, isReached, search, ...place }: Place & CallLineProps) {
   const project = useProject()
+  const { at, ref, shown, onSelect, onOpen } = place
+  const time = timeOfDay(row.createdAt)
+  const open = (event: MouseEvent) => {
+    const isOther = event.target instanceof Element && event.target.closest('a, input, label')
+    if (!isOther && !window.getSelection()?.toString()) onOpen(row)
+  }
   return (
     <tr
       ref={ref}
       data-index={at}
       data-call={row.id}
       data-open={isOpen || undefined}
+      data-selected={isSelected || undefined}
       data-search={search.text !== undefined || undefined}
       aria-rowindex={at + 2}
       className="cb-calls-line"
+      onClick={open}
     >
+      <td data-cell="select">
+        <Checkbox
+          size="xs"
+          className="cb-calls-hint"
+          aria-label={`Select the call at ${time}`}
+          tabIndex={-1}
+          checked={isSelected}
+          onChange={() => undefined}
+          onClick={(event) => {
+            onSelect(row.id, event.shiftKey)
+            // On a checkbox the keys of the list would be its own.
+            event.currentTarget.closest('tr')?.querySelector('a')?.focus({ preventScroll: true })
+          }}
+        />
+      </td>
       <td data-cell="when">
         <Link
           to="/p/$project/calls/$call"
@@ -49,39 +83,58 @@ export function CallLine({ row, isOpen, search, at, ref }: Place & CallLineProps
           resetScroll={false}
           preload={false}
           className="cb-calls-link"
+          tabIndex={isReached ? 0 : -1}
           aria-current={isOpen ? 'true' : undefined}
         >
           <span className="cb-hidden">Call </span>
-          <Instant at={row.createdAt} />
+          <time dateTime={row.createdAt} title={exactTime(row.createdAt)} className="cb-figure cb-calls-hint">
+            {time}
+          </time>
         </Link>
       </td>
-      <td data-cell="numbers">
-        <Numbers from={row.callerNumber} to={row.calledNumber} />
-      </td>
-      <td data-cell="duration" data-align="right">
-        <Duration seconds={row.duration} />
-      </td>
-      <td data-cell="evaluation">
-        {row.status === 'live' && <LiveBadge />}
-        {(row.status !== 'live' || row.evaluation !== null) && <Evaluation value={row.evaluation} />}
-      </td>
-      <td data-cell="engaged">
-        <Engagement isEngaged={row.isEngaged} />
-      </td>
-      <td data-cell="summary">{row.match ? <Match match={row.match} /> : <Summary row={row} />}</td>
+      {columns.map(
+        ({ name }) =>
+          name !== 'when' &&
+          shown.has(name) && (
+            <td key={name} data-cell={name} data-align={name === 'duration' ? 'right' : undefined}>
+              {cells[name](row)}
+            </td>
+          ),
+      )}
     </tr>
   )
 }
 
+/** What stands in each column but the first. */
+const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = {
+  numbers: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
+  duration: (row) => <RowDuration row={row} />,
+  density: ({ density }) => density && <DensityStrip density={density} size="small" />,
+  evaluation: ({ status, evaluation }) => (
+    <>
+      {status === 'live' && <LiveBadge />}
+      {(status !== 'live' || evaluation !== null) && <Evaluation value={evaluation} />}
+    </>
+  ),
+  agent: ({ agentId, agentName }) => <Named value={agentName ?? agentId} title={agentId} />,
+  engaged: ({ status, isEngaged }) =>
+    status === 'live' && !isEngaged ? <Unknown>Not known yet</Unknown> : <Engagement isEngaged={isEngaged} />,
+  source: ({ source }) => <Named value={source && valueLabel('source', source)} title={source} />,
+  ended: ({ endedReason }) => <Named value={endedReason && asReason(endedReason)} title={endedReason} />,
+  labels: ({ review }) => (
+    <Named value={review?.labels.join(', ') ?? null} title={review?.labels.join('\n') ?? null} />
+  ),
+  summary: (row) => (row.match ? <Match match={row.match} /> : <Summary row={row} />),
+}
+
 /** As high as the row that will be there. */
-export function CallLineSkeleton({ at, ref, isSearch }: Place & { isSearch: boolean }) {
-  const cells = ['when', 'numbers', 'duration', 'evaluation', 'engaged', 'summary'] as const
-  const widths = { when: 64, numbers: 200, duration: 32, evaluation: 72, engaged: 8, summary: '70%' }
+export function CallLineSkeleton({ at, ref, shown, isSearch }: Place & { isSearch: boolean }) {
+  const cells = ['select', ...columns.flatMap(({ name }) => (shown.has(name) ? [name] : []))]
   return (
     <tr ref={ref} data-index={at} data-search={isSearch || undefined} aria-hidden className="cb-calls-line">
       {cells.map((cell) => (
         <td key={cell} data-cell={cell} data-align={cell === 'duration' ? 'right' : undefined}>
-          <Skeleton height={10} width={widths[cell]} maw="100%" display="inline-block" />
+          {cell !== 'select' && <Skeleton height={10} width="70%" maw="100%" display="inline-block" />}
         </td>
       ))}
     </tr>
@@ -90,19 +143,42 @@ export function CallLineSkeleton({ at, ref, isSearch }: Place & { isSearch: bool
 
 /** `+1555… → +1555…`: who called whom. */
 export function Numbers({ from, to }: { from: string | null; to: string | null }) {
-  if (from === null && to === null) return <span className="cb-dimmed">Numbers unknown</span>
+  if (from === null && to === null) return <Unknown>Numbers unknown</Unknown>
   return (
     <span className="cb-calls-numbers">
       <PhoneNumber value={from} unknown="Unknown caller" />
-      <IconArrowRight size={12} aria-label="called" role="img" />
-      <PhoneNumber value={to} unknown="unknown number" />
+      <span className="cb-calls-called">
+        <IconArrowRight size={12} aria-label="called" role="img" />
+        <PhoneNumber value={to} unknown="unknown number" />
+      </span>
     </span>
   )
 }
 
 function PhoneNumber({ value, unknown }: { value: string | null; unknown: string }) {
   if (value === null) return <span className="cb-dimmed cb-truncate">{unknown}</span>
-  return <span className="cb-figure cb-truncate">{formatNumber(value)}</span>
+  return (
+    <span className="cb-figure cb-truncate cb-calls-hint" title={value}>
+      {formatNumber(value)}
+    </span>
+  )
+}
+
+/** Of a live call the time since it began. */
+function RowDuration({ row }: { row: CallRow }) {
+  if (row.status === 'live') return <RunningDuration since={row.createdAt} />
+  return <Duration seconds={row.duration} />
+}
+
+/** `0:12`, and on. */
+export function RunningDuration({ since }: { since: string }) {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1_000))
+  return <span className="cb-figure cb-calls-running">{asDuration(seconds)}</span>
 }
 
 /** `3:07`, and in words for who hears it. */
@@ -117,6 +193,25 @@ export function Duration({ seconds }: { seconds: number }) {
   )
 }
 
+function Named({ value, title }: { value: string | null; title: string | null }) {
+  if (!value) return <Unknown>None</Unknown>
+  return (
+    <span className="cb-truncate cb-calls-named cb-calls-hint" title={title ?? undefined}>
+      {value}
+    </span>
+  )
+}
+
+/** A dash, and a word for who hears it. */
+export function Unknown({ children }: { children: string }) {
+  return (
+    <span className="cb-dimmed" title={children}>
+      <span aria-hidden>–</span>
+      <span className="cb-hidden">{children}</span>
+    </span>
+  )
+}
+
 function Match({ match: { where, text, ranges } }: { match: TextMatch }) {
   const speaker = { user: 'Caller', assistant: 'Agent', summary: null }[where]
   return (
@@ -127,8 +222,9 @@ function Match({ match: { where, text, ranges } }: { match: TextMatch }) {
   )
 }
 
-function Summary({ row: { summary, status, endedReason } }: { row: CallRow }) {
+function Summary({ row: { summary, said, status, endedReason } }: { row: CallRow }) {
   if (summary) return <span className="cb-truncate">{summary}</span>
+  if (said) return <span className="cb-truncate cb-dimmed">“{said}”</span>
   const instead = status === 'live' ? 'In progress' : endedReason ? asReason(endedReason) : 'No summary'
   return <span className="cb-truncate cb-dimmed">{instead}</span>
 }

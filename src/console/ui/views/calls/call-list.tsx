@@ -1,18 +1,25 @@
+import { Checkbox } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from 'react'
+import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useMemo, useRef, useState } from 'react'
+import type { CallRow } from '../../../../calls/call-rows.ts'
 import { Problem } from '../../components/problem.tsx'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
 import type { useCallList } from './call-queries.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
+import { type ColumnName, columns } from './columns.ts'
+import { byDay, type Entry } from './days.ts'
 import type { OpenTab } from './open-tab.ts'
+import type { Selection } from './selection.ts'
 import { useTopWithin } from './use-top-within.ts'
 
-/** As calls.css has them; a row that turns out higher is measured. */
-const rowPx = 40
-const matchRowPx = 60
+/** As calls-list.css has them; a row that turns out higher is measured. */
+const rowPx = 34
+const matchRowPx = 54
+const dayPx = 32
+const headPx = 32
 /** Rows from the end at which the next page is asked for. */
 const nextPageAheadRows = 15
-const skeletonRows = 12
+const skeletonRows = 14
 const skeletonRowsOfNextPage = 3
 
 export interface CallListHandle {
@@ -22,7 +29,8 @@ export interface CallListHandle {
   refocus: (id: string) => void
   /** Moves the focus down or up. */
   move: (by: number) => void
-  hasFocus: () => boolean
+  /** The call that has the focus. */
+  focused: () => string | undefined
 }
 
 interface CallListProps {
@@ -32,42 +40,41 @@ interface CallListProps {
   scroller: HTMLElement | null
   /** What the address says beside the call; with a text, rows have a line of the transcript in them. */
   search: ChosenFilters & OpenTab
+  shown: ReadonlySet<ColumnName>
+  selection: Selection
+  onOpen: (row: CallRow) => void
   ref: Ref<CallListHandle>
 }
 
 /** The calls, of which only those on the screen are in the page. */
-export function CallList({ list, openId, search, scroller, ref }: CallListProps) {
+export function CallList({ list, openId, search, scroller, shown, selection, onOpen, ref }: CallListProps) {
   const isSearch = search.text !== undefined
   const body = useRef<HTMLTableSectionElement>(null)
-  const rows = list.rows
-  const [wanted, setWanted] = useState<string | null>(null)
+  const { rows, isPlaceholderData } = list
+  const entries = useMemo(() => rows && byDay(rows, new Date()), [rows])
   const top = useTopWithin(body, scroller)
   const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
   const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
-    count: rows ? rows.length + trailing : skeletonRows,
+    count: entries ? entries.length + trailing : skeletonRows,
     getScrollElement: () => scroller,
-    estimateSize: () => (isSearch ? matchRowPx : rowPx),
-    getItemKey: (at) => rows?.[at]?.id ?? `skeleton ${at}`,
+    estimateSize: (at) => {
+      const entry = entries?.[at]
+      return entry && 'day' in entry ? dayPx : isSearch ? matchRowPx : rowPx
+    },
+    getItemKey: (at) => entries?.[at]?.key ?? `skeleton ${at}`,
     scrollMargin: top,
-    // The filters stay on top.
-    scrollPaddingStart: 96,
-    overscan: 8,
+    // The names of the columns stay on top.
+    scrollPaddingStart: headPx,
+    overscan: 10,
   })
   const items = virtual.getVirtualItems()
-  const lastShown = items.at(-1)?.index ?? 0
+  useNextPage(list, entries, items.at(-1)?.index ?? 0)
 
-  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData } = list
-  const isNearEnd = rows !== undefined && lastShown >= rows.length - nextPageAheadRows
-  const fetchNext = useEffectEvent(() => void list.fetchNextPage())
-  useEffect(() => {
-    if (isNearEnd && hasNextPage && !isFetchingNextPage && !isFetchNextPageError && !isPlaceholderData) {
-      fetchNext()
-    }
-  }, [isNearEnd, hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData])
-
+  const [active, setActive] = useState<string | undefined>(openId)
+  const [wanted, setWanted] = useState<string | null>(null)
   const focused = () => document.activeElement?.closest<HTMLElement>('[data-call]')?.dataset.call
   const reach = (id: string) => {
-    const at = rows?.findIndex((row) => row.id === id) ?? -1
+    const at = entries?.findIndex(({ key }) => key === id) ?? -1
     if (at < 0 || !body.current?.checkVisibility({ visibilityProperty: true })) return
     virtual.scrollToIndex(at, { align: 'auto' })
     setWanted(id)
@@ -76,12 +83,12 @@ export function CallList({ list, openId, search, scroller, ref }: CallListProps)
     focus: reach,
     refocus: (id) => linkOf(body.current, id)?.focus({ preventScroll: true }),
     move: (by) => {
-      const from = focused()
+      const from = focused() ?? active
       const at = rows?.findIndex(({ id }) => id === from) ?? -1
       const row = rows?.[at < 0 ? 0 : at + by]
       if (row) reach(row.id)
     },
-    hasFocus: () => body.current?.contains(document.activeElement) ?? false,
+    focused,
   }))
   // A row that was out of sight is there only after it was scrolled to.
   useEffect(() => {
@@ -91,7 +98,11 @@ export function CallList({ list, openId, search, scroller, ref }: CallListProps)
     link.focus({ preventScroll: true })
     setWanted(null)
   })
-
+  const onScreen = items.flatMap(({ index }) => {
+    const entry = entries?.[index]
+    return entry && 'row' in entry ? [entry.row.id] : []
+  })
+  const reached = onScreen.find((id) => id === active) ?? onScreen.find((id) => id === openId) ?? onScreen[0]
   const [first, last] = [items[0], items.at(-1)]
   return (
     <>
@@ -101,28 +112,33 @@ export function CallList({ list, openId, search, scroller, ref }: CallListProps)
         aria-busy={rows === undefined || isPlaceholderData}
         className="cb-calls-table"
         data-stale={isPlaceholderData || undefined}
+        data-selecting={selection.ids.size > 0 || undefined}
       >
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">From and to</th>
-            <th scope="col" data-align="right">
-              Duration
-            </th>
-            <th scope="col">Evaluation</th>
-            <th scope="col">Engaged</th>
-            <th scope="col">Summary</th>
-          </tr>
-        </thead>
-        <tbody ref={body}>
+        <Head shown={shown} rows={rows ?? []} selection={selection} />
+        <tbody
+          ref={body}
+          onFocus={({ target }) => setActive(target.closest<HTMLElement>('[data-call]')?.dataset.call)}
+        >
           <Space heightPx={(first?.start ?? top) - top} />
           {items.map(({ index, key }) => {
-            const row = rows?.[index]
+            const entry = entries?.[index]
             const place = { at: index, ref: virtual.measureElement }
-            return row ? (
-              <CallLine key={key} row={row} isOpen={row.id === openId} search={search} {...place} />
-            ) : (
-              <CallLineSkeleton key={key} isSearch={isSearch} {...place} />
+            if (!entry) return <CallLineSkeleton key={key} isSearch={isSearch} shown={shown} {...place} />
+            if ('day' in entry) return <DayLine key={key} day={entry.day} {...place} />
+            const { id } = entry.row
+            return (
+              <CallLine
+                key={key}
+                row={entry.row}
+                isOpen={id === openId}
+                isSelected={selection.ids.has(id)}
+                isReached={id === reached}
+                search={search}
+                shown={shown}
+                onSelect={selection.toggle}
+                onOpen={onOpen}
+                {...place}
+              />
             )
           })}
           <Space heightPx={virtual.getTotalSize() - ((last?.end ?? top) - top)} />
@@ -136,6 +152,77 @@ export function CallList({ list, openId, search, scroller, ref }: CallListProps)
         />
       )}
     </>
+  )
+}
+
+/** Asks for the next page before its place comes on the screen. */
+function useNextPage(
+  list: ReturnType<typeof useCallList>,
+  entries: Entry<CallRow>[] | undefined,
+  lastShown: number,
+): void {
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData } = list
+  const isNearEnd = entries !== undefined && lastShown >= entries.length - nextPageAheadRows
+  const fetchNext = useEffectEvent(() => void list.fetchNextPage())
+  useEffect(() => {
+    if (isNearEnd && hasNextPage && !isFetchingNextPage && !isFetchNextPageError && !isPlaceholderData) {
+      fetchNext()
+    }
+  }, [isNearEnd, hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData])
+}
+
+interface HeadProps {
+  shown: ReadonlySet<ColumnName>
+  rows: readonly CallRow[]
+  selection: Selection
+}
+
+function Head({ shown, rows, selection }: HeadProps) {
+  const isAll = rows.length > 0 && rows.every(({ id }) => selection.ids.has(id))
+  return (
+    <thead>
+      <tr>
+        <th scope="col" data-cell="select">
+          <Checkbox
+            size="xs"
+            aria-label="Select all loaded calls"
+            checked={isAll}
+            indeterminate={!isAll && selection.ids.size > 0}
+            onChange={() => selection.set(isAll ? [] : rows.map(({ id }) => id))}
+          />
+        </th>
+        {columns.map(
+          ({ name, label }) =>
+            shown.has(name) && (
+              <th
+                key={name}
+                scope="col"
+                data-cell={name}
+                data-align={name === 'duration' ? 'right' : undefined}
+              >
+                {label}
+              </th>
+            ),
+        )}
+      </tr>
+    </thead>
+  )
+}
+
+interface DayLineProps {
+  day: string
+  at: number
+  ref: Ref<HTMLTableRowElement>
+}
+
+/** Its name may be wider than the first columns, which are always there. */
+function DayLine({ day, at, ref }: DayLineProps) {
+  return (
+    <tr ref={ref} data-index={at} className="cb-calls-day">
+      <th scope="rowgroup" colSpan={2}>
+        {day}
+      </th>
+    </tr>
   )
 }
 

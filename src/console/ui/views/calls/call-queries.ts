@@ -7,15 +7,13 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 import type { CallRows } from '../../../../calls/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
 import { type ChosenFilters, nameOf } from './chosen-filters.ts'
-import { rowsOf, withNewestPage, withoutCall } from './pages.ts'
+import { newRows, rowsOf, withChanged, withNewestPage, withoutCall, withoutNew } from './pages.ts'
 
 const rowsPerPage = '50'
-const liveEveryMs = 4_000
-const liveCallEveryMs = 2_500
 
 interface Pages {
   pages: CallRows[]
@@ -34,22 +32,20 @@ export function callsQuery(project: string, filters: ChosenFilters) {
   })
 }
 
-/** One call, whole; again and again while it is live. */
+/** One call, whole. */
 export function callQuery(project: string, id: string) {
   return queryOptions({
     queryKey: ['calls', project, 'one', id],
     queryFn: ({ signal }) => unwrap(api.projects({ project }).calls({ id }).get({ fetch: { signal } })),
-    refetchInterval: ({ state }) => (state.data?.status === 'live' ? liveCallEveryMs : false),
   })
 }
 
-/** What is known of a call beside its document; again and again while it is live. */
-export function callDetailsQuery(project: string, id: string, isLive: boolean) {
+/** What is known of a call beside its document. */
+export function callDetailsQuery(project: string, id: string) {
   return queryOptions({
     queryKey: ['calls', project, 'details', id],
     queryFn: ({ signal }) =>
       unwrap(api.projects({ project }).calls({ id }).details.get({ fetch: { signal } })),
-    refetchInterval: isLive ? liveCallEveryMs : false,
   })
 }
 
@@ -67,7 +63,6 @@ export function liveCallsQuery(project: string, limit: number) {
   return queryOptions({
     queryKey: ['calls', project, 'live', limit],
     queryFn: ({ signal }) => fetchPage(project, { status: 'live' }, null, signal, String(limit)),
-    refetchInterval: liveEveryMs,
   })
 }
 
@@ -79,36 +74,69 @@ export function newestCallQuery(project: string) {
   })
 }
 
-/** The calls that filters leave; the first page is asked for anew while one of the calls is live. */
-export function useCallList(project: string, filters: ChosenFilters) {
+/**
+ * The calls that filters leave. The first page is asked for anew when the project changes.
+ * @param isReading whether somebody reads the list, so that new calls wait until they are asked for
+ */
+export function useCallList(project: string, filters: ChosenFilters, isReading: () => boolean) {
   const queryClient = useQueryClient()
   const options = callsQuery(project, filters)
   const list = useInfiniteQuery(options)
   const isShown = list.data !== undefined && !list.isPlaceholderData
-  const rows = list.data ? rowsOf(list.data.pages) : undefined
-  const hasLive = isShown && rows?.some(({ status }) => status === 'live')
   const newest = useQuery({
     queryKey: ['calls', project, 'first', nameOf(filters)],
     queryFn: ({ signal }) => fetchPage(project, filters, null, signal),
     enabled: isShown,
     initialData: isShown ? list.data?.pages[0] : undefined,
     initialDataUpdatedAt: list.dataUpdatedAt,
-    refetchInterval: hasLive ? liveEveryMs : false,
   })
   const { data: page, dataUpdatedAt } = newest
-  const key = JSON.stringify(options.queryKey)
+  const isOldestFirst = filters.order !== undefined
+  const merge = (how: typeof withNewestPage) => {
+    queryClient.setQueryData<Pages>(options.queryKey, (data) => {
+      if (!data || !page) return data
+      const pages = how(data.pages, page)
+      return { pages, pageParams: data.pageParams.slice(0, pages.length) }
+    })
+  }
+  const take = useEffectEvent(() => {
+    const before = queryClient.getQueryState(options.queryKey)
+    if (!page || !before?.data || before.dataUpdatedAt >= dataUpdatedAt) return
+    merge(isOldestFirst ? withChanged : isReading() ? withoutNew : withNewestPage)
+  })
   useEffect(() => {
-    if (!page || dataUpdatedAt === 0) return
-    const before = queryClient.getQueryState(JSON.parse(key))
-    if (!before?.data || before.dataUpdatedAt >= dataUpdatedAt) return
-    queryClient.setQueryData<Pages>(JSON.parse(key), (data) => data && refreshed(data, page))
-  }, [queryClient, key, page, dataUpdatedAt])
-  return { ...list, rows, first: list.data?.pages[0], hasLive: hasLive === true }
+    if (dataUpdatedAt > 0) take()
+  }, [dataUpdatedAt])
+  const pages = list.data?.pages
+  return {
+    ...list,
+    rows: pages && rowsOf(pages),
+    first: pages?.[0],
+    /** How many calls wait to be shown. */
+    waiting: isShown && page && !isOldestFirst ? newRows(pages ?? [], page).length : 0,
+    showWaiting: () => merge(withNewestPage),
+  }
+}
+
+/** The calls before and after an open one that is not among the loaded ones. */
+export function neighboursQuery(project: string, id: string | undefined, filters: ChosenFilters) {
+  return queryOptions({
+    queryKey: ['calls', project, 'neighbours', id, nameOf(filters)],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api
+          .projects({ project })
+          .calls({ id: id ?? '' })
+          .neighbours.get({ query: filters, fetch: { signal } }),
+      ),
+    enabled: id !== undefined,
+  })
 }
 
 /** Takes a deleted call out of every list that is kept. */
 export function forgetCall(queryClient: QueryClient, project: string, id: string): void {
-  for (const what of ['one', 'details']) queryClient.removeQueries({ queryKey: ['calls', project, what, id] })
+  for (const what of ['one', 'details', 'neighbours'])
+    queryClient.removeQueries({ queryKey: ['calls', project, what, id] })
   queryClient.setQueriesData<Pages>({ queryKey: ['calls', project, 'list'] }, (data) =>
     data ? { ...data, pages: withoutCall(data.pages, id) } : data,
   )
@@ -117,11 +145,6 @@ export function forgetCall(queryClient: QueryClient, project: string, id: string
   )
   void queryClient.invalidateQueries({ queryKey: ['calls', project, 'live'] })
   void queryClient.invalidateQueries({ queryKey: ['overview', project] })
-}
-
-function refreshed({ pages, pageParams }: Pages, newest: CallRows): Pages {
-  const merged = withNewestPage(pages, newest)
-  return { pages: merged, pageParams: pageParams.slice(0, merged.length) }
 }
 
 function fetchPage(

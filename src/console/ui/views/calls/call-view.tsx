@@ -1,27 +1,28 @@
-import { ActionIcon, Button, Skeleton, Tabs, Tooltip } from '@mantine/core'
+import { Button, Skeleton, Tabs } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
-import { notifications } from '@mantine/notifications'
-import { IconArrowLeft, IconChevronDown, IconChevronUp, IconTrash, IconX } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
-import { ApiProblem, api, unwrap } from '../../api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { CopyButton } from '../../components/copy-button.tsx'
+import { ApiProblem } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
-import { Mono } from '../../components/mono.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { Analysis } from './analysis.tsx'
+import { CallBar } from './call-bar.tsx'
 import { CallFacts, factNames } from './call-facts.tsx'
-import { callDetailsQuery, callQuery, forgetCall } from './call-queries.ts'
-import { readFilters } from './chosen-filters.ts'
-import { LiveBadge } from './evaluation.tsx'
+import { CallHolds } from './call-hold.tsx'
+import { callDetailsQuery, callQuery } from './call-queries.ts'
+import { CallReview } from './call-review.tsx'
+import { CallStrip } from './call-strip.tsx'
+import { asMoment, callTitle, personsNumber } from './call-title.ts'
 import { useOpenCalls } from './open-calls.ts'
+import { OtherCalls } from './other-calls.tsx'
 import { RawCall } from './raw-call.tsx'
 import { Transcript } from './transcript.tsx'
+import { hashOfTurn, turnOfHash } from './turn-hash.ts'
+import { useTurnSearch } from './use-turn-search.ts'
 
 /** One call: its transcript, its analysis, its document. */
 export function CallView() {
@@ -33,16 +34,19 @@ export function CallView() {
 function CallPanel({ id }: { id: string }) {
   const project = useProject()
   const { data: call, error, refetch } = useQuery(callQuery(project.id, id))
-  const details = useQuery(callDetailsQuery(project.id, id, call?.status === 'live'))
+  const details = useQuery(callDetailsQuery(project.id, id))
   const [panel, setPanel] = useState<HTMLElement | null>(null)
-  useDocumentTitle(`Call ${id} · Callbook`)
+  const direction = details.data?.direction
+  useDocumentTitle(
+    `${call ? `${callTitle(call, direction)}, ${asMoment(call.createdAt)}` : `Call ${id}`} · Callbook`,
+  )
   useEffect(() => {
     // Over the list, which is out of sight then, and what was focused in it.
     if (panel && !isShown(document.getElementById('calls-list'))) panel.focus()
   }, [panel])
   return (
     <section ref={setPanel} className="cb-call" aria-label={`Call ${id}`} tabIndex={-1}>
-      <CallBar id={id} isLive={call?.status === 'live'} isThere={call !== undefined} />
+      <CallBar id={id} call={call} direction={direction} />
       {call && (details.data || details.failureCount > 0) ? (
         <>
           {details.isLoadingError && (
@@ -73,114 +77,6 @@ function isShown(element: Element | null): boolean {
   return element?.checkVisibility({ visibilityProperty: true }) ?? false
 }
 
-function CallBar({ id, isLive, isThere }: { id: string; isLive: boolean; isThere: boolean }) {
-  const { openNext, openPrevious, close } = useOpenCalls()
-  return (
-    <header className="cb-call-bar">
-      <span className="cb-call-back">
-        <ActionIcon variant="subtle" color="gray" size={32} aria-label="Back to the calls" onClick={close}>
-          <IconArrowLeft size={18} />
-        </ActionIcon>
-      </span>
-      <h2 className="cb-call-id" title={id}>
-        <Mono truncate>{id}</Mono>
-      </h2>
-      <CopyButton value={id} label="Copy call id" />
-      {isLive && <LiveBadge />}
-      <span className="cb-call-actions">
-        <StepButton
-          label="Previous call"
-          keys="k"
-          onClick={openPrevious}
-          icon={<IconChevronUp size={16} />}
-        />
-        <StepButton label="Next call" keys="j" onClick={openNext} icon={<IconChevronDown size={16} />} />
-        {isThere && <DeleteCall id={id} />}
-        <span className="cb-call-close">
-          <Tooltip label="Close (Esc)">
-            <ActionIcon variant="subtle" color="gray" size={28} aria-label="Close the call" onClick={close}>
-              <IconX size={16} />
-            </ActionIcon>
-          </Tooltip>
-        </span>
-      </span>
-    </header>
-  )
-}
-
-interface StepButtonProps {
-  label: string
-  keys: string
-  onClick: (() => void) | null
-  icon: React.ReactNode
-}
-
-function StepButton({ label, keys, onClick, icon }: StepButtonProps) {
-  return (
-    <Tooltip label={`${label} (${keys})`}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size={28}
-        aria-label={label}
-        disabled={onClick === null}
-        onClick={() => onClick?.()}
-      >
-        {icon}
-      </ActionIcon>
-    </Tooltip>
-  )
-}
-
-function DeleteCall({ id }: { id: string }) {
-  const project = useProject()
-  const queryClient = useQueryClient()
-  const navigate = useNavigate()
-  const filters = readFilters(useSearch({ from: '/p/$project/calls' }))
-  const [isOpen, setIsOpen] = useState(false)
-  const remove = async () => {
-    await unwrap(api.projects({ project: project.id }).calls({ id }).delete())
-    // First away from the call, so that it is not asked for again.
-    await navigate({
-      to: '/p/$project/calls',
-      params: { project: project.id },
-      search: filters,
-      replace: true,
-      resetScroll: false,
-    })
-    forgetCall(queryClient, project.id, id)
-    notifications.show({ message: 'The call was deleted' })
-  }
-  return (
-    <>
-      <Tooltip label="Delete call">
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size={28}
-          aria-label="Delete call"
-          onClick={() => setIsOpen(true)}
-        >
-          <IconTrash size={16} />
-        </ActionIcon>
-      </Tooltip>
-      <ConfirmDialog
-        opened={isOpen}
-        onClose={() => setIsOpen(false)}
-        title="Delete this call?"
-        word="delete"
-        confirmLabel="Delete call"
-        onConfirm={remove}
-      >
-        <p>
-          The record of call <Mono>{id}</Mono> goes for good: its transcript, summary, analysis and details,
-          here and in the API. It cannot be undone, and the id cannot be used again.
-        </p>
-      </ConfirmDialog>
-    </>
-  )
-}
-
 const tabs = [
   { value: 'transcript', label: 'Transcript' },
   { value: 'analysis', label: 'Analysis' },
@@ -199,22 +95,42 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
   const navigate = useNavigate()
   const { tab = 'transcript', ...filters } = useSearch({ from: '/p/$project/calls/$call' })
   const { text } = useOpenCalls()
-  const show = (value: string | null) => {
+  const search = useTurnSearch(call.transcript, text ?? '')
+  const turn = turnOfHash(useLocation({ select: ({ hash }) => hash }))
+  // The same turn may be gone to twice.
+  const [jump, setJump] = useState(0)
+  const show = (value: string | null, hash = '') => {
     const next = value === 'analysis' || value === 'raw' ? value : undefined
     void navigate({
       to: '/p/$project/calls/$call',
       params: { project: project.id, call: call.id },
       search: { ...filters, tab: next },
+      hash,
+      hashScrollIntoView: false,
       replace: true,
       resetScroll: false,
     })
   }
+  const goTo = (index: number) => {
+    show(null, hashOfTurn(index))
+    setJump(jump + 1)
+  }
+  const number = personsNumber(call, details?.direction)
   return (
     <>
       <div className="cb-call-part">
+        <CallStrip call={call} details={details} matches={search.matches ?? []} onPick={goTo} />
+        <CallHolds id={call.id} />
+        {details && <CallReview call={call} review={details.review} />}
         <CallFacts call={call} details={details} />
+        {number !== null && <OtherCalls id={call.id} number={number} />}
       </div>
-      <Tabs value={tab} onChange={show} keepMounted={false} classNames={{ list: 'cb-call-tabs' }}>
+      <Tabs
+        value={tab}
+        onChange={(value) => show(value)}
+        keepMounted={false}
+        classNames={{ list: 'cb-call-tabs' }}
+      >
         <Tabs.List>
           {tabs.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
@@ -228,7 +144,13 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
           ))}
         </Tabs.List>
         <Tabs.Panel value="transcript">
-          <Transcript call={call} timeline={details?.timeline} panel={panel} searchedFor={text ?? ''} />
+          <Transcript
+            call={call}
+            details={details}
+            panel={panel}
+            search={search}
+            target={turn === null ? null : { turn, jump }}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="analysis" className="cb-call-part">
           <Analysis analysis={call.callAnalysis} />

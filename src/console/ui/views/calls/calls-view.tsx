@@ -1,22 +1,29 @@
-import { useHotkeys } from '@mantine/hooks'
+import { Button } from '@mantine/core'
+import { IconArrowUp } from '@tabler/icons-react'
 import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import type { CallRow } from '../../../../calls/call-rows.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { isTyping } from '../../components/typing.ts'
 import { useProject } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
 import { CallList, type CallListHandle } from './call-list.tsx'
 import { useCallList } from './call-queries.ts'
 import { type FilterChange, isFiltered, readFilters } from './chosen-filters.ts'
+import { useColumns } from './columns.ts'
+import { ListMenus } from './list-menus.tsx'
 import { NoCalls, NoHits } from './no-calls.tsx'
 import { OpenCallsContext } from './open-calls.ts'
 import { readOpenTab } from './open-tab.ts'
 import { totalLabel } from './pages.ts'
+import { SelectedCalls } from './selected-calls.tsx'
+import { useSelection } from './selection.ts'
+import { useCallKeys } from './use-call-keys.ts'
+import { useOpenCall } from './use-open-call.ts'
 
 /** From this width on a call is open beside the list, narrower over it; as in calls.css. */
 const besideFromPx = 880
+/** Whoever has scrolled further reads the list. */
+const atTopPx = 16
 
 /** The list of calls; the call that is open is its outlet. */
 export function CallsView() {
@@ -26,110 +33,113 @@ export function CallsView() {
   const search = useSearch({ strict: false })
   const { tab } = readOpenTab(search)
   const filters = readFilters(search)
-  const list = useCallList(project.id, filters)
   const [scroller, setScroller] = useState<HTMLElement | null>(null)
   const layout = useRef<HTMLDivElement>(null)
   const listed = useRef<CallListHandle>(null)
+  const isReading = () =>
+    openId !== undefined || selection.ids.size > 0 || (scroller?.scrollTop ?? 0) > atTopPx
+  const list = useCallList(project.id, filters, () => isReading())
+  const rows = list.rows ?? []
+  const selection = useSelection(rows)
+  const { shown, chosen, choose } = useColumns()
   const navigate = useNavigate()
-  const isBeside = () => (layout.current?.clientWidth ?? 0) >= besideFromPx
 
   const filter = (change: FilterChange, isPause = false) => {
     const next = readFilters({ ...filters, ...change })
     // Typing on is one step: going back leads to before it.
     const replace = isPause && filters.text !== undefined && next.text !== undefined
+    selection.set([])
     void navigate({ to: '/p/$project/calls', params: { project: project.id }, search: next, replace })
   }
   const clear = () => {
+    selection.set([])
     void navigate({ to: '/p/$project/calls', params: { project: project.id }, search: {} })
   }
-  const rows = list.rows ?? []
-  const openAt = rows.findIndex(({ id }) => id === openId)
-  const open = useEffectEvent((row: CallRow, isStep: boolean) => {
-    void navigate({
-      to: '/p/$project/calls/$call',
-      params: { project: project.id, call: row.id },
-      search: { ...filters, tab },
-      // Moving on from call to call is one step: going back closes the call.
-      replace: isStep,
-      resetScroll: false,
-    })
-  })
-  const close = useEffectEvent(() => {
-    if (openId === undefined) return
-    void navigate({
-      to: '/p/$project/calls',
-      params: { project: project.id },
-      search: filters,
-      resetScroll: false,
-    })
-  })
-  const before = useRef(openId)
-  useEffect(() => {
-    if (before.current !== undefined && openId === undefined) listed.current?.refocus(before.current)
-    before.current = openId
-  }, [openId])
+  const isBeside = () => (layout.current?.clientWidth ?? 0) >= besideFromPx
+  const opened = useOpenCall({ openId, rows, isLoaded: list.rows !== undefined, filters, tab })
+  const { open, close } = opened
   const step = (by: 1 | -1) => {
-    const row = openAt < 0 ? undefined : rows[openAt + by]
-    if (!row) return null
+    const id = by === 1 ? opened.next : opened.previous
+    if (id === null) return null
     return () => {
-      open(row, true)
-      if (isBeside()) listed.current?.focus(row.id)
+      open(id, true)
+      if (isBeside()) listed.current?.focus(id)
     }
   }
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
-    const isArrow = event.key === 'ArrowDown' || event.key === 'ArrowUp'
-    const by = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (by === undefined || (isArrow && !listed.current?.hasFocus())) return
-    event.preventDefault()
-    const move = openId === undefined ? null : step(by === 1 ? 1 : -1)
-    if (move) move()
-    else if (openId === undefined) listed.current?.move(by)
+  const [next, previous] = [step(1), step(-1)]
+  useRefocus(openId, (id) => listed.current?.refocus(id))
+  useCallKeys({
+    openId,
+    listed,
+    panel: () => layout.current?.querySelector<HTMLElement>('.cb-call') ?? null,
+    isBeside,
+    selection,
+    step: (by) => (by === 1 ? next : previous)?.(),
+    open: (id) => open(id, false),
+    close,
   })
-  useEffect(() => {
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [])
-  useHotkeys([['Escape', () => close()]])
-  const next = step(1)
-  const previous = step(-1)
-  const openCalls = { text: filters.text, openNext: next, openPrevious: previous, close }
-  const isEmpty = list.data !== undefined && rows.length === 0 && !list.isPlaceholderData
+  const showWaiting = () => {
+    list.showWaiting()
+    scroller?.scrollTo({ top: 0 })
+  }
+  // A search for a number or an id finds no words.
+  const text = list.first?.foundBy === 'words' ? filters.text : undefined
+  const isEmpty = list.data !== undefined && rows.length === 0 && !list.hasNextPage && !list.isPlaceholderData
 
   return (
     <div className="cb-calls" ref={layout} data-open={openId !== undefined || undefined}>
-      <div
-        className="cb-calls-side"
-        id="calls-list"
-        data-scroll-restoration-id="calls-list"
-        ref={setScroller}
-      >
-        <PageHeader title="Calls" description={<Total list={list} />} />
-        <CallFilters filters={filters} onChange={filter} onClear={clear} />
-        {list.error && !list.data ? (
-          <Problem
-            title="The calls could not be loaded"
-            error={list.error}
-            onRetry={() => void list.refetch()}
+      <div className="cb-calls-side">
+        <div className="cb-calls-top">
+          <PageHeader
+            title="Calls"
+            description={<Total list={list} />}
+            action={<ListMenus filters={filters} onFilter={filter} columns={chosen} onColumns={choose} />}
           />
-        ) : isEmpty ? (
-          isFiltered(filters) ? (
-            <NoHits onClear={clear} />
-          ) : (
-            <NoCalls />
-          )
-        ) : (
-          <CallList
-            ref={listed}
-            scroller={scroller}
-            list={list}
-            openId={openId}
-            search={{ ...filters, tab }}
+          <CallFilters
+            filters={filters}
+            foundBy={list.isPlaceholderData ? null : (list.first?.foundBy ?? null)}
+            onChange={filter}
+            onClear={clear}
           />
-        )}
+        </div>
+        <div className="cb-calls-body">
+          <div
+            className="cb-calls-scroll"
+            id="calls-list"
+            data-scroll-restoration-id="calls-list"
+            ref={setScroller}
+          >
+            {list.error && !list.data ? (
+              <Problem
+                title="The calls could not be loaded"
+                error={list.error}
+                onRetry={() => void list.refetch()}
+              />
+            ) : isEmpty ? (
+              isFiltered(filters) ? (
+                <NoHits onClear={clear} />
+              ) : (
+                <NoCalls />
+              )
+            ) : (
+              <CallList
+                ref={listed}
+                scroller={scroller}
+                list={list}
+                openId={openId}
+                search={{ ...filters, tab }}
+                shown={shown}
+                selection={selection}
+                onOpen={({ id }) => open(id, false)}
+              />
+            )}
+          </div>
+          <Waiting count={list.waiting} onShow={showWaiting} />
+        </div>
+        <SelectedCalls selection={selection} rows={rows} openId={openId} onClose={close} />
       </div>
       {openId !== undefined && (
-        <OpenCallsContext value={openCalls}>
+        <OpenCallsContext value={{ text, openNext: next, openPrevious: previous, close }}>
           <Outlet />
         </OpenCallsContext>
       )}
@@ -137,11 +147,38 @@ export function CallsView() {
   )
 }
 
+/** Gives the focus back to the row of a call that was closed. */
+function useRefocus(openId: string | undefined, refocus: (id: string) => void): void {
+  const before = useRef(openId)
+  const give = useEffectEvent(refocus)
+  useEffect(() => {
+    if (before.current !== undefined && openId === undefined) give(before.current)
+    before.current = openId
+  }, [openId])
+}
+
 function Total({ list }: { list: ReturnType<typeof useCallList> }) {
   return (
     <span role="status" className="cb-calls-total">
       {list.first ? totalLabel(list.first) : list.error ? ' ' : 'Loading calls…'}
-      {list.hasLive && <span className="cb-calls-following">refreshing while calls are live</span>}
     </span>
+  )
+}
+
+/** New calls announce themselves and never push what is being read. */
+function Waiting({ count, onShow }: { count: number; onShow: () => void }) {
+  return (
+    <div role="status" className="cb-calls-waiting">
+      {count > 0 && (
+        <Button
+          size="compact-sm"
+          radius="xl"
+          leftSection={<IconArrowUp size={14} aria-hidden />}
+          onClick={onShow}
+        >
+          {count === 1 ? '1 new call' : `${count >= 50 ? '50+' : count} new calls`}
+        </Button>
+      )}
+    </div>
   )
 }

@@ -1,3 +1,4 @@
+import { turnTimes } from '../../../../calls/density.ts'
 import type { TimelineEntry, Turn } from '../../../../calls/schemas.ts'
 
 /** A turn of the conversation; `atSeconds` is null when the timeline does not have its time. */
@@ -21,11 +22,7 @@ export function linesOf(
   timeline: readonly TimelineEntry[],
 ): (SpokenLine | StepsLine)[] {
   const entries = timeline.toSorted((a, b) => a.atSeconds - b.atSeconds)
-  const times = new Map<number, number>()
-  for (const { kind, turn, atSeconds } of entries) {
-    if (kind === 'turn' && typeof turn === 'number' && turn < transcript.length && !times.has(turn))
-      times.set(turn, atSeconds)
-  }
+  const times = turnTimes(transcript.length, timeline)
   const stepsBefore = new Map<number, TimelineEntry[]>()
   // In order of time, so that one walk over the turns finds the place of every step.
   let next = 0

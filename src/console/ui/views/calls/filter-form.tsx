@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { FilterName } from '../../../../calls/filters.ts'
-import type { ChosenFilters, FilterChange } from './chosen-filters.ts'
+import { type ChosenFilters, type FilterChange, valuesOf } from './chosen-filters.ts'
 
 /** A filter that is typed. */
 export interface TypedFilter {
@@ -24,8 +24,8 @@ interface FilterFormProps {
 
 /** Filters that are typed, applied together. An empty one is cleared. */
 export function FilterForm({ fields, filters, onApply }: FilterFormProps) {
-  const [typed, setTyped] = useState<FilterChange>(() =>
-    Object.fromEntries(fields.map(({ name }) => [name, filters[name] ?? ''])),
+  const [typed, setTyped] = useState<{ [Name in FilterName]?: string }>(() =>
+    Object.fromEntries(fields.map(({ name }) => [name, valuesOf(filters[name]).join(', ')])),
   )
   const [isRefused, setIsRefused] = useState(false)
   const textOf = (name: FilterName) => typed[name]?.trim() ?? ''

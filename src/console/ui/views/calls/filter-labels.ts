@@ -5,7 +5,7 @@ import { asReason } from '../../components/reason.ts'
 /** The others are set by the address alone, or together with one of these. */
 type FilterWithPill = Extract<
   CallFilter,
-  { kind: 'choice' | 'value' | 'flag' | 'digits' | 'least' | 'equal' | 'label' } | { name: 'from' }
+  { kind: 'choice' | 'value' | 'flag' | 'mark' | 'digits' | 'least' | 'equal' | 'label' } | { name: 'from' }
 >
 
 /** What the console calls a filter. */
@@ -20,6 +20,9 @@ export const filterLabels: Record<FilterWithPill['name'], string> = {
   source: 'Source',
   agentId: 'Agent',
   label: 'Label',
+  reviewed: 'Reviewed',
+  flagged: 'Flagged',
+  noted: 'Note',
 }
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
@@ -31,6 +34,9 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
     ...frameworkLabels,
   },
   isEngaged: { true: 'Engaged', false: 'Not engaged' },
+  reviewed: { true: 'Reviewed', false: 'Not reviewed' },
+  flagged: { true: 'A turn is flagged', false: 'No turn is flagged' },
+  noted: { true: 'Has a note', false: 'Has no note' },
 }
 
 /** What the console calls a value; any other value is shown verbatim. */

@@ -1,13 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
-import { type CallFilter, noValue, type ValueFilter } from '../../../../calls/filters.ts'
+import { type CallFilter, noValue } from '../../../../calls/filters.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
-import type { ChosenFilters, FilterChange } from './chosen-filters.ts'
+import {
+  type ChosenFilters,
+  type FilterChange,
+  type ManyFilter,
+  oneOrMore,
+  valuesOf,
+} from './chosen-filters.ts'
 import { DateFilter } from './date-filter.tsx'
 import { dateRangeLabel, rangeToDays } from './date-range.ts'
 import { FilterForm, type TypedFilter } from './filter-form.tsx'
 import { filterLabels, valueLabel } from './filter-labels.ts'
-import { ChoicePill, FormPill } from './pill.tsx'
+import { ChoicePill, FormPill, ManyPill } from './pill.tsx'
 
 interface ChosenProps {
   filters: ChosenFilters
@@ -19,6 +25,7 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
   const { filters, onChange } = chosen
   switch (filter.kind) {
     case 'choice':
+    case 'mark':
     case 'flag': {
       const { name, kind } = filter
       const value = filters[name]
@@ -27,7 +34,7 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
         <ChoicePill
           label={filterLabels[name]}
           value={value}
-          chosen={value && (kind === 'flag' ? yesOrNo : valueLabel(name, value))}
+          chosen={value && (kind === 'choice' ? valueLabel(name, value) : yesOrNo)}
           options={filter.choices.map((choice) => ({ value: choice, label: valueLabel(name, choice) }))}
           onChoose={(choice) => onChange({ [name]: choice })}
           onClear={() => onChange({ [name]: undefined })}
@@ -35,13 +42,13 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
       )
     }
     case 'value':
+    case 'label':
     case 'equal':
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
       return filter.name === 'from' ? <DatePill {...chosen} /> : null
     case 'least':
     case 'digits':
-    case 'label':
       return <TypedPill name={filter.name} {...chosen} />
     default:
       return null
@@ -49,24 +56,31 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
 }
 
 /** Offers the values in use, and having none where that can be asked for. Nothing while there is nothing to offer. */
-function ValuePill({ filter: { name, kind }, filters, onChange }: { filter: ValueFilter } & ChosenProps) {
+function ValuePill({ filter: { name, kind }, filters, onChange }: { filter: ManyFilter } & ChosenProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
-  const value = filters[name]
+  const values = valuesOf(filters[name])
   // A value that reads `none` cannot be asked for.
   const inUse = (facets?.[name] ?? []).filter(({ value }) => value !== noValue)
-  if (kind === 'equal' && inUse.length === 0 && !value) return null
+  if (kind !== 'value' && inUse.length === 0 && values.length === 0) return null
   const none = kind === 'value' ? [{ value: noValue, label: valueLabel(name, noValue) }] : []
+  const options = [
+    ...inUse.map(({ value, label, calls }) => ({
+      value,
+      label: label ?? valueLabel(name, value),
+      count: calls,
+    })),
+    ...none,
+  ]
+  const labelOf = (value: string) =>
+    options.find((option) => option.value === value)?.label ?? valueLabel(name, value)
   return (
-    <ChoicePill
+    <ManyPill
       label={filterLabels[name]}
-      value={value}
-      chosen={value && valueLabel(name, value)}
-      options={[
-        ...inUse.map(({ value, calls }) => ({ value, label: valueLabel(name, value), count: calls })),
-        ...none,
-      ]}
-      onChoose={(choice) => onChange({ [name]: choice })}
+      values={values}
+      chosen={values.map(labelOf).join(', ') || undefined}
+      options={options}
+      onChoose={(chosen) => onChange({ [name]: oneOrMore(chosen) })}
       onClear={() => onChange({ [name]: undefined })}
     />
   )
@@ -95,10 +109,7 @@ function DatePill({ filters, onChange }: ChosenProps) {
 const seconds = { inputMode: 'decimal', pattern: /^\d+(\.\d+)?$/, fault: 'Type a number of seconds' } as const
 
 /** What is typed under each pill. */
-const typedFilters: Record<
-  'number' | 'minDuration' | 'source' | 'agentId' | 'label',
-  readonly TypedFilter[]
-> = {
+const typedFilters: Record<'number' | 'minDuration', readonly TypedFilter[]> = {
   number: [
     {
       name: 'number',
@@ -114,9 +125,6 @@ const typedFilters: Record<
     { name: 'minDuration', label: 'At least, in seconds', ...seconds },
     { name: 'maxDuration', label: 'At most, in seconds', ...seconds },
   ],
-  source: [{ name: 'source', label: 'Platform that sent the call', placeholder: 'vapi' }],
-  agentId: [{ name: 'agentId', label: 'Id of the agent', placeholder: 'front-desk' }],
-  label: [{ name: 'label', label: 'Label of the call', placeholder: 'billing' }],
 }
 
 function TypedPill({ name, filters, onChange }: { name: keyof typeof typedFilters } & ChosenProps) {

@@ -1,13 +1,12 @@
 import { Button } from '@mantine/core'
 import { IconPhone, IconSearchOff } from '@tabler/icons-react'
 import { Empty } from '../../components/empty.tsx'
-import { useProject } from '../../session.ts'
+import { useRefusal } from '../../session.ts'
 import { FirstCall, useFirstKey } from '../first-steps/first-call.tsx'
 
 /** Teaches how the first call gets in. */
 export function NoCalls() {
-  const { role } = useProject()
-  const isOwner = role === 'owner'
+  const isOwner = useRefusal('manage') === null
   const key = useFirstKey()
   return (
     <>

@@ -23,6 +23,26 @@ export function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Pa
   return [{ ...newest, data: [...newest.data, ...older], nextCursor: first.nextCursor }, ...rest]
 }
 
+/** The rows of the newest page that come before all that the list shows. */
+export function newRows<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Row[] {
+  const known = new Set(pages.flatMap(({ data }) => data.map(({ id }) => id)))
+  const [top] = pages[0]?.data ?? []
+  return newest.data.filter((row) => !known.has(row.id) && (!top || isAfter(top, row)))
+}
+
+/** The pages with their calls as they are now, without new ones: nothing that is being read moves down. */
+export function withoutNew<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
+  const fresh = new Set(newRows(pages, newest).map(({ id }) => id))
+  const data = newest.data.filter(({ id }) => !fresh.has(id))
+  return data.length === 0 && fresh.size > 0 ? pages : withNewestPage(pages, { ...newest, data })
+}
+
+/** The pages with the calls of one of them as they are now, wherever they stand. */
+export function withChanged<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
+  const now = new Map(newest.data.map((row) => [row.id, row]))
+  return pages.map((page) => ({ ...page, data: page.data.map((row) => now.get(row.id) ?? row) }))
+}
+
 /** The pages without one call, which was deleted. */
 export function withoutCall<Row extends Place>(pages: Page<Row>[], id: string): Page<Row>[] {
   const isThere = pages.some((page) => page.data.some((row) => row.id === id))

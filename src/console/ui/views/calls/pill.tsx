@@ -51,6 +51,65 @@ export function ChoicePill({
   )
 }
 
+/** More options than these are searched. */
+const optionsAtOnce = 8
+
+/** A filter by any of some values. */
+export function ManyPill({
+  options,
+  values,
+  onChoose,
+  ...pill
+}: FilterPillProps & {
+  options: { value: string; label: string; count?: number }[]
+  values: string[]
+  onChoose: (values: string[]) => void
+}) {
+  const [text, setText] = useState('')
+  const shown = options.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
+  return (
+    <Pill {...pill}>
+      {(button) => (
+        <Menu
+          position="bottom-start"
+          width={264}
+          withInitialFocusPlaceholder={false}
+          onClose={() => setText('')}
+        >
+          <Menu.Target>{button}</Menu.Target>
+          <Menu.Dropdown className="cb-calls-choices">
+            {options.length > optionsAtOnce && (
+              <Menu.Search
+                aria-label={`Search ${pill.label}`}
+                placeholder="Search"
+                value={text}
+                onChange={(event) => setText(event.currentTarget.value)}
+              />
+            )}
+            <Menu.CheckboxGroup value={values} onChange={onChoose}>
+              {shown.map((option) => (
+                <Menu.CheckboxItem
+                  key={option.value}
+                  value={option.value}
+                  closeMenuOnClick={false}
+                  rightSection={
+                    option.count !== undefined && (
+                      <span className="cb-figure">{option.count.toLocaleString()}</span>
+                    )
+                  }
+                >
+                  <span className="cb-truncate">{option.label}</span>
+                </Menu.CheckboxItem>
+              ))}
+            </Menu.CheckboxGroup>
+            {shown.length === 0 && <Menu.Label>Nothing to choose from</Menu.Label>}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </Pill>
+  )
+}
+
 /** A filter with a form of its own. */
 export function FormPill({
   children,

@@ -1,14 +1,20 @@
-import { IconArrowForwardUp, IconChevronRight, IconPoint, IconTool } from '@tabler/icons-react'
+import { IconArrowForwardUp, IconBook2, IconChevronRight, IconPoint, IconTool } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { TimelineEntry } from '../../../../calls/schemas.ts'
 import { asDuration } from '../../components/figures.ts'
+import { PageLink } from '../../components/links.tsx'
+import { useProject } from '../../session.ts'
+import { type RetrievedItem, retrievedIn } from './retrieved.ts'
+import { stepNames } from './step-names.ts'
 
 const stepsShown = 200
 const namesShown = 3
+const itemsShown = 10
 
 /** What happened between two turns: named on one line, which opens to what tools were given and answered. */
 export function Steps({ steps }: { steps: readonly TimelineEntry[] }) {
   const [isOpen, setIsOpen] = useState(false)
+  const items = retrievedIn(steps)
   if (!steps.some(({ text }) => text)) {
     return (
       <div className="cb-steps cb-steps-line">
@@ -17,27 +23,52 @@ export function Steps({ steps }: { steps: readonly TimelineEntry[] }) {
     )
   }
   return (
-    <details className="cb-steps" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary className="cb-steps-line">
-        <StepsTitle steps={steps} />
-        <IconChevronRight size={14} className="cb-steps-chevron" aria-hidden />
-      </summary>
-      {isOpen && (
-        <ol className="cb-steps-list">
-          {Object.entries(steps.slice(0, stepsShown)).map(([place, step]) => (
-            <Step key={place} step={step} />
-          ))}
-          {steps.length > stepsShown && (
-            <li className="cb-dimmed">and {(steps.length - stepsShown).toLocaleString()} more</li>
-          )}
-        </ol>
-      )}
-    </details>
+    <div className="cb-steps">
+      <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+        <summary className="cb-steps-line">
+          <StepsTitle steps={steps} />
+          <IconChevronRight size={14} className="cb-steps-chevron" aria-hidden />
+        </summary>
+        {isOpen && (
+          <ol className="cb-steps-list">
+            {Object.entries(steps.slice(0, stepsShown)).map(([place, step]) => (
+              <Step key={place} step={step} />
+            ))}
+            {steps.length > stepsShown && (
+              <li className="cb-dimmed">and {(steps.length - stepsShown).toLocaleString()} more</li>
+            )}
+          </ol>
+        )}
+      </details>
+      {items.length > 0 && <RetrievedItems items={items} />}
+    </div>
+  )
+}
+
+/** The knowledge items that a tool has answered with. */
+function RetrievedItems({ items }: { items: readonly RetrievedItem[] }) {
+  const project = useProject()
+  return (
+    <p className="cb-retrieved">
+      <IconBook2 size={14} aria-hidden />
+      <span>
+        Retrieved:{' '}
+        {items.slice(0, itemsShown).map(({ id, name }, at) => (
+          <span key={id}>
+            {at > 0 && ', '}
+            <PageLink to="/p/$project/knowledge/$item" params={{ project: project.id, item: id }} inherit>
+              {name ?? id}
+            </PageLink>
+          </span>
+        ))}
+        {items.length > itemsShown && ` and ${items.length - itemsShown} more`}
+      </span>
+    </p>
   )
 }
 
 function StepsTitle({ steps }: { steps: readonly TimelineEntry[] }) {
-  const titles = titlesOf(steps)
+  const titles = stepNames(steps)
   const rest = titles.length - namesShown
   const hasTransfer = steps.some(({ kind }) => kind === 'transfer')
   const hasTool = steps.some(({ kind }) => kind === 'tool_call' || kind === 'tool_result')
@@ -52,15 +83,6 @@ function StepsTitle({ steps }: { steps: readonly TimelineEntry[] }) {
       {steps[0] && <At seconds={steps[0].atSeconds} />}
     </>
   )
-}
-
-/** Each tool, transfer and other event once; an answer is that of its call. */
-function titlesOf(steps: readonly TimelineEntry[]): string[] {
-  const titles = steps.map(({ kind, name }) => {
-    if (kind === 'transfer') return name ? `Transferred to ${name}` : 'Transferred'
-    return name ?? (kind === 'other' ? 'Event' : 'Tool')
-  })
-  return [...new Set(titles)]
 }
 
 const kindLabels = {

@@ -1,50 +1,49 @@
-import { ActionIcon, Kbd, TextInput } from '@mantine/core'
-import { IconChevronDown, IconChevronUp, IconMessageOff, IconSearch } from '@tabler/icons-react'
+import { ActionIcon, Kbd, TextInput, Tooltip } from '@mantine/core'
+import { IconChevronDown, IconChevronUp, IconMessageOff, IconPrinter, IconSearch } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import {
-  type KeyboardEvent,
-  useCallback,
-  useDeferredValue,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
-import type { Call, TimelineEntry } from '../../../../calls/schemas.ts'
+import { type KeyboardEvent, useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef } from 'react'
+import type { Call, CallDetails, TimelineEntry } from '../../../../calls/schemas.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
-import { linesOf, type SpokenLine } from './conversation.ts'
-import { At, Steps } from './steps.tsx'
-import { findInTurns, rangesByTurn, type TurnMatch } from './turn-matches.ts'
+import { callText } from './call-text.ts'
+import { linesOf } from './conversation.ts'
+import { PrintedTurns } from './printed-turns.tsx'
+import { useReview } from './review-queries.ts'
+import { Steps } from './steps.tsx'
+import { TurnLine } from './turn-line.tsx'
+import { rangesByTurn } from './turn-matches.ts'
+import { useIsPrinting } from './use-is-printing.ts'
 import { useTopWithin } from './use-top-within.ts'
+import type { TurnSearch } from './use-turn-search.ts'
 
 const turnPx = 64
-/** Shorter ones are whole in the page, for the browser's own search and for printing. */
+/** Shorter ones are whole in the page, for the browser's own search. */
 const wholeUpTo = 200
 const nearEndPx = 80
 
 interface TranscriptProps {
   call: Call
-  timeline: readonly TimelineEntry[] | undefined
+  details: CallDetails | undefined
   /** What scrolls. */
   panel: HTMLElement | null
-  /** Words of the list's search, to be marked at first. */
-  searchedFor: string
+  search: TurnSearch
+  /** The turn that the address names; `jump` counts how often it was asked for. */
+  target: { turn: number; jump: number } | null
 }
 
 const noTimeline: TimelineEntry[] = []
 
 /** The conversation: the caller on one side, the agent on the other, what tools did in between. */
-export function Transcript({ call, timeline = noTimeline, panel, searchedFor }: TranscriptProps) {
+export function Transcript({ call, details, panel, search, target }: TranscriptProps) {
   const { transcript, status } = call
+  const timeline = details?.timeline ?? noTimeline
   const lines = useMemo(() => linesOf(transcript, timeline), [transcript, timeline])
-  const [query, setQuery] = useState(searchedFor)
-  const deferred = useDeferredValue(query)
-  const matches = useMemo(() => findInTurns(transcript, deferred), [transcript, deferred])
-  const ranges = useMemo(() => rangesByTurn(matches), [matches])
-  const [position, setPosition] = useState(0)
-  const current = matches[Math.min(position, matches.length - 1)]
+  const { mutate: review } = useReview(call.id)
+  const flagged = new Set(details?.review?.flaggedTurns)
+  const ranges = useMemo(() => rangesByTurn(search.matches ?? []), [search.matches])
+  const current = search.matches?.[search.position]
+  const isPrinting = useIsPrinting()
   const list = useRef<HTMLOListElement>(null)
   const top = useTopWithin(list, panel)
   const virtual = useVirtualizer({
@@ -57,25 +56,18 @@ export function Transcript({ call, timeline = noTimeline, panel, searchedFor }: 
     scrollPaddingStart: 144,
     scrollPaddingEnd: 48,
   })
-
-  const lineOf = useCallback(
-    ({ turn }: TurnMatch) => lines.findIndex((line) => 'turn' in line && line.index === turn),
-    [lines],
-  )
-  const jump = (to: number) => {
-    const next = (to + matches.length) % matches.length
-    setPosition(next)
-    const match = matches[next]
-    if (match) virtual.scrollToIndex(lineOf(match), { align: 'center' })
-  }
-  const first = matches[0]
-  const search = (text: string) => {
-    setQuery(text)
-    setPosition(0)
-  }
+  const reveal = useEffectEvent((turn: number) => {
+    const at = lines.findIndex((line) => 'turn' in line && line.index === turn)
+    if (at >= 0) virtual.scrollToIndex(at, { align: 'center' })
+  })
   useEffect(() => {
-    if (deferred && first) virtual.scrollToIndex(lineOf(first), { align: 'center' })
-  }, [deferred, first, virtual, lineOf])
+    if (panel && current) reveal(current.turn)
+  }, [panel, current])
+  const { turn: targetTurn, jump } = target ?? {}
+  useEffect(() => {
+    // Only once the panel is there, and again when the same turn is asked for again.
+    if (panel && targetTurn !== undefined && jump !== undefined) reveal(targetTurn)
+  }, [panel, targetTurn, jump])
   useFollowedEnd(panel, status === 'live' ? lines.length : null)
 
   if (lines.length === 0) {
@@ -87,103 +79,74 @@ export function Transcript({ call, timeline = noTimeline, panel, searchedFor }: 
   }
   return (
     <>
-      <TranscriptSearch
-        query={query}
-        onSearch={search}
-        matches={deferred.trim() ? matches : null}
-        position={Math.min(position, matches.length - 1)}
-        onJump={jump}
-      />
-      <ol ref={list} className="cb-turns" style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, key, start }) => {
-          const line = lines[index]
-          return (
-            line && (
-              <li
-                key={key}
-                ref={virtual.measureElement}
-                data-index={index}
-                data-role={'turn' in line ? line.turn.role : undefined}
-                aria-setsize={lines.length}
-                aria-posinset={index + 1}
-                className="cb-turn"
-                style={{ transform: `translateY(${start - top}px)` }}
-              >
-                {'turn' in line ? (
-                  <TurnText
-                    line={line}
-                    isFirstOfRun={transcript[line.index - 1]?.role !== line.turn.role}
-                    ranges={ranges.get(line.index)}
-                    current={current?.turn === line.index ? current : undefined}
-                  />
-                ) : (
-                  <Steps steps={line.steps} />
-                )}
-              </li>
+      <TranscriptSearch search={search}>
+        <CopyButton value={() => callText(call, details)} label="Copy as text" />
+        <Tooltip label="Print">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size={28}
+            aria-label="Print"
+            onClick={() => window.print()}
+          >
+            <IconPrinter size={16} />
+          </ActionIcon>
+        </Tooltip>
+      </TranscriptSearch>
+      {isPrinting ? (
+        <PrintedTurns lines={lines} />
+      ) : (
+        <ol ref={list} className="cb-turns" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, key, start }) => {
+            const line = lines[index]
+            return (
+              line && (
+                <li
+                  key={key}
+                  ref={virtual.measureElement}
+                  data-index={index}
+                  data-role={'turn' in line ? line.turn.role : undefined}
+                  data-target={('turn' in line && line.index === targetTurn) || undefined}
+                  data-flagged={('turn' in line && flagged.has(line.index)) || undefined}
+                  aria-setsize={lines.length}
+                  aria-posinset={index + 1}
+                  className="cb-turn"
+                  style={{ transform: `translateY(${start - top}px)` }}
+                >
+                  {'turn' in line ? (
+                    <TurnLine
+                      line={line}
+                      isFirstOfRun={transcript[line.index - 1]?.role !== line.turn.role}
+                      ranges={ranges.get(line.index)}
+                      current={current?.turn === line.index ? current : undefined}
+                      isFlagged={flagged.has(line.index)}
+                      onFlag={(isFlagged) =>
+                        review(isFlagged ? { flagTurns: [line.index] } : { unflagTurns: [line.index] })
+                      }
+                    />
+                  ) : (
+                    <Steps steps={line.steps} />
+                  )}
+                </li>
+              )
             )
-          )
-        })}
-      </ol>
+          })}
+        </ol>
+      )}
       {status === 'live' && <p className="cb-turns-live">The call goes on…</p>}
     </>
   )
 }
 
-interface TurnTextProps {
-  line: SpokenLine
-  isFirstOfRun: boolean
-  ranges: [number, number][] | undefined
-  current: TurnMatch | undefined
-}
-
-function TurnText({ line: { turn, atSeconds }, isFirstOfRun, ranges = [], current }: TurnTextProps) {
-  const { role, content } = turn
-  const speaker = role === 'user' ? 'Caller' : 'Agent'
-  return (
-    <>
-      {isFirstOfRun ? (
-        <span className="cb-turn-speaker">{speaker}</span>
-      ) : (
-        <span className="cb-hidden">{speaker}</span>
-      )}
-      <div className="cb-turn-line">
-        <p className="cb-turn-text" dir="auto">
-          {marked(content, ranges, current)}
-        </p>
-        {atSeconds !== null && <At seconds={atSeconds} />}
-      </div>
-    </>
-  )
-}
-
-/** The text in pieces, those that were looked for marked, and the one that was jumped to marked apart. */
-function marked(text: string, ranges: [number, number][], current: TurnMatch | undefined) {
-  const pieces = ranges.flatMap(([start, end], at) => [
-    <span key={`${start}-`}>{text.slice(ranges[at - 1]?.[1] ?? 0, start)}</span>,
-    <mark key={start} data-current={current?.start === start || undefined}>
-      {text.slice(start, end)}
-    </mark>,
-  ])
-  return [...pieces, <span key="rest">{text.slice(ranges.at(-1)?.[1] ?? 0)}</span>]
-}
-
-interface TranscriptSearchProps {
-  query: string
-  onSearch: (text: string) => void
-  /** Null while nothing is looked for. */
-  matches: readonly TurnMatch[] | null
-  position: number
-  onJump: (to: number) => void
-}
-
-function TranscriptSearch({ query, onSearch, matches, position, onJump }: TranscriptSearchProps) {
+function TranscriptSearch({ search, children }: { search: TurnSearch; children: React.ReactNode }) {
+  const { query, onQuery, matches, position, onPosition } = search
   const isFound = matches !== null && matches.length > 0
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && isFound) onJump(position + (event.shiftKey ? -1 : 1))
+    if (event.key === 'Enter' && isFound) onPosition(position + (event.shiftKey ? -1 : 1))
     if (event.key !== 'Escape') return
     // The first Escape leaves the search, the next one the call.
     event.stopPropagation()
-    if (query) onSearch('')
+    if (query) onQuery('')
     else if (event.target instanceof HTMLElement) event.target.blur()
   }
   return (
@@ -195,7 +158,7 @@ function TranscriptSearch({ query, onSearch, matches, position, onJump }: Transc
         placeholder="Search this transcript"
         maxLength={200}
         value={query}
-        onChange={(event) => onSearch(event.currentTarget.value)}
+        onChange={(event) => onQuery(event.currentTarget.value)}
         onKeyDown={onKeyDown}
         leftSection={<IconSearch size={14} aria-hidden />}
         rightSection={
@@ -206,38 +169,39 @@ function TranscriptSearch({ query, onSearch, matches, position, onJump }: Transc
           )
         }
       />
-      <span role="status" className="cb-turns-count">
-        {matches === null
-          ? ''
-          : isFound
-            ? `${position + 1} of ${matches.length.toLocaleString()}`
-            : 'Not found'}
-      </span>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size={28}
-        aria-label="Previous match"
-        disabled={!isFound}
-        onClick={() => onJump(position - 1)}
-      >
-        <IconChevronUp size={16} />
-      </ActionIcon>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size={28}
-        aria-label="Next match"
-        disabled={!isFound}
-        onClick={() => onJump(position + 1)}
-      >
-        <IconChevronDown size={16} />
-      </ActionIcon>
+      {matches !== null && (
+        <>
+          <span role="status" className="cb-turns-count">
+            {isFound ? `${position + 1} of ${matches.length.toLocaleString()}` : 'Not found'}
+          </span>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size={28}
+            aria-label="Previous match"
+            disabled={!isFound}
+            onClick={() => onPosition(position - 1)}
+          >
+            <IconChevronUp size={16} />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size={28}
+            aria-label="Next match"
+            disabled={!isFound}
+            onClick={() => onPosition(position + 1)}
+          >
+            <IconChevronDown size={16} />
+          </ActionIcon>
+        </>
+      )}
       {isFound && (
         <span className="cb-hidden">
           {counted(matches.length, 'match', 'matches')}. Enter goes to the next.
         </span>
       )}
+      {children}
     </search>
   )
 }

@@ -43,7 +43,7 @@ function Invited({ token, invitation: { projectName, role, invitedBy }, person }
   const enter = useEntry()
   const accept = async (newPerson?: { name: string; email: string; password: string }) =>
     enter(await unwrap(api.links.invitation.post({ token, ...(newPerson ? { newPerson } : {}) })))
-  const text = `${invitedBy ?? 'An owner'} invited you as ${role === 'owner' ? 'an owner' : 'a member'}.`
+  const text = `${invitedBy ?? 'An owner'} invited you as ${role === 'owner' ? 'an owner' : `a ${role}`}.`
   const other = (to: typeof as, label: string) => (
     <Anchor component="button" type="button" onClick={() => setAs(to)}>
       {label}

@@ -1,22 +1,41 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { SessionAnswer } from '../../../people/session-answer.ts'
 import { api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
+import { sessionQuery } from '../../session.ts'
+import { CodeForm } from './code-form.tsx'
 
 interface SignInFormProps {
   label?: string
   onSignedIn: (session: SessionAnswer) => unknown
 }
 
-/** Signs in with e-mail address and password. */
+/** Signs in with e-mail address and password, and the code of a second factor where the person has one. */
 export function SignInForm({ label = 'Sign in', onSignedIn }: SignInFormProps) {
+  const queryClient = useQueryClient()
+  // Also after a reload, or after a link that has just set the password.
+  const [needsCode, setNeedsCode] = useState(
+    () => queryClient.getQueryData(sessionQuery.queryKey)?.needsCode ?? false,
+  )
+  if (needsCode) return <CodeForm label={label} onSignedIn={onSignedIn} onBack={() => setNeedsCode(false)} />
+  return <PasswordForm label={label} onSignedIn={onSignedIn} onCodeNeeded={() => setNeedsCode(true)} />
+}
+
+interface PasswordFormProps extends SignInFormProps {
+  onCodeNeeded: () => void
+}
+
+function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const { mutate, isPending, error } = useMutation({
-    mutationFn: async () => onSignedIn(await unwrap(api.session.post({ email: email.trim(), password }))),
+    mutationFn: async () => {
+      const session = await unwrap(api.session.post({ email: email.trim(), password }))
+      return session.needsCode ? onCodeNeeded() : onSignedIn(session)
+    },
   })
   const first = useFocus<HTMLInputElement>()
   const again = useFocus<HTMLInputElement>(error)

@@ -8,10 +8,12 @@ import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { asBytes, asCount } from '../../components/figures.ts'
+import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useRefusal } from '../../session.ts'
 import { AskForm } from '../playground/ask-form.tsx'
 import { ChunkCard } from './chunk-card.tsx'
 import { EditForm } from './edit-form.tsx'
@@ -30,6 +32,7 @@ export function ItemView() {
   const queryClient = useQueryClient()
   const item = useQuery(itemQuery(project, id))
   const chunks = useQuery(chunksQuery(project, id))
+  const mayChange = useRefusal('change') === null
   const [isDeleting, setDeleting] = useState(false)
   const remove = async () => {
     await unwrap(api.projects({ project }).knowledge({ id }).delete())
@@ -49,14 +52,16 @@ export function ItemView() {
         title={item.data?.name ?? 'Item'}
         description={item.data?.description || undefined}
         action={
-          <Button
-            variant="default"
-            leftSection={<IconTrash size={16} />}
-            onClick={() => setDeleting(true)}
-            disabled={!item.data}
-          >
-            Delete
-          </Button>
+          <Guarded right="delete">
+            <Button
+              variant="default"
+              leftSection={<IconTrash size={16} />}
+              onClick={() => setDeleting(true)}
+              disabled={!item.data}
+            >
+              Delete
+            </Button>
+          </Guarded>
         }
       />
       <Group gap="md" mih={24}>
@@ -71,10 +76,14 @@ export function ItemView() {
           </Text>
         )}
       </Group>
-      <Tabs value={tab ?? 'text'} onChange={showTab} keepMounted={false}>
+      <Tabs
+        value={tab === 'edit' && !mayChange ? 'text' : (tab ?? 'text')}
+        onChange={showTab}
+        keepMounted={false}
+      >
         <Tabs.List mb="md">
           <Tabs.Tab value="text">Text</Tabs.Tab>
-          <Tabs.Tab value="edit">Edit</Tabs.Tab>
+          {mayChange && <Tabs.Tab value="edit">Edit</Tabs.Tab>}
           <Tabs.Tab value="chunks">Chunks{chunks.data && ` ${asCount(chunks.data.data.length)}`}</Tabs.Tab>
           <Tabs.Tab value="ask">Ask a question</Tabs.Tab>
         </Tabs.List>
@@ -82,7 +91,7 @@ export function ItemView() {
           {item.data ? <ItemText text={item.data.text} /> : <Skeleton height={320} />}
         </Tabs.Panel>
         <Tabs.Panel value="edit">
-          {item.data ? (
+          {item.data && mayChange ? (
             <EditForm key={id} project={project} item={item.data} onSaved={() => showTab('text')} />
           ) : (
             <Skeleton height={320} />

@@ -1,18 +1,20 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
-import { IconBook2, IconPlus, IconSearchOff, IconUpload } from '@tabler/icons-react'
+import { IconBook2, IconMessageQuestion, IconPlus, IconSearchOff, IconUpload } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
 import type { KnowledgeRow } from '../../../../knowledge/indexed-items.ts'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount, counted } from '../../components/figures.ts'
+import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { SearchField } from '../../components/search-field.tsx'
+import { useRefusal } from '../../session.ts'
 import { readableFiles } from './documents.ts'
 import { exampleDocuments } from './example-documents.ts'
 import { IndexStatus } from './index-status.tsx'
@@ -29,6 +31,7 @@ export function KnowledgeView() {
   const { name } = route.useSearch()
   const items = useInfiniteQuery(itemsQuery(project, name))
   const { uploads, addFiles, addDocuments, clear } = useUploads(project)
+  const mayChange = useRefusal('change') === null
   const openPicker = useRef<() => void>(null)
   const rows = rowsOf(items.data)
   const total = items.data?.pages[0]?.total ?? 0
@@ -50,26 +53,38 @@ export function KnowledgeView() {
         description={items.data && counted(total, 'item')}
         action={
           <Group gap="xs">
-            <Button
-              variant="default"
-              leftSection={<IconUpload size={16} />}
-              onClick={() => openPicker.current?.()}
-            >
-              Upload files
-            </Button>
             <PageButton
-              to="/p/$project/knowledge/new"
+              variant="default"
+              to="/p/$project/questions"
               params={{ project }}
-              leftSection={<IconPlus size={16} />}
+              leftSection={<IconMessageQuestion size={16} />}
             >
-              New item
+              Questions
             </PageButton>
+            <Guarded right="change">
+              <Button
+                variant="default"
+                leftSection={<IconUpload size={16} />}
+                onClick={() => openPicker.current?.()}
+              >
+                Upload files
+              </Button>
+            </Guarded>
+            <Guarded right="change">
+              <PageButton
+                to="/p/$project/knowledge/new"
+                params={{ project }}
+                leftSection={<IconPlus size={16} />}
+              >
+                New item
+              </PageButton>
+            </Guarded>
           </Group>
         }
       />
       <Dropzone.FullScreen
         withinPortal={false}
-        active
+        active={mayChange}
         onDrop={(files) => void addFiles(files)}
         openRef={openPicker}
         multiple
@@ -122,9 +137,11 @@ export function KnowledgeView() {
                 icon={<IconBook2 size={24} />}
                 title="No knowledge yet"
                 action={
-                  <Button variant="default" onClick={() => void addDocuments(exampleDocuments)}>
-                    Load three example documents
-                  </Button>
+                  <Guarded right="change">
+                    <Button variant="default" onClick={() => void addDocuments(exampleDocuments)}>
+                      Load three example documents
+                    </Button>
+                  </Guarded>
                 }
               >
                 Agents answer from what you write here: policies, opening hours, prices. Write an item, drop

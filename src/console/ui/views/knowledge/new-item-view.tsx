@@ -6,12 +6,15 @@ import { IconFile } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { ApiProblem, api, unwrap } from '../../api.ts'
+import { Empty } from '../../components/empty.tsx'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useRefusal } from '../../session.ts'
 import { readableFiles, readDocument } from './documents.ts'
 import { drafts } from './drafts.ts'
 import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
+import { textFor } from './item-search.ts'
 import { PreviewPanel } from './preview-panel.tsx'
 
 const route = getRouteApi('/p/$project/knowledge/new')
@@ -22,19 +25,34 @@ const empty: ItemValues = { name: '', description: '', text: '' }
 
 /** An editor for a new item, with a preview of its chunks. What is typed is kept in this browser until it is saved. */
 export function NewItemView() {
+  const refusal = useRefusal('change')
+  if (refusal === null) return <NewItem />
+  return (
+    <>
+      <PageHeader title="New item" />
+      <Empty title="For members and owners only">{refusal}</Empty>
+    </>
+  )
+}
+
+function NewItem() {
   const { project } = route.useParams()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
+  const { question } = route.useSearch()
+  // An item for a question has a draft of its own, so that neither takes the place of the other.
+  const name = question === undefined ? newItem : `${newItem} ${question}`
+  const begun: ItemValues = { ...empty, text: question === undefined ? '' : textFor(question) }
   const form = useForm<ItemValues>({
-    initialValues: draftOf(project),
+    initialValues: draftOf(project, name) ?? begun,
     validate: validItem,
-    onValuesChange: (values) => drafts.keep(project, newItem, { ...values, changeSeq: 0 }),
+    onValuesChange: (values) => drafts.keep(project, name, { ...values, changeSeq: 0 }),
   })
-  const isEmpty = Object.values(form.values).every((value) => value === '')
+  const isEmpty = form.values.name + form.values.description === '' && form.values.text === begun.text
   const save = useMutation({
     mutationFn: (values: typeof form.values) => unwrap(api.projects({ project }).knowledge.post(values)),
     onSuccess: async (item) => {
-      drafts.drop(project, newItem)
+      drafts.drop(project, name)
       await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
       notifications.show({ message: `Saved “${item.name}”` })
       await navigate({
@@ -76,7 +94,7 @@ export function NewItemView() {
                 variant="default"
                 to="/p/$project/knowledge"
                 params={{ project }}
-                onClick={() => drafts.drop(project, newItem)}
+                onClick={() => drafts.drop(project, name)}
               >
                 {isEmpty ? 'Cancel' : 'Discard'}
               </PageButton>
@@ -110,7 +128,7 @@ export function NewItemView() {
   )
 }
 
-function draftOf(project: string): ItemValues {
-  const { name, description, text } = drafts.read(project, newItem) ?? empty
-  return { name, description, text }
+function draftOf(project: string, draft: string): ItemValues | null {
+  const kept = drafts.read(project, draft)
+  return kept && { name: kept.name, description: kept.description, text: kept.text }
 }

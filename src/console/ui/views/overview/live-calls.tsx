@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { useProject } from '../../session.ts'
-import { Duration, Numbers } from '../calls/call-line.tsx'
+import { Numbers, RunningDuration } from '../calls/call-line.tsx'
 import { liveCallsQuery } from '../calls/call-queries.ts'
 import { totalLabel } from '../calls/pages.ts'
 import { Card } from './card.tsx'
@@ -50,7 +50,7 @@ export function LiveCalls() {
                   <Instant at={call.createdAt} />
                 </span>
                 <span className="cb-live-duration">
-                  <Duration seconds={call.duration} />
+                  <RunningDuration since={call.createdAt} />
                 </span>
               </li>
             ))}

@@ -134,7 +134,7 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
       {answer.data && (
         <Stack gap="sm" aria-live="polite" component="section" aria-label="Passages">
           <Paper withBorder p="sm">
-            <TimeBar shares={answer.data.shares} tookMs={answer.data.tookMs} />
+            <TimeBar timed={answer.data} />
             {answer.data.mode !== (request.mode ?? 'hybrid') && (
               <Text size="xs" mt={6}>
                 Answered by {answer.data.mode} search only: the question’s embedding did not arrive in time.

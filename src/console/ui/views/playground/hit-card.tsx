@@ -39,6 +39,11 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
           {hit.vectorRank !== null && <Source list="vector" rank={hit.vectorRank} />}
         </Group>
       </Group>
+      {hit.terms.length > 0 && (
+        <Text size="xs" c="dimmed" mb={4} style={{ overflowWrap: 'anywhere' }}>
+          Words found: {hit.terms.join(', ')}
+        </Text>
+      )}
       <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {hit.text}
       </Text>

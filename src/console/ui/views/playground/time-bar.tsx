@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import type { ExplainedSearch } from '../../../../knowledge/search/explain.ts'
+import { timeSegments } from './time-segments.ts'
 
 const parts = [
   { name: 'embedding', label: 'Embedding', color: 'var(--mantine-color-violet-5)' },
@@ -8,25 +9,30 @@ const parts = [
   { name: 'fusion', label: 'Fusion', color: 'var(--mantine-color-gray-5)' },
 ] as const
 
+const lineHeight = 5
+const gap = 2
+
 interface TimeBarProps {
-  shares: ExplainedSearch['shares']
-  tookMs: number
+  timed: Pick<ExplainedSearch, 'shares' | 'starts' | 'tookMs'>
 }
 
-/** Where a search spent its time. Keyword and vector search run side by side, so the sum may exceed the total. */
-export function TimeBar({ shares, tookMs }: TimeBarProps) {
-  const all = Math.max(
-    0.001,
-    parts.reduce((sum, { name }) => sum + shares[name], 0),
-  )
+/** When the parts of a search ran: what ran side by side is on two lines, one below the other. */
+export function TimeBar({ timed }: TimeBarProps) {
+  const { shares, tookMs } = timed
   return (
     <div>
-      <div
-        aria-hidden
-        style={{ display: 'flex', height: 6, borderRadius: 3, overflow: 'hidden', gap: 1, marginBottom: 6 }}
-      >
-        {parts.map(({ name, color }) => (
-          <div key={name} style={{ width: `${(100 * shares[name]) / all}%`, background: color }} />
+      <div aria-hidden className="cb-time-bar" style={{ height: 2 * lineHeight + gap }}>
+        {timeSegments(timed).map(({ name, line, from, width }) => (
+          <div
+            key={name}
+            style={{
+              left: `${100 * from}%`,
+              width: `${100 * width}%`,
+              top: line === 1 ? lineHeight + gap : 0,
+              height: line === null ? 2 * lineHeight + gap : lineHeight,
+              background: colorOf(name),
+            }}
+          />
         ))}
       </div>
       <Group gap="md">
@@ -44,4 +50,8 @@ export function TimeBar({ shares, tookMs }: TimeBarProps) {
       </Group>
     </div>
   )
+}
+
+function colorOf(name: (typeof parts)[number]['name']): string | undefined {
+  return parts.find((part) => part.name === name)?.color
 }

@@ -18,6 +18,7 @@ import { usePerson } from '../../session.ts'
 import { NewPassword, passwordCharsMin } from '../entry/new-password.tsx'
 import { deviceOf } from './device.ts'
 import { NameForm } from './name-form.tsx'
+import { TwoFactorPanel } from './two-factor.tsx'
 
 const sessionsKey = ['sessions']
 
@@ -29,6 +30,7 @@ export function AccountView() {
       <div className="cb-forms">
         <Person />
         <Password />
+        <TwoFactorPanel />
         <Sessions />
       </div>
     </>

@@ -11,6 +11,10 @@ export const actionWords: Record<AuditAction, string> = {
   password_changed: 'Password changed',
   password_link_created: 'Password link created',
   password_reset: 'Password reset',
+  two_factor_enabled: 'Two-factor sign-in turned on',
+  two_factor_disabled: 'Two-factor sign-in turned off',
+  two_factor_reset: 'Two-factor sign-in reset',
+  backup_codes_renewed: 'Backup codes renewed',
   invitation_created: 'Invitation created',
   invitation_revoked: 'Invitation revoked',
   invitation_accepted: 'Invitation accepted',
@@ -19,6 +23,8 @@ export const actionWords: Record<AuditAction, string> = {
   person_renamed: 'Person renamed',
   person_deleted: 'Person deleted',
   key_created: 'Key created',
+  key_changed: 'Key changed',
+  key_rotated: 'Key rotated',
   key_revoked: 'Key revoked',
   source_created: 'Source created',
   source_rotated: 'Secret of a source rotated',
@@ -26,7 +32,22 @@ export const actionWords: Record<AuditAction, string> = {
   project_created: 'Project created',
   project_renamed: 'Project renamed',
   project_deleted: 'Project deleted',
+  settings_changed: 'Settings changed',
+  call_opened: 'Call opened',
+  calls_exported: 'Calls exported',
   call_deleted: 'Call deleted',
+  erasure_requested: 'Erasure of calls requested',
+  erasure_done: 'Erasure of calls done',
+  hold_set: 'Legal hold set',
+  hold_lifted: 'Legal hold lifted',
+  calls_expired: 'Calls deleted by retention',
+  audit_expired: 'Old entries deleted',
+  questions_expired: 'Old questions deleted',
+  call_evaluated: 'Call evaluated',
+  call_noted: 'Note on a call changed',
+  call_labelled: 'Labels of a call changed',
+  call_reviewed: 'Call marked as reviewed or not',
+  turn_flagged: 'Turn of a call flagged or not',
   item_deleted: 'Knowledge item deleted',
   webhook_created: 'Webhook created',
   webhook_secret_rotated: 'Webhook secret rotated',
@@ -34,4 +55,9 @@ export const actionWords: Record<AuditAction, string> = {
   webhook_enabled: 'Webhook switched on',
   webhook_switched_off: 'Webhook switched off',
   webhook_replayed: 'Webhook replayed',
+}
+
+/** Who acts where no person and no key does. */
+export function nobodyWords(action: AuditAction): string {
+  return action.endsWith('_expired') ? 'Callbook itself' : 'Command line'
 }

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
-import { IconHistory } from '@tabler/icons-react'
+import { IconDownload, IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { AuditRow } from '../../../../audit/audit-trail.ts'
 import { api, unwrap } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
@@ -10,7 +11,8 @@ import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
-import { actionWords } from './action-words.ts'
+import { actionWords, nobodyWords } from './action-words.ts'
+import { AuditFilters } from './audit-filters.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 
 const rowsPerPage = '50'
@@ -26,10 +28,12 @@ export function AuditView() {
 
 function AuditTrail() {
   const { id: project } = useProject()
+  const filters = useSearch({ from: '/p/$project/settings/audit' })
+  const navigate = useNavigate({ from: '/p/$project/settings/audit' })
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['project', project, 'audit'],
+    queryKey: ['project', project, 'audit', filters],
     queryFn: ({ pageParam, signal }) => {
-      const query = { limit: rowsPerPage, ...(pageParam === null ? {} : { cursor: pageParam }) }
+      const query = { ...filters, limit: rowsPerPage, ...(pageParam === null ? {} : { cursor: pageParam }) }
       return unwrap(api.projects({ project }).audit.get({ query, fetch: { signal } }))
     },
     initialPageParam: firstPage(),
@@ -40,7 +44,22 @@ function AuditTrail() {
     <>
       <PageHeader
         title="Audit trail"
-        description="Changes to keys, people and records. Entries cannot be changed. A deleted record appears only as a hash."
+        description="Who did what, for 400 days. Entries cannot be changed. Records appear only as hashes."
+        action={
+          <Button
+            component="a"
+            variant="default"
+            leftSection={<IconDownload size={16} />}
+            href={`/console/api/projects/${project}/audit/csv?${new URLSearchParams({ ...filters })}`}
+            download
+          >
+            CSV
+          </Button>
+        }
+      />
+      <AuditFilters
+        filters={filters}
+        onChange={(search) => void navigate({ to: '.', search, replace: true })}
       />
       {rows && (
         <ListTable
@@ -49,7 +68,10 @@ function AuditTrail() {
           rows={rows}
           rowKey={({ seq }) => String(seq)}
           empty={
-            <Empty icon={<IconHistory size={24} />} title="Nothing yet">
+            <Empty
+              icon={<IconHistory size={24} />}
+              title={Object.keys(filters).length > 0 ? 'Nothing matches' : 'Nothing yet'}
+            >
               Sign-ins, keys, invitations and deletions appear here as they happen.
             </Empty>
           }
@@ -90,7 +112,7 @@ const columns: Column<AuditRow>[] = [
         {/* A newer process on the same database may record other actions. */}
         {actionWords[action] ?? action}
         <span className="cb-narrow-line">
-          {[target, actor ?? 'Command line', actorId].filter(Boolean).join(' · ')}
+          {[target, actor ?? nobodyWords(action), actorId].filter(Boolean).join(' · ')}
         </span>
       </>
     ),
@@ -105,9 +127,9 @@ const columns: Column<AuditRow>[] = [
     key: 'actor',
     header: 'Who',
     from: 640,
-    render: ({ actor, actorId }) => (
+    render: ({ action, actor, actorId }) => (
       <>
-        {actor ?? <span className="cb-dimmed">Command line</span>}
+        {actor ?? <span className="cb-dimmed">{nobodyWords(action)}</span>}
         {actorId !== null && (
           <div>
             <Mono truncate>{actorId}</Mono>

@@ -7,12 +7,12 @@ import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { useProject } from '../../session.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { NameForm } from './name-form.tsx'
 
 /** The project's name, its id and its deletion. */
 export function GeneralView() {
-  const isOwner = useProject().role === 'owner'
+  const isOwner = useRefusal('manage') === null
   return (
     <>
       <PageHeader title="General" />

@@ -1,15 +1,14 @@
-import { Button, Group, Modal, Radio, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Radio } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { Role } from '../../../../identity.ts'
 import type { CreatedInvitation } from '../../../people/invitations.ts'
 import { api, unwrap } from '../../api.ts'
-import { CopyButton } from '../../components/copy-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { useFocus } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
-import { peopleQuery, roles } from './people.ts'
+import { MadeLink } from './made-link.tsx'
+import { describeRole, peopleQuery, roleChoices, roleLabels } from './people.ts'
 
 interface InviteDialogProps {
   opened: boolean
@@ -33,7 +32,10 @@ export function InviteDialog({ opened, onClose }: InviteDialogProps) {
       closeOnClickOutside={!made}
     >
       {made ? (
-        <MadeLink made={made} onDone={finish} />
+        <MadeLink link={made.link} onDone={finish}>
+          The first person to use this link joins as {made.role === 'owner' ? 'an owner' : `a ${made.role}`}.
+          It expires <Instant at={made.expiresAt} as="absolute" /> and is not shown again.
+        </MadeLink>
       ) : (
         opened && <InviteForm onMade={setMade} onCancel={finish} />
       )}
@@ -47,7 +49,7 @@ interface InviteFormProps {
 }
 
 function InviteForm({ onMade, onCancel }: InviteFormProps) {
-  const { id: project } = useProject()
+  const { id: project, membersMayDelete } = useProject()
   const queryClient = useQueryClient()
   const [role, setRole] = useState<Role>('member')
   const [isPending, setPending] = useState(false)
@@ -73,15 +75,15 @@ function InviteForm({ onMade, onCancel }: InviteFormProps) {
       <Radio.Group
         label="Role"
         value={role}
-        onChange={(value) => setRole(value === 'owner' ? value : 'member')}
+        onChange={(value) => setRole(roleChoices.find((choice) => choice === value) ?? 'member')}
       >
-        <div className="cb-choices">
-          {(['member', 'owner'] as const).map((value) => (
+        <div className="cb-choices cb-choices-rows">
+          {roleChoices.map((value) => (
             <Radio.Card key={value} value={value} className="cb-choice">
               <Radio.Indicator size="xs" />
               <span>
-                <strong>{roles[value].label}</strong>
-                <span className="cb-dimmed">{roles[value].may}</span>
+                <strong>{roleLabels[value]}</strong>
+                <span className="cb-dimmed">{describeRole(value, membersMayDelete)}</span>
               </span>
             </Radio.Card>
           ))}
@@ -97,37 +99,5 @@ function InviteForm({ onMade, onCancel }: InviteFormProps) {
         </Button>
       </Group>
     </form>
-  )
-}
-
-function MadeLink({
-  made: { link, role, expiresAt },
-  onDone,
-}: {
-  made: CreatedInvitation
-  onDone: () => void
-}) {
-  const field = useFocus<HTMLInputElement>()
-  return (
-    <div className="cb-stack">
-      <p>
-        The first person to use this link joins as {role === 'owner' ? 'an owner' : 'a member'}. It expires{' '}
-        <Instant at={expiresAt} as="absolute" /> and is not shown again.
-      </p>
-      <div className="cb-made-key">
-        <TextInput
-          ref={field}
-          label="Link"
-          value={link}
-          readOnly
-          classNames={{ input: 'cb-mono' }}
-          onFocus={(event) => event.currentTarget.select()}
-        />
-        <CopyButton value={link} label="Copy link" withText />
-      </div>
-      <Group justify="flex-end">
-        <Button onClick={onDone}>Done</Button>
-      </Group>
-    </div>
   )
 }

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { KeyRecord } from '../../../../auth/keys.ts'
+import type { KeyRecord } from '../../../../auth/key-record.ts'
 import type { KeyScope } from '../../../../identity.ts'
 import { api, unwrap } from '../../api.ts'
 
@@ -35,4 +35,26 @@ export type KeyState = 'active' | 'expired' | 'revoked'
 export function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {
   if (revokedAt !== null) return 'revoked'
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'active'
+}
+
+/** A key in the list. */
+export interface ListedKey {
+  row: KeyRecord
+  /** Whether it stands under the key that takes its place, while both work. */
+  isReplaced: boolean
+}
+
+/** Newest first, but a key that is being replaced right under the key that takes its place. */
+export function inPairs(keys: readonly KeyRecord[], now: number): ListedKey[] {
+  const ending = new Map<string, KeyRecord>()
+  const active = keys.filter((key) => stateOf(key, now) === 'active')
+  for (const { replaces } of active) {
+    const old = active.find(({ id }) => id === replaces)
+    if (old) ending.set(old.id, old)
+  }
+  const withOld = (row: KeyRecord, isReplaced: boolean): ListedKey[] => {
+    const old = row.replaces && stateOf(row, now) === 'active' ? ending.get(row.replaces) : undefined
+    return [{ row, isReplaced }, ...(old ? withOld(old, true) : [])]
+  }
+  return keys.filter(({ id }) => !ending.has(id)).flatMap((row) => withOld(row, false))
 }

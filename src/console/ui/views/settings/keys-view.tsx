@@ -1,24 +1,23 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { IconBan, IconCheck, IconClockX, IconKey, IconPlus, IconTrash } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { IconCornerDownRight, IconKey, IconPlus, IconTrash } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { KeyRecord } from '../../../../auth/keys.ts'
-import { api, unwrap } from '../../api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import type { KeyRecord } from '../../../../auth/key-record.ts'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'
+import { PageLink } from '../../components/links.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { StatusBadge } from '../../components/status-badge.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
-import { accesses, accessOf, keysQuery, stateOf } from './key-queries.ts'
+import { accesses, accessOf, inPairs, keysQuery, type ListedKey, stateOf } from './key-queries.ts'
+import { KeyState } from './key-state.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
+import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
 
 /** The project's keys: list, create and revoke. */
 export function KeysView() {
@@ -63,28 +62,31 @@ function Keys() {
         <ListTable
           label="API keys"
           columns={columnsOf(now, setRevoking)}
-          rows={data?.data}
-          rowKey={({ id }) => id}
+          rows={data && inPairs(data.data, now)}
+          rowKey={({ row }) => row.id}
+          onOpen={({ row }) =>
+            void navigate({ to: '/p/$project/settings/keys/$key', params: { project, key: row.id } })
+          }
           expectedRows={4}
           empty={empty}
         />
       )}
       <NewKeyDialog opened={create === 'key'} onClose={() => setOpen(false)} />
-      <RevokeDialog revoking={revoking} onClose={() => setRevoking(null)} />
+      <RevokeKeyDialog revoking={revoking} onClose={() => setRevoking(null)} />
     </>
   )
 }
 
-function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<KeyRecord>[] {
+function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<ListedKey>[] {
   return [
     {
       key: 'name',
       header: 'Name',
-      render: (row) => (
+      render: (listed) => (
         <>
-          <KeyName row={row} now={now} />
+          <KeyName listed={listed} now={now} />
           <span className="cb-narrow-line">
-            {accesses[accessOf(row)].label} · <Mono>{row.hint}</Mono>
+            {accesses[accessOf(listed.row)].label} · <Mono>{listed.row.hint}</Mono>
           </span>
         </>
       ),
@@ -92,40 +94,46 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<KeyRec
     {
       key: 'key',
       header: 'Key',
-      width: '136px',
-      from: 480,
-      render: ({ hint }) => <Mono truncate>{hint}</Mono>,
+      width: '168px',
+      from: 640,
+      render: ({ row: { hint } }) => <Mono>{hint}</Mono>,
     },
     {
       key: 'access',
       header: 'Access',
       width: '72px',
       from: 640,
-      render: (row) => accesses[accessOf(row)].label,
+      render: ({ row }) => accesses[accessOf(row)].label,
     },
     {
       key: 'addresses',
       header: 'Allowed from',
       width: '152px',
       from: 960,
-      render: (row) => <AllowedFrom row={row} />,
+      render: ({ row }) => <AllowedFrom row={row} />,
     },
     {
       key: 'expires',
       header: 'Expires',
-      width: '104px',
+      width: '120px',
       from: 800,
-      render: ({ expiresAt }) =>
+      render: ({ row: { expiresAt } }) =>
         expiresAt ? <Instant at={expiresAt} as="day" /> : <span className="cb-dimmed">Never</span>,
     },
-    { key: 'created', header: 'Created', width: '192px', from: 960, render: (row) => <Created row={row} /> },
-    { key: 'used', header: 'Last used', width: '104px', render: (row) => <LastUsed row={row} /> },
+    {
+      key: 'created',
+      header: 'Created',
+      width: '192px',
+      from: 960,
+      render: ({ row }) => <Created row={row} />,
+    },
+    { key: 'used', header: 'Last used', width: '104px', render: ({ row }) => <LastUsed row={row} /> },
     {
       key: 'revoke',
       header: <span className="cb-hidden">Revoke</span>,
       width: '48px',
       align: 'right',
-      render: (row) =>
+      render: ({ row }) =>
         row.revokedAt ? null : (
           <Tooltip label="Revoke">
             <ActionIcon
@@ -142,21 +150,20 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<KeyRec
   ]
 }
 
-function KeyName({ row, now }: { row: KeyRecord; now: number }) {
-  const state = stateOf(row, now)
+function KeyName({ listed: { row, isReplaced }, now }: { listed: ListedKey; now: number }) {
+  const { id: project } = useProject()
   return (
-    <span className="cb-key-name" data-state={state}>
-      <span className="cb-truncate">{row.name}</span>
-      {state === 'revoked' && (
-        <StatusBadge tone="neutral" icon={<IconBan size={12} />}>
-          Revoked
-        </StatusBadge>
-      )}
-      {state === 'expired' && (
-        <StatusBadge tone="warning" icon={<IconClockX size={12} />}>
-          Expired
-        </StatusBadge>
-      )}
+    <span className="cb-key-name" data-state={stateOf(row, now)} data-replaced={isReplaced || undefined}>
+      {isReplaced && <IconCornerDownRight size={16} aria-hidden />}
+      <PageLink
+        to="/p/$project/settings/keys/$key"
+        params={{ project, key: row.id }}
+        c="inherit"
+        className="cb-truncate"
+      >
+        {row.name}
+      </PageLink>
+      <KeyState row={row} now={now} isReplaced={isReplaced} />
     </span>
   )
 }
@@ -201,32 +208,5 @@ function LastUsed({ row: { lastUsedAt, lastUsedIp } }: { row: KeyRecord }) {
     <span title={lastUsedIp ? `From ${lastUsedIp}` : undefined}>
       <Instant at={lastUsedAt} />
     </span>
-  )
-}
-
-function RevokeDialog({ revoking, onClose }: { revoking: KeyRecord | null; onClose: () => void }) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
-  const revoke = async (key: KeyRecord) => {
-    await unwrap(api.projects({ project }).keys({ id: key.id }).delete())
-    await queryClient.invalidateQueries(keysQuery(project))
-    notifications.show({
-      message: `${key.name} has been revoked.`,
-      icon: <IconCheck size={16} />,
-    })
-  }
-  return (
-    <ConfirmDialog
-      opened={revoking !== null}
-      onClose={onClose}
-      title={`Revoke ${revoking?.name ?? 'the key'}?`}
-      confirmLabel="Revoke key"
-      onConfirm={async () => revoking && revoke(revoking)}
-    >
-      <p>
-        Requests with <Mono>{revoking?.hint}</Mono> are refused from now on. A revoked key cannot be restored:
-        if something still needs it, create a new key first.
-      </p>
-    </ConfirmDialog>
   )
 }

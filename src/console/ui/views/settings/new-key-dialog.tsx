@@ -1,7 +1,7 @@
 import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import type { CreatedKey } from '../../../../auth/keys.ts'
+import type { CreatedKey } from '../../../../auth/key-record.ts'
 import { useProject } from '../../session.ts'
 import { keysQuery } from './key-queries.ts'
 import { MadeKey } from './made-key.tsx'

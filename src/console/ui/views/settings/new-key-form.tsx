@@ -1,14 +1,14 @@
-import { Button, Group, Radio, SegmentedControl, TextInput } from '@mantine/core'
+import { Button, Group, Radio, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import type { CreatedKey } from '../../../../auth/keys.ts'
+import type { CreatedKey } from '../../../../auth/key-record.ts'
 import { api, unwrap } from '../../api.ts'
-import { DayField } from '../../components/day-field.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
 import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
-import { type Expiry, expiresAtOf, expiryChoices } from './expiry.ts'
+import { type Expiry, expiresAtOf } from './expiry.ts'
+import { ExpiryField } from './expiry-field.tsx'
 import { type Access, accesses, isAccess } from './key-queries.ts'
 import { useAddressCheck } from './use-address-check.ts'
 
@@ -93,28 +93,7 @@ export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
           </div>
         </Radio.Group>
       )}
-      <div>
-        <p className="cb-label" id="expiry-label">
-          Expires
-        </p>
-        <Group gap="xs">
-          <SegmentedControl
-            size="xs"
-            aria-labelledby="expiry-label"
-            value={expiry.choice}
-            onChange={(choice) => setExpiry({ ...expiry, choice })}
-            data={[...expiryChoices]}
-          />
-          {expiry.choice === 'date' && (
-            <DayField
-              label="Last day of the key"
-              day={expiry.day}
-              onChoose={(day) => setExpiry({ ...expiry, day })}
-            />
-          )}
-        </Group>
-        {errors.expiresAt && <p className="cb-field-error">{errors.expiresAt}</p>}
-      </div>
+      <ExpiryField value={expiry} onChange={setExpiry} error={errors.expiresAt} />
       <AllowList
         entries={entries}
         onChange={setEntries}

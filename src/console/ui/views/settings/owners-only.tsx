@@ -12,7 +12,7 @@ export function OwnersOnly({ title, children }: { title: string; children: React
     <>
       <PageHeader title={title} />
       <Empty icon={<IconLock size={24} />} title="For owners only">
-        You are a member of {name}. Only its owners can see its keys, people and audit trail.
+        You are a {role} of {name}. Only its owners can see its keys, people and audit trail.
       </Empty>
     </>
   )

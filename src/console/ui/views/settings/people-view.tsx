@@ -1,23 +1,24 @@
-import { ActionIcon, Button, Select, Tooltip } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { IconTrash, IconUserPlus, IconX } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { ActionIcon, Button, Tooltip } from '@mantine/core'
+import { IconLink, IconTrash, IconUserPlus, IconX } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Role } from '../../../../identity.ts'
 import type { InvitationRow } from '../../../people/invitations.ts'
 import type { MemberRow } from '../../../people/members.ts'
-import { ApiProblem, api, unwrap } from '../../api.ts'
+import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { sessionQuery, useOwnsConsole, usePerson, useProject } from '../../session.ts'
+import { useOwnsConsole, usePerson, useProject } from '../../session.ts'
 import { initialOf } from '../../shell/initial.ts'
 import { Accounts } from './accounts.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
-import { peopleQuery, roles } from './people.ts'
+import { peopleQuery, roleLabels } from './people.ts'
+import { RoleSelect } from './role-select.tsx'
+import { Roles } from './roles.tsx'
+import { SignInLinkDialog } from './sign-in-link-dialog.tsx'
 
 /** The project's members, their roles, and its open invitations. */
 export function PeopleView() {
@@ -33,6 +34,7 @@ function People() {
   const { data, error, refetch } = useQuery(peopleQuery(project))
   const [isInviting, setInviting] = useState(false)
   const [leaving, setLeaving] = useState<MemberRow | null>(null)
+  const [lockedOut, setLockedOut] = useState<MemberRow | null>(null)
   const [revoked, setRevoked] = useState<InvitationRow | null>(null)
   const person = usePerson()
   const ownsConsole = useOwnsConsole()
@@ -40,7 +42,7 @@ function People() {
     <>
       <PageHeader
         title="People"
-        description="Owners can do everything. Members can see calls and knowledge, but no keys or people."
+        description="Who can see and change this project."
         action={
           <Button leftSection={<IconUserPlus size={16} />} onClick={() => setInviting(true)}>
             Invite
@@ -52,7 +54,7 @@ function People() {
       ) : (
         <ListTable
           label="Members"
-          columns={memberColumns(person.id, setLeaving)}
+          columns={memberColumns(person.id, setLeaving, setLockedOut)}
           rows={data?.members}
           rowKey={({ personId }) => personId}
           expectedRows={3}
@@ -69,15 +71,21 @@ function People() {
           />
         </section>
       )}
+      <Roles />
       {data && ownsConsole && <Accounts />}
       <InviteDialog opened={isInviting} onClose={() => setInviting(false)} />
       <RemoveDialog leaving={leaving} onClose={() => setLeaving(null)} />
+      <SignInLinkDialog member={lockedOut} onClose={() => setLockedOut(null)} />
       <RevokeDialog invitation={revoked} onClose={() => setRevoked(null)} />
     </>
   )
 }
 
-function memberColumns(self: string, remove: (member: MemberRow) => void): Column<MemberRow>[] {
+function memberColumns(
+  self: string,
+  remove: (member: MemberRow) => void,
+  link: (member: MemberRow) => void,
+): Column<MemberRow>[] {
   return [
     { key: 'name', header: 'Name', render: (row) => <MemberName row={row} isSelf={row.personId === self} /> },
     {
@@ -86,13 +94,32 @@ function memberColumns(self: string, remove: (member: MemberRow) => void): Colum
       from: 640,
       render: ({ email }) => <span className="cb-dimmed">{email}</span>,
     },
-    { key: 'role', header: 'Role', width: '144px', render: (row) => <RoleSelect row={row} /> },
+    { key: 'role', header: 'Role', width: '120px', render: (row) => <RoleSelect row={row} /> },
     {
       key: 'joined',
       header: 'Joined',
       width: '112px',
       from: 640,
       render: ({ joinedAt }) => <Instant at={joinedAt} as="day" />,
+    },
+    {
+      key: 'link',
+      header: <span className="cb-hidden">Sign-in link</span>,
+      width: '36px',
+      align: 'right',
+      render: (row) =>
+        row.personId === self ? null : (
+          <Tooltip label="Make a sign-in link">
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Make a sign-in link for ${row.name}`}
+              onClick={() => link(row)}
+            >
+              <IconLink size={16} />
+            </ActionIcon>
+          </Tooltip>
+        ),
     },
     {
       key: 'remove',
@@ -128,64 +155,6 @@ function MemberName({ row: { name, email }, isSelf }: { row: MemberRow; isSelf: 
   )
 }
 
-function RoleSelect({ row }: { row: MemberRow }) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
-  const person = usePerson()
-  const [isStepping, setStepping] = useState(false)
-  const give = async (role: Role) => {
-    await unwrap(api.projects({ project }).people({ id: row.personId }).patch({ role }))
-    await Promise.all([
-      queryClient.invalidateQueries(peopleQuery(project)),
-      queryClient.invalidateQueries(sessionQuery),
-    ])
-  }
-  const { mutate, isPending } = useMutation({ mutationFn: give, onError: sayWhy })
-  const choose = (role: string | null) => {
-    if (role !== 'owner' && role !== 'member') return
-    if (row.personId === person.id && role === 'member') setStepping(true)
-    else if (role !== row.role) mutate(role)
-  }
-  return (
-    <>
-      <Select
-        size="xs"
-        aria-label={`Role of ${row.name}`}
-        value={row.role}
-        onChange={choose}
-        disabled={isPending}
-        allowDeselect={false}
-        data={[
-          { value: 'owner', label: roles.owner.label },
-          { value: 'member', label: roles.member.label },
-        ]}
-        comboboxProps={{ width: 144 }}
-      />
-      <ConfirmDialog
-        opened={isStepping}
-        onClose={() => setStepping(false)}
-        title="Become a member?"
-        confirmLabel="Become a member"
-        onConfirm={() => give('member')}
-      >
-        <p>
-          You lose access to the keys, people and audit trail of this project. Only an owner can make you an
-          owner again.
-        </p>
-      </ConfirmDialog>
-    </>
-  )
-}
-
-function sayWhy(error: unknown): void {
-  const told = error instanceof ApiProblem ? error : null
-  notifications.show({
-    color: 'red',
-    title: 'The role was not changed',
-    message: told?.detail ?? 'Something went wrong on this page. Reload it and try again.',
-  })
-}
-
 function RemoveDialog({ leaving, onClose }: { leaving: MemberRow | null; onClose: () => void }) {
   const { id: project, name: projectName } = useProject()
   const queryClient = useQueryClient()
@@ -216,7 +185,7 @@ function RemoveDialog({ leaving, onClose }: { leaving: MemberRow | null; onClose
 
 function invitationColumns(revoke: (invitation: InvitationRow) => void): Column<InvitationRow>[] {
   return [
-    { key: 'role', header: 'Role', render: ({ role }) => roles[role].label },
+    { key: 'role', header: 'Role', render: ({ role }) => roleLabels[role] },
     {
       key: 'by',
       header: 'Invited by',

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Role } from '../../../../identity.ts'
 import { api, unwrap } from '../../api.ts'
 
 /** The members of a project and its open invitations. */
@@ -15,10 +16,16 @@ export const accountsQuery = queryOptions({
   queryFn: ({ signal }) => unwrap(api.people.get({ fetch: { signal } })),
 })
 
-export const roles = {
-  owner: {
-    label: 'Owner',
-    may: 'Everything, including keys, people, the audit trail and deleting the project.',
-  },
-  member: { label: 'Member', may: 'Calls, knowledge and the playground, but no keys or people.' },
-} as const
+/** From least to most. */
+export const roleChoices: readonly Role[] = ['viewer', 'member', 'owner']
+
+/** What a role is called. */
+export const roleLabels: Record<Role, string> = { owner: 'Owner', member: 'Member', viewer: 'Viewer' }
+
+/** What a role may do in a project. */
+export function describeRole(role: Role, membersMayDelete: boolean): string {
+  if (role === 'viewer') return 'See calls and knowledge, and use the playground. Change nothing.'
+  if (role === 'owner') return 'Everything, including keys, people, settings and deleting the project.'
+  const deletion = membersMayDelete ? 'and delete them' : 'but delete nothing'
+  return `See and change calls and knowledge, ${deletion}. No keys, people, settings or audit trail.`
+}

@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+import { columns, shown } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+interface SetOptions {
+  project: string
+  call?: string
+  number?: string
+  reason: string
+  json?: true
+}
+
+export function addHoldCommands(program: Command, shell: Shell): void {
+  const hold = program
+    .command('hold')
+    .description(
+      'Legal holds: a call on hold is not deleted, by hand or by itself, until the hold is lifted.',
+    )
+
+  hold
+    .command('set')
+    .description('Put a call on hold, or a number with all of its calls, also later ones.')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .option('--call <id>', 'id of the call')
+    .option('--number <number>', 'the whole number, such as +15557294053')
+    .requiredOption('--reason <reason>', 'why, for people')
+    .option('--json', 'print {"id","callId","number","reason","createdAt","createdBy"}')
+    .action(async ({ project, call, number, reason, json }: SetOptions) => {
+      if ((call === undefined) === (number === undefined))
+        throw new Error('Give exactly one of --call and --number.')
+      const made = await shell.withServices(async ({ projects, holds }) => {
+        const { projectId } = await projects.find(project)
+        return await holds.set(projectId, { callId: call, number, reason })
+      })
+      await shell.answer(json, made, `${shown(call ?? number ?? '')} is on hold (${made.id}).`)
+    })
+
+  hold
+    .command('list')
+    .description('List the holds of a project, oldest first.')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .option('--json', 'print an array')
+    .action(async ({ project, json }: { project: string; json?: true }) => {
+      const all = await shell.withServices(async ({ projects, holds }) =>
+        holds.list((await projects.find(project)).projectId),
+      )
+      const rows = all.map(({ id, callId, number, reason, createdAt }) => [
+        ...[id, callId === null ? 'number' : 'call', callId ?? number ?? '', createdAt, reason],
+      ])
+      const head = ['ID', 'KIND', 'ON HOLD', 'SINCE', 'REASON']
+      await shell.answer(json, all, rows.length > 0 ? columns([head, ...rows]) : 'Nothing is on hold.')
+    })
+
+  hold
+    .command('lift')
+    .description('Lift a hold. Its calls can be deleted again, unless another hold covers them.')
+    .argument('<id>', 'id of the hold (hold_…)')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .option('--json', 'print {"id","lifted"}')
+    .action(async (id: string, { project, json }: { project: string; json?: true }) => {
+      const done = await shell.withServices(async ({ projects, holds }) =>
+        holds.lift((await projects.find(project)).projectId, id),
+      )
+      await shell.answer(json, done, `Lifted the hold ${shown(id)}.`)
+    })
+}

@@ -1,0 +1,104 @@
+import type { Command } from 'commander'
+import type { ProjectSettings } from '../../src/db/project-settings.ts'
+import { AppError, invalidRequest } from '../../src/errors.ts'
+import type { SettingsChange } from '../../src/projects/schemas.ts'
+import { columns, shown } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+interface SetOptions {
+  retainDays?: string
+  redact?: string
+  country?: string
+  keepNumbers?: string
+  keepQuestions?: string
+  noteReading?: string
+  membersDelete?: string
+  json?: true
+}
+
+/** The option that sets each setting. */
+const options: Record<string, string> = {
+  retainDays: '--retain-days',
+  redact: '--redact',
+  country: '--country',
+  keepNumbers: '--keep-numbers',
+  keepQuestionsDays: '--keep-questions',
+  notesReading: '--note-reading',
+  membersMayDelete: '--members-delete',
+}
+
+/** `project set`: how a project keeps personal data. Without a setting it shows them. */
+export function addSet(project: Command, shell: Shell): void {
+  project
+    .command('set')
+    .description('Set how a project keeps personal data. Without an option, show its settings.')
+    .argument('<project>', 'id or name of the project')
+    .option('--retain-days <days>', 'delete calls this many days after they were completed; or off')
+    .option('--redact <kinds>', 'phone,email,card,iban,ssn: what to redact before it is written; or off')
+    .option('--country <code>', 'two letters (ISO 3166-1): how numbers without a country code read; or off')
+    .option('--keep-numbers <how>', "all, last4 or none: how much of a call's numbers to store")
+    .option('--keep-questions <days>', '7 or 30: how long to keep the questions of searches; or off')
+    .option('--note-reading <on|off>', 'say in the audit trail who opened a call or exported calls')
+    .option(
+      '--members-delete <on|off>',
+      'let members delete calls and knowledge in the console; owners always may',
+    )
+    .option('--json', 'print {"id","name","retainDays","redact","country","keepNumbers",…}')
+    .action(async (wanted: string, { json, ...values }: SetOptions) => {
+      const done = await shell.withServices(async ({ projects, settings }) => {
+        const { projectId, id, name } = await projects.find(wanted)
+        const now = await settings.change(projectId, changeOf(values)).catch((error) => {
+          throw namingOptions(error)
+        })
+        return { id, name, ...now }
+      })
+      await shell.answer(json, done, [
+        `The settings of ${shown(done.name)} (${done.id}):`,
+        ...columns(linesOf(done)),
+      ])
+    })
+}
+
+/** The settings that the options name. What cannot be read is left for the check of the change. */
+function changeOf(values: SetOptions): SettingsChange {
+  const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading, membersDelete } = values
+  const change = {
+    ...(retainDays !== undefined && { retainDays: numberOf(retainDays) }),
+    ...(redact !== undefined && { redact: redact === 'off' ? [] : redact.split(',') }),
+    ...(country !== undefined && { country: country === 'off' ? null : country }),
+    ...(keepNumbers !== undefined && { keepNumbers }),
+    ...(keepQuestions !== undefined && { keepQuestionsDays: numberOf(keepQuestions) }),
+    ...(noteReading !== undefined && { notesReading: switchOf('notesReading', noteReading) }),
+    ...(membersDelete !== undefined && { membersMayDelete: switchOf('membersMayDelete', membersDelete) }),
+  }
+  return change as SettingsChange
+}
+
+function numberOf(text: string): number | string | null {
+  if (text === 'off') return null
+  return /^\d+$/.test(text) ? Number(text) : text
+}
+
+function switchOf(setting: 'notesReading' | 'membersMayDelete', text: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on'
+  throw invalidRequest([{ field: options[setting] ?? '', message: 'must be on or off' }])
+}
+
+/** The same error, about the options that were given. */
+function namingOptions(error: unknown): unknown {
+  if (!(error instanceof AppError) || !error.errors) return error
+  return invalidRequest(
+    error.errors.map(({ field, message }) => ({
+      field: options[field.replace(/\.\d+$/, '')] ?? field,
+      message: message.replace(', or null', ', or off'),
+    })),
+  )
+}
+
+function linesOf(settings: ProjectSettings): string[][] {
+  return Object.entries(options).map(([name, option]) => {
+    const value = settings[name as keyof ProjectSettings]
+    if (value === true) return [option, 'on']
+    return [option, value === null || value === false ? 'off' : String(value) || 'off']
+  })
+}

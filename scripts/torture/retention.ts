@@ -1,0 +1,85 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'libsql'
+import { type Chance, phoneNumberOf } from './chance.ts'
+import type { Model } from './model.ts'
+import { startCommand } from './victim.ts'
+
+const project = 'kept for a day'
+const callsPerRound = 250
+const settleWithinMs = 60_000
+
+/** A project whose calls are deleted a day after they were completed: each start finds many that are due. */
+export class AgedCalls {
+  readonly #dataDir: string
+  readonly #model: Model
+  readonly #chance: Chance
+  #due: string[] = []
+  #imported = 0
+  #live = 0
+
+  constructor(dataDir: string, model: Model, chance: Chance) {
+    this.#dataDir = dataDir
+    this.#model = model
+    this.#chance = chance
+  }
+
+  async makeProject(): Promise<void> {
+    await this.#run(['project', 'create', project])
+    await this.#run(['project', 'set', project, '--retain-days', '1'])
+  }
+
+  /** While the service is down: calls that are due, and a live one as old. */
+  async add(): Promise<void> {
+    const marker = this.#chance.marker()
+    const callerNumber = `+${phoneNumberOf(marker)}`
+    const createdAt = '2024-01-01T00:00:00Z'
+    const calls = Array.from({ length: callsPerRound }, (_, at) => ({
+      ...{ id: `due-${marker}-${at}`, status: 'completed', createdAt, duration: at, callerNumber },
+      transcript: [{ role: 'user', content: `turn ${at} ${marker}` }],
+    }))
+    const file = `${this.#dataDir}.aged.jsonl`
+    const lines = [...calls, { id: `live-${this.#live}`, status: 'live', createdAt }]
+    writeFileSync(file, lines.map((call) => JSON.stringify(call)).join('\n'))
+    await this.#run(['calls', 'import', file, '--project', project])
+    rmSync(file)
+    this.#due.push(marker)
+    this.#imported += callsPerRound
+    this.#live++
+  }
+
+  /** Once the service is ready again, everything that is due goes, and the trail has counted it right. */
+  async inspect(): Promise<void> {
+    const database = new Database(join(this.#dataDir, 'callbook.db'), { timeout: 10_000 })
+    const number = (sql: string) => Number(database.prepare(sql).pluck().all()[0])
+    const own = "project_id = (select id from projects where name = 'kept for a day')"
+    const left = () => number(`select count(*) from calls where ${own} and status = 'completed'`)
+    const open = () => number('select count(*) from erasures where done_at is null')
+    try {
+      const deadline = performance.now() + settleWithinMs
+      while (left() > 0 || open() > 0) {
+        if (performance.now() > deadline)
+          return this.#model.violated(`${left()} calls are due and there, ${open()} erasures are open`)
+        await sleep(50)
+      }
+      const counted = number(
+        `select sum(cast(target as integer)) from audit_events where ${own} and action = 'calls_expired'`,
+      )
+      if (counted !== this.#imported)
+        this.#model.violated(`the trail counts ${counted} of ${this.#imported} calls that were due`)
+      const live = number(`select count(*) from calls where ${own}`)
+      if (live !== this.#live) this.#model.violated(`${live} of ${this.#live} live calls are left`)
+    } finally {
+      database.close()
+    }
+    for (const marker of this.#due) this.#model.deadMarkers.add(marker)
+    for (let n = 0; n < callsPerRound * this.#due.length; n++) this.#model.count('calls gone by retention')
+    this.#due = []
+  }
+
+  async #run(args: string[]): Promise<void> {
+    const { code, err } = await startCommand(this.#dataDir, args).done
+    if (code !== 0) this.#model.violated(`${args.slice(0, 2).join(' ')} ended with ${code}: ${err}`)
+  }
+}

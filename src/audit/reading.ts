@@ -1,0 +1,66 @@
+import { LRUCache } from 'lru-cache'
+import type { SettingsOf } from '../db/project-settings.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import type { By } from '../identity.ts'
+import type { AuditAction, AuditTrail } from './audit-trail.ts'
+
+/** The page asks again and again for a live call: what somebody has read is noted once in this time. */
+const notedOnceMs = 900_000
+const notedMax = 10_000
+const exportForms = ['text/csv', 'application/x-ndjson']
+const targetCharsMax = 200
+
+interface ReadingOptions {
+  settingsOf: SettingsOf
+  recordHash: RecordHash
+  audit: Pick<AuditTrail, 'record'>
+  /** Milliseconds since 1970. */
+  now: () => number
+}
+
+/**
+ * Notes who has opened a call or exported calls, where the project's settings ask for it. A note holds no id of a call
+ * and nothing that somebody looked for, since it is not erased with the call. No method fails, and no request waits for
+ * one: reading is neither slower nor less sure for its note. Without `by`, the command line has read.
+ */
+export class ReadingNotes {
+  readonly #options: ReadingOptions
+  /** When each reading was noted last. */
+  readonly #notedAt = new LRUCache<string, number>({ max: notedMax })
+
+  constructor(options: ReadingOptions) {
+    this.#options = options
+  }
+
+  async opened(projectId: number, by: By | undefined, callId: string): Promise<void> {
+    await this.#note(projectId, by, 'call_opened', this.#options.recordHash(projectId, 'call', callId))
+  }
+
+  /**
+   * @param answer.type its media type; one that is no export is not noted
+   * @param answer.parameters the names of what it was restricted by
+   */
+  async exported(
+    projectId: number,
+    by: By | undefined,
+    { type, parameters }: { type: string | null; parameters: readonly string[] },
+  ): Promise<void> {
+    const form = exportForms.find((known) => type?.startsWith(known))
+    if (!form) return
+    const restricted = parameters.length > 0 ? `, restricted by ${[...parameters].sort().join(', ')}` : ''
+    await this.#note(projectId, by, 'calls_exported', (form + restricted).slice(0, targetCharsMax))
+  }
+
+  async #note(projectId: number, by: By | undefined, action: AuditAction, target: string): Promise<void> {
+    const { settingsOf, audit, now } = this.#options
+    // A project that has just been deleted has no trail.
+    const settings = await settingsOf(projectId).catch(() => null)
+    if (!settings?.notesReading) return
+    const actor = by && ('id' in by.actor ? by.actor.id : by.actor.keyId)
+    const name = [projectId, actor, action, target].join(' ')
+    const notedAt = this.#notedAt.get(name)
+    if (notedAt !== undefined && Math.abs(now() - notedAt) < notedOnceMs) return
+    this.#notedAt.set(name, now())
+    await audit.record({ by, projectId, action, target })
+  }
+}

@@ -1,0 +1,70 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { RecordHash } from '../db/record-hash.ts'
+import { requiring } from '../db/requirements.ts'
+import { calls, erasures, projects } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+import { callWords } from '../db/word-tables.ts'
+import type { Held } from './holds.ts'
+
+/** A call to delete, by its row number and its id. */
+export interface DoomedCall {
+  seq: number
+  id: string
+}
+
+interface Deletion {
+  /** Those of the calls that are on hold stay. */
+  held: Held
+  /** The erasure request that they belong to; null for one that is deleted by hand. */
+  requestId: string | null
+  /** Right after the statement that deletes the calls: `changes()` is how many there were. */
+  after: readonly SQL[]
+}
+
+interface CallDeletionOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  now: () => number
+}
+
+/** The one way in which calls are deleted: with their words, and with a ledger row for each. */
+export class CallDeletion {
+  readonly #options: CallDeletionOptions
+
+  constructor(options: CallDeletionOptions) {
+    this.#options = options
+  }
+
+  /** Deletes calls in one transaction. Returns how many there were. @throws unavailable when a hold was just set */
+  async delete(
+    projectId: number,
+    doomed: readonly DoomedCall[],
+    { held, requestId, after }: Deletion,
+  ): Promise<number> {
+    const { store, recordHash, now } = this.#options
+    const { freeing: write } = store(projectId)
+    const chosen = doomed.filter(({ seq }) => !held.seqs.has(seq))
+    const rows = JSON.stringify(chosen.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))
+    const seqs = sql`(select value ->> 0 from json_each(${rows}))`
+    const doneAt = requestId === null ? null : now()
+    const [, , , , deleted] = await requiring([held.isAsSeen], (check) =>
+      write.batch([
+        write.run(check),
+        write.run(sql`
+          update ${projects} set change_seq = change_seq + ${chosen.length} where id = ${projectId}`),
+        write.run(sql`
+          insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at, done_at, request_id)
+          select projects.id, 'call', value ->> 1, calls.seq, projects.change_seq - ${chosen.length} + 1 + key,
+            ${now()}, ${doneAt}, ${requestId}
+          from json_each(${rows}) cross join ${calls} on calls.seq = value ->> 0 and calls.project_id = ${projectId}
+            cross join ${projects} on projects.id = ${projectId}
+          where true on conflict do nothing`),
+        write.run(sql`delete from ${callWords(projectId)} where rowid in ${seqs}`),
+        write.all<{ seq: number }>(sql`
+          delete from ${calls} where seq in ${seqs} and project_id = ${projectId} returning seq`),
+        ...after.map((statement) => write.run(statement)),
+      ]),
+    )
+    return deleted.length
+  }
+}

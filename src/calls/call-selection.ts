@@ -1,0 +1,98 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { SettingsOf } from '../db/project-settings.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import { calls } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+import { invalidRequest } from '../errors.ts'
+import { readInstant } from './instant.ts'
+import { type NumberMatcher, numberMatcher } from './phone-number.ts'
+
+/** Behind every text that begins alike. */
+const lastCharacter = '\u{10ffff}'
+
+const sides = [
+  { text: calls.callerNumber, reversed: calls.callerDigitsReversed },
+  { text: calls.calledNumber, reversed: calls.calledDigitsReversed },
+]
+
+/** Which calls are meant: exactly one member. */
+export interface AskedCalls {
+  /** From it or to it; compared as a number. */
+  number?: string | undefined
+  ids?: readonly string[] | undefined
+  /** ISO 8601: completed calls that were created before it. */
+  before?: string | undefined
+}
+
+interface CallSelectionsOptions {
+  store: StoreOf
+  settingsOf: SettingsOf
+}
+
+/** Finds the calls that a person or a program means. */
+export class CallSelections {
+  readonly #options: CallSelectionsOptions
+
+  constructor(options: CallSelectionsOptions) {
+    this.#options = options
+  }
+
+  /** Selects the row numbers of the calls as `seq`. @throws invalid_request */
+  async of(projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
+    const { store, settingsOf } = this.#options
+    if ([number, ids, before].filter((asked) => asked !== undefined).length !== 1)
+      throw invalidRequest([{ field: 'body', message: 'must have exactly one of number, ids and before' }])
+    if (ids !== undefined) return callsWithIds(projectId, ids)
+    if (before !== undefined) {
+      const time = readInstant(before)
+      if (time === null)
+        throw invalidRequest([
+          {
+            field: 'before',
+            message: 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z',
+          },
+        ])
+      return completedBefore(projectId, time)
+    }
+    const { country } = await settingsOf(projectId)
+    const matcher = number?.isWellFormed() ? numberMatcher(number, country) : null
+    if (!matcher)
+      throw invalidRequest([
+        { field: 'number', message: 'must be a whole phone number, such as +15557294053' },
+      ])
+    return await callsOfNumber(store(projectId).readAside, projectId, matcher)
+  }
+}
+
+/** Selects the row numbers (`seq`) of a project's calls with these ids. */
+function callsWithIds(projectId: number, ids: readonly string[]): SQL {
+  return sql`select distinct calls.seq as seq from json_each(${JSON.stringify(ids)})
+    cross join calls on calls.project_id = ${projectId} and calls.id = value`
+}
+
+/** The same of the completed calls that were created before then. */
+function completedBefore(projectId: number, before: number): SQL {
+  return sql`select seq from calls where project_id = ${projectId} and status = 'completed' and created_at < ${before}`
+}
+
+/** The same of the calls that came from the number or went to it. An index finds the texts that end alike. */
+async function callsOfNumber(db: ReadDatabase, projectId: number, number: NumberMatcher): Promise<SQL> {
+  const tail = reversed(number.tail)
+  const selects: SQL[] = []
+  for (const { text, reversed } of sides) {
+    const ending = sql`calls indexed by ${sql.raw(`calls_by_${reversed.name}`)} where project_id = ${projectId}
+      and ${reversed} >= ${tail} and ${reversed} < ${tail + lastCharacter}`
+    const found = await db
+      .select({ number: sql<string>`number` })
+      .from(sql`(select distinct ${text} as number from ${ending})`)
+    const texts = found.map((row) => row.number).filter((stored) => number.matches(stored))
+    selects.push(
+      sql`select seq from ${ending} and ${text} in (select value from json_each(${JSON.stringify(texts)}))`,
+    )
+  }
+  return sql.join(selects, sql` union `)
+}
+
+export function reversed(tail: string): string {
+  return [...tail].reverse().join('')
+}

@@ -1,0 +1,29 @@
+import { Elysia } from 'elysia'
+import type { ReadingNotes } from '../audit/reading.ts'
+import { consoleContext } from '../http/console-context.ts'
+import { readParameters } from '../http/parameters.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { byPerson } from '../identity.ts'
+import type { Calls } from './calls.ts'
+import { exportCalls, type FileType } from './page-response.ts'
+
+const files: Record<string, FileType> = {
+  'calls.csv': 'text/csv',
+  'calls.jsonl': 'application/x-ndjson',
+}
+
+/** /console/api/projects/:project/exports: what the console's list shows, all of it, as a file to download. */
+export function consoleExportRoutes(calls: Calls, buffers: ResponseBuffers, reading: ReadingNotes) {
+  const routes = new Elysia({ prefix: '/console/api/projects/:project/exports' }).use(consoleContext())
+  for (const [name, type] of Object.entries(files)) {
+    routes.get(`/${name}`, async ({ member: { projectId }, person, address, request }) => {
+      const query = readParameters(request.url, 'all')
+      const search = await calls.readBox(projectId, query)
+      const answer = await exportCalls(calls, projectId, search, { type, buffers })
+      answer.headers.set('Content-Disposition', `attachment; filename="${name}"`)
+      void reading.exported(projectId, byPerson(person, address), { type, parameters: Object.keys(query) })
+      return answer
+    })
+  }
+  return routes
+}

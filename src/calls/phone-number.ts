@@ -1,0 +1,49 @@
+import { isSupportedCountry, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/min'
+import { digitsOf } from './call-head.ts'
+
+/** Groups of digits end with at least as many, whatever stands between them. */
+const tailCharsMax = 4
+/** Parsing takes 50 us, so it is done only for a text that ends with these digits. */
+const endDigitsMax = 7
+
+/** A phone number that other texts are compared with. */
+export interface NumberMatcher {
+  /** The last characters of every text that means this number, as the columns of digits have them. */
+  tail: string
+  /** Whether the text means this number: the whole of it, never a part. */
+  matches(text: string): boolean
+}
+
+/**
+ * Compares numbers as numbers: `+49 30 123456`, `0049 30 123456` and, in Germany, `(030) 123456` are one. A text that is
+ * no phone number, such as a short code, means itself.
+ * @param country how national numbers read, such as `DE`; without one, a number without `+` begins with its country code
+ * @returns null for a text without a digit
+ */
+export function numberMatcher(text: string, country: string | null): NumberMatcher | null {
+  if (!/\d/.test(text)) return null
+  const wanted = parse(text, country)
+  if (!wanted) {
+    const digits = digitsOf(text)
+    return { tail: digits.slice(-tailCharsMax), matches: (other) => digitsOf(other) === digits }
+  }
+  const { nationalNumber, number, ext = '' } = wanted
+  const end = `${nationalNumber}${ext}`.slice(-endDigitsMax)
+  return {
+    tail: (ext || nationalNumber).slice(-tailCharsMax),
+    matches: (other) => {
+      if (!other.replace(/\D/g, '').endsWith(end)) return false
+      const parsed = parse(other, country)
+      return parsed?.number === number && (parsed.ext ?? '') === ext
+    },
+  }
+}
+
+function parse(text: string, country: string | null): PhoneNumber | undefined {
+  // Such as `tel:` and `whatsapp:`.
+  const plain = text.replace(/^[a-z]+:/i, '').trim()
+  if (country !== null && isSupportedCountry(country))
+    return parsePhoneNumberFromString(plain, { defaultCountry: country, extract: false })
+  const international = plain.startsWith('+') ? plain : `+${plain.replace(/^00/, '')}`
+  return parsePhoneNumberFromString(international, { extract: false })
+}

@@ -1,0 +1,105 @@
+import { setImmediate } from 'node:timers/promises'
+import { type RedactionCounts, type RedactionKind, redactionKinds } from '../redaction/kinds.ts'
+import { redactStrings } from '../redaction/redact-strings.ts'
+import { keptNumber, type RedactionSettings, redactor } from '../redaction/settings.ts'
+import type { CallChange, Turn } from './schemas.ts'
+
+type Part = 'summary' | 'callAnalysis' | 'transcript' | 'timeline' | 'metadata'
+
+/**
+ * How much was replaced in each part of a call: a part that is replaced takes its count with it. Of an exported call,
+ * whose marks are not counted again, the export says how much there is.
+ */
+export type PartCounts = Partial<Record<Part | 'imported', RedactionCounts>>
+
+/** What was replaced in a change. */
+export interface Redactions extends PartCounts {
+  /** In each of the turns to append, of which a repeated request brings some again. */
+  appended?: RedactionCounts[]
+}
+
+/** After so many characters other requests are answered. */
+const charsAtOnceMax = 65_536
+
+/** The change as it may be stored: nothing of a call is written, compared or merged before this. */
+export async function redactChange(
+  change: CallChange,
+  settings: RedactionSettings,
+): Promise<{ change: CallChange; redactions: Redactions }> {
+  const redactions: Redactions = {}
+  const redacted = <Value>(part: Part, value: Value): Value => {
+    redactions[part] = {}
+    return redactStrings(value, redactor(settings, redactions[part]))
+  }
+  const { summary, callAnalysis, transcript, appendTranscript, metadata, details } = change
+  const next = { ...change, ...keptNumbers(change, settings) }
+  if (summary) next.summary = redacted('summary', summary)
+  if (callAnalysis) next.callAnalysis = redacted('callAnalysis', callAnalysis)
+  if (metadata) next.metadata = redacted('metadata', metadata)
+  if (details?.metadata || details?.timeline) {
+    next.details = { ...details }
+    if (details.metadata) next.details.metadata = redacted('metadata', details.metadata)
+    if (details.timeline) next.details.timeline = redacted('timeline', details.timeline)
+  }
+  if (transcript) {
+    const turns = await redactTurns(transcript, settings)
+    redactions.transcript = sumOf(turns.counts)
+    next.transcript = turns.redacted
+  }
+  if (appendTranscript) {
+    const turns = await redactTurns(appendTranscript.turns, settings)
+    redactions.appended = turns.counts
+    next.appendTranscript = { ...appendTranscript, turns: turns.redacted }
+  }
+  return { change: next, redactions }
+}
+
+function keptNumbers(change: CallChange, settings: RedactionSettings): Partial<CallChange> {
+  const kept: Partial<CallChange> = {}
+  for (const side of ['callerNumber', 'calledNumber'] as const) {
+    if (change[side]) kept[side] = keptNumber(change[side], settings)
+  }
+  return kept
+}
+
+async function redactTurns(turns: readonly Turn[], settings: RedactionSettings) {
+  const redacted: Turn[] = []
+  const counts: RedactionCounts[] = []
+  let chars = 0
+  for (const { role, content } of turns) {
+    if (chars > charsAtOnceMax) await setImmediate()
+    chars = (chars > charsAtOnceMax ? 0 : chars) + content.length
+    const inTurn: RedactionCounts = {}
+    redacted.push({ role, content: redactor(settings, inTurn)(content) })
+    counts.push(inTurn)
+  }
+  return { redacted, counts }
+}
+
+/** Of all parts, or of turns. */
+export function sumOf(counts: Iterable<RedactionCounts>): RedactionCounts {
+  const sum: RedactionCounts = {}
+  for (const each of counts) {
+    for (const [kind, count] of Object.entries(each) as [RedactionKind, number][]) {
+      sum[kind] = (sum[kind] ?? 0) + count
+    }
+  }
+  return sum
+}
+
+/** What an export says. */
+export function readCounts(counts: Readonly<Record<string, unknown>> | null): RedactionCounts {
+  const known = redactionKinds.flatMap((kind) => {
+    const count = counts?.[kind]
+    return Number.isSafeInteger(count) ? [[kind, count]] : []
+  })
+  return Object.fromEntries(known)
+}
+
+/** As it is stored, null when nothing was replaced. */
+export function toPartsText(counts: PartCounts): string | null {
+  const some = Object.entries(counts).filter(([, count]) => Object.keys(count).length > 0)
+  return some.length > 0
+    ? JSON.stringify(Object.fromEntries(some.sort(([a], [b]) => (a < b ? -1 : 1))))
+    : null
+}

@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { and, count, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { type AuditTrail, countOf } from '../audit/audit-trail.ts'
+import type { Lease } from '../db/lease.ts'
+import type { SettingsOf } from '../db/project-settings.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import { calls, projects } from '../db/schema.ts'
+import { inSlices } from '../db/slices.ts'
+import type { StoreOf } from '../db/store.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
+import type { CallDeletion } from './call-deletion.ts'
+import type { Holds } from './holds.ts'
+
+const dayMs = 86_400_000
+/** How soon a changed setting takes effect, wherever it was changed. */
+const checkMs = 60_000
+const retryMs = 60_000
+/** A slice deletes about this many characters, in about 10 ms of the writer's time. */
+const sliceChars = 400_000
+const rowsPerSliceMax = 100
+
+interface RetentionOptions {
+  /** Only the process that owns the folder deletes what is due. */
+  owner: { readonly isOwner: boolean }
+  read: ReadDatabase
+  store: StoreOf
+  settingsOf: SettingsOf
+  holds: Holds
+  deletion: CallDeletion
+  audit: Pick<AuditTrail, 'progress' | 'expire'>
+  erasure: { schedule(projectId: number): void }
+  /** Null for a local database, which has one owner. */
+  lease: Pick<Lease, 'take' | 'release'> | null
+  /** Milliseconds since 1970. */
+  now: () => number
+  log: Pick<Log, 'error'>
+}
+
+/** A call that is due, by its place among them. */
+interface DueCall {
+  seq: number
+  id: string
+  createdAt: number
+  chars: number
+}
+
+/**
+ * Deletes calls that were completed longer ago than their project keeps them, and old entries of the audit trail: at the
+ * start, then daily, and within a minute of a changed setting. A call became completed at the `occurredAt` of the request
+ * that said so, or when that arrived; an imported call at its end, `createdAt` and `duration`.
+ */
+export class Retention {
+  readonly #options: RetentionOptions
+  readonly #background: Background
+  /** When each project was gone through, and with which setting. */
+  readonly #done = new Map<number, { retainDays: number; at: number }>()
+  #auditDoneAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: RetentionOptions) {
+    this.#options = options
+    this.#background = new Background({
+      work: async (signal) => {
+        await this.#run(signal)
+        return checkMs
+      },
+      delayMs: 0,
+      retryMs,
+      onFailure: (error) =>
+        options.log.error({ error }, 'Deleting what is too old failed; it is tried again'),
+    })
+  }
+
+  /** Runs now, daily, and soon after a setting has changed, where this process owns the folder. */
+  schedule(): void {
+    if (this.#options.owner.isOwner) this.#background.soon()
+  }
+
+  /** Deletes what is due, unless that was done today. */
+  async run(): Promise<void> {
+    if (this.#options.owner.isOwner) await this.#background.now()
+  }
+
+  /** How many calls are due and not on hold, or would be if calls were kept for so many days. */
+  async countDue(projectId: number, retainDays: number): Promise<number> {
+    const { store, holds } = this.#options
+    const { readAside } = store(projectId)
+    const due = isDue(projectId, this.#dueBefore(retainDays))
+    const [row] = await readAside.select({ calls: count() }).from(calls).where(due)
+    const held = await holds.among(readAside, projectId, sql`select seq from ${calls} where ${due}`)
+    return (row?.calls ?? 0) - held.seqs.size
+  }
+
+  /** Stops after the slice that is under way. The next start does the rest. */
+  async close(): Promise<void> {
+    await this.#background.close()
+    await this.#options.lease?.release().catch(() => undefined)
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { read, audit, now } = this.#options
+    if (!(await this.#mayRun())) return
+    const open = await read
+      .select({ projectId: projects.id, retainDays: sql<number>`${projects.retainDays}` })
+      .from(projects)
+      .where(and(isNotNull(projects.retainDays), isNull(projects.deletedAt)))
+    for (const { projectId, retainDays } of open) {
+      const done = this.#done.get(projectId)
+      if (done?.retainDays === retainDays && isOfToday(done.at, now())) continue
+      await this.#deleteDue(projectId, retainDays, signal)
+      this.#done.set(projectId, { retainDays, at: now() })
+    }
+    if (isOfToday(this.#auditDoneAt, now())) return
+    await audit.expire(signal)
+    this.#auditDoneAt = now()
+  }
+
+  /** False when another node does the work. */
+  async #mayRun(): Promise<boolean> {
+    return (await this.#options.lease?.take()) ?? true
+  }
+
+  #dueBefore(retainDays: number): number {
+    return this.#options.now() - retainDays * dayMs
+  }
+
+  /** In slices, which leave half of the writer's time to other writes. */
+  async #deleteDue(projectId: number, retainDays: number, signal: AbortSignal): Promise<void> {
+    const { settingsOf, erasure } = this.#options
+    const before = this.#dueBefore(retainDays)
+    let deleted = 0
+    try {
+      for (let last: DueCall | undefined; ; ) {
+        signal.throwIfAborted()
+        const some = await this.#readDue(projectId, before, last)
+        if (some.length === 0) return
+        last = some.at(-1)
+        const bySeq = new Map(some.map((call) => [call.seq, call]))
+        for (const seqs of inSlices(
+          some.map(({ seq, chars }) => [seq, chars] as const),
+          sliceChars,
+        )) {
+          // Whoever switches retention off stops it.
+          if ((await settingsOf(projectId)).retainDays !== retainDays || !(await this.#mayRun())) return
+          const startedAt = performance.now()
+          const slice = seqs.flatMap((seq) => bySeq.get(seq) ?? [])
+          deleted += await this.#deleteSlice(projectId, slice, { before, deleted })
+          await sleep(performance.now() - startedAt)
+          signal.throwIfAborted()
+        }
+      }
+    } finally {
+      if (deleted > 0) erasure.schedule(projectId)
+    }
+  }
+
+  /** Those of the calls that are not on hold. Returns how many were deleted. */
+  async #deleteSlice(
+    projectId: number,
+    slice: readonly DueCall[],
+    { before, deleted }: { before: number; deleted: number },
+  ): Promise<number> {
+    const { store, holds, deletion, audit } = this.#options
+    const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
+    const held = await holds.among(store(projectId).freeing, projectId, selection)
+    const target = sql`${countOf('call', deleted)} || ${` completed before ${minuteOf(before)}`}`
+    const after = [audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)]
+    return await deletion.delete(projectId, slice, { held, requestId: null, after })
+  }
+
+  /** Some of the calls that are due, oldest first, after the last of the earlier ones. */
+  async #readDue(projectId: number, before: number, last: DueCall | undefined): Promise<DueCall[]> {
+    const { createdAt, id } = last ?? { createdAt: -1, id: '' }
+    return await this.#options
+      .store(projectId)
+      .readAside.select({
+        seq: calls.seq,
+        id: calls.id,
+        createdAt: calls.createdAt,
+        chars: calls.documentChars,
+      })
+      .from(calls)
+      .where(sql`${isDue(projectId, before)} and (created_at, id) > (${createdAt}, ${id})`)
+      .orderBy(calls.createdAt, calls.id)
+      .limit(rowsPerSliceMax)
+  }
+}
+
+/**
+ * The completed calls of a project that were completed before a time. Calls are completed at `createdAt` or later, so
+ * the index by status finds them.
+ */
+function isDue(projectId: number, before: number): SQL {
+  return sql`project_id = ${projectId} and status = 'completed' and created_at < ${before} and completed_at < ${before}`
+}
+
+/** ISO 8601, UTC, to the minute. */
+function minuteOf(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16)}Z`
+}
+
+function isOfToday(at: number, now: number): boolean {
+  // A time in the future comes from a clock that has been corrected since.
+  return Math.abs(now - at) < dayMs
+}

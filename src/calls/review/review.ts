@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { AuditAction } from '../../audit/audit-trail.ts'
+import type { ReviewMarks } from '../../db/schema.ts'
+import { invalidRequest } from '../../errors.ts'
+import { labelsMax, type Review } from '../schemas.ts'
+import { flaggedTurnsMax, type ReviewChange } from './schemas.ts'
+
+/** What lists show of a review. */
+export function marksOf(review: Review | null): ReviewMarks | null {
+  if (!review) return null
+  const { note, flaggedTurns, ...said } = saidIn(review)
+  return { ...said, noted: note !== null, flagged: flaggedTurns.length > 0 }
+}
+
+/**
+ * The review after a person's change; null when it says nothing any more. An evaluation marks the call as reviewed.
+ * @param by the person's name @param at ISO 8601
+ * @throws invalid_request for too many labels or flags
+ */
+export function changeReview(
+  stored: Review | null,
+  change: ReviewChange,
+  { by, at }: { by: string | null; at: string },
+): Review | null {
+  const before = saidIn(stored)
+  const evaluation = trimmed(change.evaluation === undefined ? before.evaluation : change.evaluation)
+  const note = trimmed(change.note === undefined ? before.note : change.note)
+  const labels = changed(before.labels, change.addLabels?.map(trimLabel), change.removeLabels)
+  const isEvaluated = evaluation !== null && change.evaluation !== undefined
+  const reviewed = change.reviewed ?? (before.reviewed || isEvaluated)
+  const flaggedTurns = changed(before.flaggedTurns, change.flagTurns, change.unflagTurns)
+  if (labels.length > labelsMax) throw tooMany('addLabels', `${labelsMax} labels`)
+  if (flaggedTurns.length > flaggedTurnsMax) throw tooMany('flagTurns', `${flaggedTurnsMax} flags`)
+  const after = { evaluation, note, labels, reviewed, flaggedTurns: flaggedTurns.toSorted((a, b) => a - b) }
+  if (isDeepStrictEqual(after, saidIn(null))) return null
+  return isDeepStrictEqual(after, before) ? stored : { ...after, by, at }
+}
+
+/** A review that was imported may not have all members. */
+function saidIn(stored: Review | null): Required<Omit<Review, 'by' | 'at'>> {
+  const { evaluation = null, note = null, labels = [], flaggedTurns = [] } = stored ?? {}
+  return { evaluation, note, labels, reviewed: stored?.reviewed ?? evaluation !== null, flaggedTurns }
+}
+
+/** What the audit trail says of a change: one action for each kind of thing that it names. */
+export function actionsOf(change: ReviewChange): AuditAction[] {
+  const { evaluation, note, reviewed, addLabels, removeLabels, flagTurns, unflagTurns } = change
+  const actions: (readonly [AuditAction, boolean])[] = [
+    ['call_evaluated', evaluation !== undefined],
+    ['call_noted', note !== undefined],
+    ['call_labelled', (addLabels ?? removeLabels) !== undefined],
+    ['call_reviewed', reviewed !== undefined],
+    ['turn_flagged', (flagTurns ?? unflagTurns) !== undefined],
+  ]
+  return actions.flatMap(([action, isNamed]) => (isNamed ? [action] : []))
+}
+
+function changed<Value>(
+  stored: readonly Value[],
+  added: readonly Value[] = [],
+  removed: readonly Value[] = [],
+): Value[] {
+  const gone = new Set(removed)
+  return [...new Set([...stored, ...added])].filter((value) => !gone.has(value))
+}
+
+function trimLabel(label: string): string {
+  const text = label.trim()
+  if (text) return text
+  throw invalidRequest([{ field: 'addLabels', message: 'must not be blank' }])
+}
+
+function trimmed(text: string | null): string | null {
+  return text?.trim() ? text.trim() : null
+}
+
+function tooMany(field: string, most: string) {
+  return invalidRequest([{ field, message: `would give the call more than ${most}` }])
+}

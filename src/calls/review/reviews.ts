@@ -1,0 +1,88 @@
+import { setImmediate } from 'node:timers/promises'
+import { AppError } from '../../errors.ts'
+import type { By, SignedIn } from '../../identity.ts'
+import type { Ingest } from '../ingest.ts'
+import { actionsOf, changeReview } from './review.ts'
+import type { LabelChange, ReviewChange } from './schemas.ts'
+
+/** Calls that one transaction changes, so that other requests are answered in between. */
+const callsPerWrite = 50
+
+/** Who reviews a call. */
+export interface Reviewer {
+  person: Pick<SignedIn, 'name'>
+  by: By
+}
+
+/** What a request to label calls has done. */
+export interface Labelled {
+  /** The ids of calls whose labels are different now. */
+  changed: string[]
+  /** Calls that were left as they are, such as those that the project does not have. */
+  failed: { id: string; message: string }[]
+}
+
+/** What people say of calls: evaluation, note, labels, flags. Platforms never change it. */
+export class Reviews {
+  readonly #ingest: Ingest
+  readonly #now: () => number
+
+  constructor({ ingest, now }: { ingest: Ingest; now: () => number }) {
+    this.#ingest = ingest
+    this.#now = now
+  }
+
+  /** Changes the review of a call. Of two people who change the same member, the last wins. @throws not_found */
+  async change(projectId: number, id: string, change: ReviewChange, reviewer: Reviewer): Promise<void> {
+    await this.#changeAll(projectId, [id], change, reviewer, (_, error) => {
+      if (error) throw error
+    })
+  }
+
+  /** Adds labels to many calls and takes others from them. */
+  async label(
+    projectId: number,
+    { ids, add = [], remove = [] }: LabelChange,
+    reviewer: Reviewer,
+  ): Promise<Labelled> {
+    const labelled: Labelled = { changed: [], failed: [] }
+    const change = { addLabels: add, removeLabels: remove }
+    await this.#changeAll(projectId, [...new Set(ids)], change, reviewer, (id, error, isChanged) => {
+      if (error) labelled.failed.push({ id, message: error.errors?.[0]?.message ?? error.title })
+      else if (isChanged) labelled.changed.push(id)
+    })
+    return labelled
+  }
+
+  async #changeAll(
+    projectId: number,
+    ids: readonly string[],
+    change: ReviewChange,
+    { person, by }: Reviewer,
+    done: (id: string, error: AppError | null, isChanged: boolean) => void,
+  ): Promise<void> {
+    const audited = { by, actions: actionsOf(change) }
+    for (let from = 0; from < ids.length; from += callsPerWrite) {
+      if (from > 0) await setImmediate()
+      const some = ids.slice(from, from + callsPerWrite)
+      const changed = new Set<string>()
+      const at = new Date(this.#now()).toISOString()
+      const inputs = some.map((id) => ({
+        ...{ id, change: {}, audited },
+        own: {
+          review: (stored: Parameters<typeof changeReview>[0]) => {
+            const after = changeReview(stored, change, { by: person.name, at })
+            if (after !== stored) changed.add(id)
+            else changed.delete(id)
+            return after
+          },
+        },
+      }))
+      const results = await this.#ingest.putAll(projectId, inputs)
+      for (const [position, id] of some.entries()) {
+        const result = results[position]
+        done(id, result instanceof AppError ? result : null, changed.has(id))
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { Elysia } from 'elysia'
+import { consoleContext } from '../http/console-context.ts'
+import type { ConsoleJudge } from '../http/console-judge.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { readChangesQuery, toConsoleEvents, toEventsResponse } from './change-response.ts'
+import type { ChangeWatch } from './change-watch.ts'
+import type { Changes } from './changes.ts'
+import { untilFailure } from './routes.ts'
+
+const heartbeatMsDefault = 10_000
+
+interface ConsoleChangeRoutesOptions {
+  changes: Changes
+  changeWatch: Pick<ChangeWatch, 'checkRoom'>
+  buffers: ResponseBuffers
+  /** Whether the session is still good: a stream may outlast it. */
+  judge: ConsoleJudge
+  /** Keeps the runtime from closing the request's connection while it is silent. */
+  keepOpen: (request: Request) => void
+  onFailure: (error: unknown, request: Request) => void
+  heartbeatMs?: number
+}
+
+/**
+ * /console/api/projects/:project/changes: the change feed as server-sent events for the console's pages. It begins with
+ * the next change, ends with the session, and names calls by their ids.
+ */
+export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
+  const { changes, changeWatch, buffers, judge, keepOpen, onFailure } = options
+  const { heartbeatMs = heartbeatMsDefault } = options
+  return new Elysia({ prefix: '/console/api/projects/:project/changes' })
+    .use(consoleContext())
+    .get('', async ({ member: { projectId }, request, query }) => {
+      const { headers } = request
+      const asked = readChangesQuery(query, new Headers([...headers, ['accept', 'text/event-stream']]))
+      const isResumed = query.after !== undefined || headers.has('last-event-id')
+      const after = isResumed ? asked.after : await changes.newest(projectId)
+      changeWatch.checkRoom()
+      keepOpen(request)
+      const follow = (_: unknown, signal: AbortSignal) => {
+        const check = () => judge(request)
+        const options = { withDocuments: false, withIds: true, everyMs: heartbeatMs, signal, check }
+        const slices = changes.follow(projectId, { ...asked, after }, options)
+        return untilFailure(toConsoleEvents(after, slices), (error) => onFailure(error, request))
+      }
+      return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(follow))
+    })
+}

@@ -1,0 +1,63 @@
+import type { Density } from '../../../calls/density.ts'
+import { asPercent, counted } from './figures.ts'
+
+/** Heights of the drawing, whose width is one a column. */
+const laneHeight = 10
+const middle = laneHeight + 1
+const height = 2 * laneHeight + 2
+
+interface DensityStripProps {
+  density: Density
+  /** `small` is for a row of a list. */
+  size?: 'small' | 'large'
+  /** Columns with a match of what is searched for, and with a flagged turn. */
+  matches?: readonly number[]
+  flags?: readonly number[]
+}
+
+/** Who speaks when: the caller above the line, the agent below it, silence between, tools and matches as marks. */
+export function DensityStrip({ density, size = 'large', matches = [], flags = [] }: DensityStripProps) {
+  const { user, assistant, tools, transfers } = density
+  return (
+    <svg
+      className="cb-density"
+      data-size={size}
+      viewBox={`0 0 ${user.length} ${height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={spokenDensity(density)}
+    >
+      <path className="cb-density-silence" d={`M0 ${middle}H${user.length}`} />
+      <path className="cb-density-match" d={ticks(matches, 0, height)} />
+      <path className="cb-density-user" d={lane(user, -1)} />
+      <path className="cb-density-assistant" d={lane(assistant, 1)} />
+      <path className="cb-density-tool" d={ticks(tools, middle - 4, 8)} />
+      <path className="cb-density-transfer" d={ticks(transfers, 0, height)} />
+      <path className="cb-density-flag" d={ticks(flags, 0, 5)} />
+    </svg>
+  )
+}
+
+/** `The caller speaks 35% of the time, the agent 50%; 2 tool calls`, for who does not see it. */
+export function spokenDensity({ shares, tools, transfers }: Density): string {
+  const speakers = `The caller speaks ${asPercent(shares.user)} of the time, the agent ${asPercent(shares.assistant)}`
+  const events = [
+    ...(tools.length > 0 ? [counted(tools.length, 'tool call')] : []),
+    ...(transfers.length > 0 ? [counted(transfers.length, 'transfer')] : []),
+  ]
+  return [speakers, ...events].join('; ')
+}
+
+/** One path however many turns there are: a box for each run of equal columns, up or down from the middle. */
+function lane(levels: string, direction: 1 | -1): string {
+  let path = ''
+  for (const { 0: run, index } of levels.matchAll(/([1-9])\1*/g)) {
+    const tall = (Number(run[0]) / 9) * laneHeight * direction
+    path += `M${index} ${middle + direction * 0.5}h${run.length}v${tall.toFixed(1)}h${-run.length}z`
+  }
+  return path
+}
+
+function ticks(columns: readonly number[], from: number, tall: number): string {
+  return columns.map((column) => `M${column + 0.5} ${from}v${tall}`).join('')
+}

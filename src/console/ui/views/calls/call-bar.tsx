@@ -1,0 +1,142 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconArrowLeft, IconChevronDown, IconChevronUp, IconTrash, IconX } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Guarded } from '../../components/guarded.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { useProject } from '../../session.ts'
+import { HoldButton } from './call-hold.tsx'
+import { forgetCall } from './call-queries.ts'
+import { asMoment, callTitle } from './call-title.ts'
+import { readFilters } from './chosen-filters.ts'
+import { LiveBadge } from './evaluation.tsx'
+import { useOpenCalls } from './open-calls.ts'
+
+interface CallBarProps {
+  id: string
+  /** Undefined while it is loading. */
+  call: Call | undefined
+  direction: CallDetails['direction'] | undefined
+}
+
+/** Who it was with and when, and what can be done with the call. */
+export function CallBar({ id, call, direction }: CallBarProps) {
+  const { openNext, openPrevious, close } = useOpenCalls()
+  return (
+    <header className="cb-call-bar">
+      <span className="cb-call-back">
+        <ActionIcon variant="subtle" color="gray" size={32} aria-label="Back to the calls" onClick={close}>
+          <IconArrowLeft size={18} />
+        </ActionIcon>
+      </span>
+      <h2 className="cb-call-title">
+        {call ? (
+          <>
+            <span className="cb-figure cb-truncate">{callTitle(call, direction)}</span>
+            <time dateTime={call.createdAt} title={call.createdAt} className="cb-figure">
+              {asMoment(call.createdAt)}
+            </time>
+          </>
+        ) : (
+          <span className="cb-hidden">Call</span>
+        )}
+      </h2>
+      {call?.status === 'live' && <LiveBadge />}
+      <span className="cb-call-actions">
+        <StepButton
+          label="Previous call"
+          keys="k"
+          onClick={openPrevious}
+          icon={<IconChevronUp size={16} />}
+        />
+        <StepButton label="Next call" keys="j" onClick={openNext} icon={<IconChevronDown size={16} />} />
+        {call && <HoldButton id={id} />}
+        {call && <DeleteCall id={id} />}
+        <span className="cb-call-close">
+          <Tooltip label="Close (Esc)">
+            <ActionIcon variant="subtle" color="gray" size={28} aria-label="Close the call" onClick={close}>
+              <IconX size={16} />
+            </ActionIcon>
+          </Tooltip>
+        </span>
+      </span>
+    </header>
+  )
+}
+
+interface StepButtonProps {
+  label: string
+  keys: string
+  onClick: (() => void) | null
+  icon: React.ReactNode
+}
+
+function StepButton({ label, keys, onClick, icon }: StepButtonProps) {
+  return (
+    <Tooltip label={`${label} (${keys})`}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={28}
+        aria-label={label}
+        disabled={onClick === null}
+        onClick={() => onClick?.()}
+      >
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+function DeleteCall({ id }: { id: string }) {
+  const project = useProject()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const filters = readFilters(useSearch({ from: '/p/$project/calls' }))
+  const [isOpen, setIsOpen] = useState(false)
+  const remove = async () => {
+    await unwrap(api.projects({ project: project.id }).calls({ id }).delete())
+    // First away from the call, so that it is not asked for again.
+    await navigate({
+      to: '/p/$project/calls',
+      params: { project: project.id },
+      search: filters,
+      replace: true,
+      resetScroll: false,
+    })
+    forgetCall(queryClient, project.id, id)
+    notifications.show({ message: 'The call was deleted' })
+  }
+  return (
+    <>
+      <Guarded right="delete" label="Delete call">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size={28}
+          aria-label="Delete call"
+          onClick={() => setIsOpen(true)}
+        >
+          <IconTrash size={16} />
+        </ActionIcon>
+      </Guarded>
+      <ConfirmDialog
+        opened={isOpen}
+        onClose={() => setIsOpen(false)}
+        title="Delete this call?"
+        confirmLabel="Delete call"
+        onConfirm={remove}
+      >
+        <p>
+          The record of call <Mono>{id}</Mono> goes for good: its transcript, summary, analysis and details,
+          here and in the API. It cannot be undone, and the id cannot be used again.
+        </p>
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,227 @@
+import { Button, Menu, TagsInput, Textarea } from '@mantine/core'
+import { IconCheck, IconChevronDown, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState } from 'react'
+import type { ReviewChange } from '../../../../calls/review/schemas.ts'
+import type { Call, Review } from '../../../../calls/schemas.ts'
+import { Instant } from '../../components/instant.tsx'
+import { isTyping } from '../../components/typing.ts'
+import { useProject, useRefusal } from '../../session.ts'
+import { facetsQuery } from './call-queries.ts'
+import { Evaluation } from './evaluation.tsx'
+import { valueLabel } from './filter-labels.ts'
+import { useReview } from './review-queries.ts'
+
+const labelCharsMax = 100
+const labelsMax = 50
+const noteCharsMax = 10_000
+const usualEvaluations = ['success', 'fail']
+const evaluationsOffered = 8
+
+interface PartProps {
+  review: Review | null
+  isReadOnly: boolean
+  onChange: (change: ReviewChange) => void
+}
+
+/** What people say of the call: their evaluation over the platform's, whether it is reviewed, labels and a note. */
+export function CallReview({ call, review }: { call: Call; review: Review | null }) {
+  const { mutate } = useReview(call.id)
+  const [isChoosing, setIsChoosing] = useState(false)
+  const labels = useRef<HTMLInputElement>(null)
+  const note = useRef<HTMLTextAreaElement>(null)
+  const isReadOnly = useRefusal('change') !== null
+  useKeys(
+    isReadOnly
+      ? {}
+      : { e: () => setIsChoosing(true), l: () => labels.current?.focus(), n: () => note.current?.focus() },
+  )
+  const part = { review, isReadOnly, onChange: mutate }
+  return (
+    <section className="cb-review" aria-label="Review">
+      <div className="cb-review-line">
+        <EvaluationMenu {...part} call={call} opened={isChoosing} onOpened={setIsChoosing} />
+        <ReviewedButton {...part} />
+      </div>
+      <Labels {...part} inputRef={labels} />
+      <Note key={call.id} {...part} inputRef={note} />
+    </section>
+  )
+}
+
+/** Keys that a person presses outside of any field. */
+function useKeys(keys: Record<string, () => void>): void {
+  const onKey = useEffectEvent((event: globalThis.KeyboardEvent) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
+    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined
+    if (!act) return
+    event.preventDefault()
+    act()
+  })
+  useEffect(() => {
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
+}
+
+interface EvaluationMenuProps extends PartProps {
+  call: Call
+  opened: boolean
+  onOpened: (opened: boolean) => void
+}
+
+function EvaluationMenu({ call, review, isReadOnly, onChange, opened, onOpened }: EvaluationMenuProps) {
+  const project = useProject()
+  const { data: facets } = useQuery(facetsQuery(project.id))
+  const own = review?.evaluation ?? null
+  const inUse = (facets?.evaluation ?? []).map(({ value }) => value)
+  const offered = [...new Set([...usualEvaluations, ...inUse])].slice(0, evaluationsOffered)
+  return (
+    <>
+      <Menu opened={opened} onChange={onOpened} position="bottom-start" returnFocus>
+        <Menu.Target>
+          <button type="button" className="cb-review-evaluation" title="Evaluate (e)" disabled={isReadOnly}>
+            <span className="cb-hidden">Evaluation: </span>
+            {own === null && call.evaluation === null ? (
+              'Evaluate'
+            ) : (
+              <Evaluation value={own ?? call.evaluation} />
+            )}
+            <IconChevronDown size={14} aria-hidden />
+          </button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>Your evaluation</Menu.Label>
+          {offered.map((value) => (
+            <Menu.Item
+              key={value}
+              leftSection={<IconCheck size={14} visibility={own === value ? undefined : 'hidden'} />}
+              onClick={() => onChange({ evaluation: value })}
+            >
+              {valueLabel('evaluation', value)}
+            </Menu.Item>
+          ))}
+          {own !== null && (
+            <>
+              <Menu.Divider />
+              <Menu.Item onClick={() => onChange({ evaluation: null })}>Remove this evaluation</Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      {own !== null && (
+        <span className="cb-review-platform">
+          Platform: <Evaluation value={call.evaluation} />
+        </span>
+      )}
+    </>
+  )
+}
+
+function ReviewedButton({ review, isReadOnly, onChange }: PartProps) {
+  const isReviewed = review?.reviewed ?? (review !== null && review.evaluation !== null)
+  return (
+    <span className="cb-review-reviewed">
+      {isReviewed && review && (
+        <span className="cb-dimmed cb-review-by">
+          {review.by ? `${review.by}, ` : ''}
+          <Instant at={review.at} />
+        </span>
+      )}
+      <Button
+        variant="default"
+        size="xs"
+        aria-pressed={isReviewed}
+        disabled={isReadOnly}
+        leftSection={
+          isReviewed ? (
+            <IconCircleCheckFilled size={14} className="cb-review-check" />
+          ) : (
+            <IconCircle size={14} />
+          )
+        }
+        onClick={() => onChange({ reviewed: !isReviewed })}
+      >
+        Reviewed
+      </Button>
+    </span>
+  )
+}
+
+function Labels({
+  review,
+  isReadOnly,
+  onChange,
+  inputRef,
+}: PartProps & { inputRef: React.Ref<HTMLInputElement> }) {
+  const project = useProject()
+  const { data: facets } = useQuery(facetsQuery(project.id))
+  const labels = review?.labels ?? []
+  const change = (next: string[]) => {
+    const added = next.map((label) => label.trim()).filter((label) => label && !labels.includes(label))
+    const removed = labels.filter((label) => !next.includes(label))
+    if (added.length > 0) onChange({ addLabels: added })
+    if (removed.length > 0) onChange({ removeLabels: removed })
+  }
+  return (
+    <TagsInput
+      ref={inputRef}
+      size="xs"
+      aria-label="Labels"
+      placeholder={labels.length === 0 ? 'Add labels' : ''}
+      title="Labels (l)"
+      readOnly={isReadOnly}
+      value={labels}
+      onChange={change}
+      data={(facets?.label ?? []).map(({ value }) => value)}
+      maxTags={labelsMax}
+      maxLength={labelCharsMax}
+      limit={10}
+      onKeyDown={leaveOnEscape}
+    />
+  )
+}
+
+function Note({
+  review,
+  isReadOnly,
+  onChange,
+  inputRef,
+}: PartProps & { inputRef: React.Ref<HTMLTextAreaElement> }) {
+  const stored = review?.note ?? ''
+  // Null while it is not being written: then it is what is stored, also what others have written since.
+  const [draft, setDraft] = useState<string | null>(null)
+  const save = () => {
+    if (draft !== null && draft.trim() !== stored) onChange({ note: draft.trim() || null })
+    setDraft(null)
+  }
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.blur()
+    leaveOnEscape(event)
+  }
+  return (
+    <Textarea
+      ref={inputRef}
+      size="xs"
+      aria-label="Note"
+      placeholder="Add a note"
+      title="Note (n)"
+      readOnly={isReadOnly}
+      autosize
+      minRows={1}
+      maxRows={12}
+      maxLength={noteCharsMax}
+      value={draft ?? stored}
+      onChange={(event) => setDraft(event.currentTarget.value)}
+      onBlur={save}
+      onKeyDown={onKeyDown}
+    />
+  )
+}
+
+/** The first Escape leaves the field, which keeps what was written; the next one closes the call. */
+function leaveOnEscape(event: KeyboardEvent<HTMLElement>): void {
+  if (event.key !== 'Escape') return
+  event.stopPropagation()
+  if (event.target instanceof HTMLElement) event.target.blur()
+}

@@ -1,0 +1,55 @@
+import { type MouseEvent, useMemo } from 'react'
+import { densityOf, turnStarts } from '../../../../calls/density.ts'
+import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import { DensityStrip } from '../../components/density-strip.tsx'
+import { asDuration } from '../../components/figures.ts'
+import type { TurnMatch } from './turn-matches.ts'
+
+const columns = 240
+
+interface CallStripProps {
+  call: Call
+  details: CallDetails | undefined
+  matches: readonly TurnMatch[]
+  onPick: (turn: number) => void
+}
+
+/** The conversation at a glance. A click goes to what was said at that moment. */
+export function CallStrip({ call, details, matches, onPick }: CallStripProps) {
+  const { transcript, duration } = call
+  const timeline = details?.timeline ?? none
+  const density = useMemo(
+    () => densityOf(transcript, timeline, duration, columns),
+    [transcript, timeline, duration],
+  )
+  const starts = useMemo(() => turnStarts(transcript, timeline, duration), [transcript, timeline, duration])
+  const columnsOf = (turns: readonly number[]) => [
+    ...new Set(turns.map((turn) => Math.min(columns - 1, Math.floor((starts[turn] ?? 0) * columns)))),
+  ]
+  const pick = ({ clientX, currentTarget }: MouseEvent<HTMLElement>) => {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    const turn = starts.findLastIndex((start) => start <= (clientX - left) / width)
+    if (turn >= 0) onPick(turn)
+  }
+  if (transcript.length === 0) return null
+  return (
+    <div className="cb-strip">
+      {/* The transcript below has the same turns, for keys and screen readers. */}
+      <button type="button" tabIndex={-1} className="cb-strip-button" onClick={pick}>
+        <DensityStrip
+          density={density}
+          matches={columnsOf(matches.map(({ turn }) => turn))}
+          flags={columnsOf(details?.review?.flaggedTurns ?? [])}
+        />
+      </button>
+      <span className="cb-strip-legend" aria-hidden>
+        <span data-speaker="user">Caller</span>
+        <span data-speaker="assistant">Agent</span>
+        {density.tools.length > 0 && <span data-speaker="tool">Tools</span>}
+        <span className="cb-strip-end">{density.seconds === null ? '' : asDuration(density.seconds)}</span>
+      </span>
+    </div>
+  )
+}
+
+const none: CallDetails['timeline'] = []

@@ -1,0 +1,31 @@
+import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import { formatNumber } from '../../components/phone-number.ts'
+
+/** The number of the person, who is called when the agent calls; null when it is unknown. */
+export function personsNumber(
+  { callerNumber, calledNumber }: Pick<Call, 'callerNumber' | 'calledNumber'>,
+  direction: CallDetails['direction'] | undefined,
+): string | null {
+  return direction === 'outbound' ? calledNumber : callerNumber
+}
+
+/** `+1 555 729 4053`, `Web call`: who it was with. */
+export function callTitle(
+  call: Pick<Call, 'callerNumber' | 'calledNumber'>,
+  direction: CallDetails['direction'] | undefined,
+): string {
+  const number = personsNumber(call, direction)
+  if (number !== null) return formatNumber(number)
+  return direction === 'web' ? 'Web call' : 'Unknown caller'
+}
+
+/** `Nov 19, 14:32`, in the reader's locale. */
+export function asMoment(at: string): string {
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return at
+  const isThisYear = date.getFullYear() === new Date().getFullYear()
+  return new Intl.DateTimeFormat(undefined, {
+    ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+    ...(isThisYear ? {} : { year: 'numeric' }),
+  }).format(date)
+}

@@ -1,0 +1,60 @@
+import { IconChevronRight } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, unwrap } from '../../api.ts'
+import { asCount } from '../../components/figures.ts'
+import { PageLink } from '../../components/links.tsx'
+import { useProject } from '../../session.ts'
+import { Duration } from './call-line.tsx'
+import { asMoment } from './call-title.ts'
+import { Evaluation, LiveBadge } from './evaluation.tsx'
+
+const callsShown = 6
+
+/** The newest calls of the same number, folded: how many there are is seen at once. */
+export function OtherCalls({ id, number }: { id: string; number: string }) {
+  const project = useProject()
+  const { data } = useQuery({
+    queryKey: ['calls', project.id, 'of number', number],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.projects({ project: project.id }).calls.get({
+          query: { number, limit: String(callsShown) },
+          fetch: { signal },
+        }),
+      ),
+    staleTime: 30_000,
+  })
+  const others = data?.data.filter((row) => row.id !== id) ?? []
+  const count = data?.total ? Math.max(others.length, data.total - 1) : others.length
+  if (!data || others.length === 0)
+    return <p className="cb-others cb-others-line">{data ? 'No other calls of this number' : ' '}</p>
+  return (
+    <details className="cb-others">
+      <summary className="cb-others-line">
+        <IconChevronRight size={14} className="cb-others-chevron" aria-hidden />
+        {count === 1 ? '1 other call' : `${asCount(count)} other calls`} of this number
+      </summary>
+      <ul>
+        {others.slice(0, callsShown - 1).map((row) => (
+          <li key={row.id}>
+            <Link
+              to="/p/$project/calls/$call"
+              params={{ project: project.id, call: row.id }}
+              search={(search) => ({ ...search, tab: undefined })}
+              resetScroll={false}
+            >
+              {asMoment(row.createdAt)}
+            </Link>
+            <Duration seconds={row.duration} />
+            {row.status === 'live' ? <LiveBadge /> : <Evaluation value={row.evaluation} />}
+            <span className="cb-truncate cb-dimmed">{row.summary}</span>
+          </li>
+        ))}
+      </ul>
+      <PageLink to="/p/$project/calls" params={{ project: project.id }} search={{ number }} size="sm">
+        All calls of this number
+      </PageLink>
+    </details>
+  )
+}

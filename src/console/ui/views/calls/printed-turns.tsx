@@ -1,0 +1,24 @@
+import { asDuration } from '../../components/figures.ts'
+import type { linesOf } from './conversation.ts'
+import { stepNames } from './step-names.ts'
+
+/** All of a conversation on paper, however long it is: texts alone, since ten thousand turns may be laid out at once. */
+export function PrintedTurns({ lines }: { lines: ReturnType<typeof linesOf> }) {
+  return (
+    <ol className="cb-printed">
+      {Object.entries(lines).map(([place, line]) =>
+        'turn' in line ? (
+          <li key={place}>
+            <strong>{line.turn.role === 'user' ? 'Caller' : 'Agent'}</strong>
+            {line.atSeconds !== null && <span className="cb-at">{asDuration(line.atSeconds)}</span>}
+            <p dir="auto">{line.turn.content}</p>
+          </li>
+        ) : (
+          <li key={place} className="cb-dimmed">
+            {stepNames(line.steps).join(', ')}
+          </li>
+        ),
+      )}
+    </ol>
+  )
+}

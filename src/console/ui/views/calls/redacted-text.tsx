@@ -1,0 +1,35 @@
+import type { CallDetails } from '../../../../calls/schemas.ts'
+import { counted } from '../../components/figures.ts'
+
+const names = {
+  phone: ['phone number', 'phone numbers'],
+  email: ['e-mail address', 'e-mail addresses'],
+  card: ['card number', 'card numbers'],
+  iban: ['IBAN', 'IBANs'],
+  ssn: ['social-security number', 'social-security numbers'],
+} as const
+const marks = /\[(phone|email|card|iban|ssn)\]/g
+
+/** A text in which what was redacted before the call was stored is drawn as a mark of its kind. */
+export function RedactedText({ text }: { text: string }) {
+  const found = [...text.matchAll(marks)]
+  const end = (at: number) => (found[at]?.index ?? 0) + (found[at]?.[0].length ?? 0)
+  return [
+    ...found.flatMap(({ 1: kind, index }, at) => [
+      text.slice(end(at - 1), index),
+      <span key={index} className="cb-redacted" title="Redacted before the call was stored">
+        {names[kind as keyof typeof names][0]}
+      </span>,
+    ]),
+    text.slice(end(found.length - 1)),
+  ]
+}
+
+/** How much was redacted, in words. */
+export function asRedacted(redacted: NonNullable<CallDetails['redacted']>): string {
+  const some = Object.entries(names).flatMap(([kind, [one, many]]) => {
+    const count = redacted[kind]
+    return typeof count === 'number' && count > 0 ? [counted(count, one, many)] : []
+  })
+  return some.join(', ')
+}

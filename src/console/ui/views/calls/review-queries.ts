@@ -1,0 +1,55 @@
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { ReviewChange } from '../../../../calls/review/schemas.ts'
+import type { CallDetails, Review } from '../../../../calls/schemas.ts'
+import { ApiProblem, api, unwrap } from '../../api.ts'
+import { usePerson, useProject } from '../../session.ts'
+import { callDetailsQuery, facetsQuery } from './call-queries.ts'
+
+/** What a person says of a call, shown at once and taken back when it could not be stored. */
+export function useReview(id: string) {
+  const project = useProject()
+  const person = usePerson()
+  const queryClient = useQueryClient()
+  const { queryKey } = callDetailsQuery(project.id, id)
+  return useMutation({
+    // One after the other, so that the last answer is that of the last change.
+    scope: { id: `review ${id}` },
+    mutationFn: (change: ReviewChange) =>
+      unwrap(api.projects({ project: project.id }).calls({ id }).review.patch(change)),
+    onMutate: async (change) => {
+      await queryClient.cancelQueries({ queryKey })
+      const before = queryClient.getQueryData<CallDetails>(queryKey)
+      if (before) {
+        const review = withChange(before.review, change, person.name)
+        queryClient.setQueryData<CallDetails>(queryKey, { ...before, review })
+      }
+      return { before }
+    },
+    onSuccess: (details, { addLabels }) => {
+      queryClient.setQueryData<CallDetails>(queryKey, details)
+      if (addLabels) void queryClient.invalidateQueries({ queryKey: facetsQuery(project.id).queryKey })
+    },
+    onError: (error, _change, context) => {
+      if (context?.before) queryClient.setQueryData<CallDetails>(queryKey, context.before)
+      notifications.show({
+        color: 'red',
+        title: 'This could not be saved',
+        message: error instanceof ApiProblem ? error.detail : String(error),
+      })
+    },
+  })
+}
+
+/** The review as it will be, until the service says so. */
+function withChange(review: Review | null, change: ReviewChange, by: string): Review {
+  const { addLabels = [], removeLabels = [], flagTurns = [], unflagTurns = [], ...said } = change
+  const { labels = [], flaggedTurns = [], evaluation = null, note = null, reviewed = false } = review ?? {}
+  return {
+    ...{ evaluation, note, reviewed: reviewed || typeof said.evaluation === 'string', ...said },
+    labels: [...new Set([...labels, ...addLabels])].filter((label) => !removeLabels.includes(label)),
+    flaggedTurns: [...new Set([...flaggedTurns, ...flagTurns])].filter((turn) => !unflagTurns.includes(turn)),
+    by,
+    at: new Date().toISOString(),
+  }
+}

@@ -1,0 +1,88 @@
+import { Button, CloseButton } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconTrash } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { CallRow } from '../../../../calls/call-rows.ts'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { asCount, counted } from '../../components/figures.ts'
+import { Guarded } from '../../components/guarded.tsx'
+import { useProject } from '../../session.ts'
+import { forgetCall } from './call-queries.ts'
+import { dayName, timeOfDay } from './days.ts'
+import { LabelCalls } from './label-calls.tsx'
+import type { Selection } from './selection.ts'
+
+const namedMax = 5
+
+interface SelectedCallsProps {
+  selection: Selection
+  rows: readonly CallRow[]
+  openId: string | undefined
+  /** Closes the open call. */
+  onClose: () => void
+}
+
+/** What can be done with the selected calls. */
+export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCallsProps) {
+  const project = useProject()
+  const queryClient = useQueryClient()
+  const [isAsked, setIsAsked] = useState(false)
+  const ids = [...selection.ids]
+  const remove = async () => {
+    const { deleted, held } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
+    if (openId !== undefined && deleted.includes(openId)) onClose()
+    for (const id of deleted) forgetCall(queryClient, project.id, id)
+    selection.set([])
+    const stays = held.length === 1 ? 'is on hold and stays' : 'are on hold and stay'
+    notifications.show({
+      message: `${counted(deleted.length, 'call')} ${deleted.length === 1 ? 'was' : 'were'} deleted`,
+      ...(held.length > 0 ? { color: 'red', title: `${counted(held.length, 'call')} ${stays}` } : {}),
+    })
+  }
+  const named = rows.filter(({ id }) => selection.ids.has(id)).slice(0, namedMax)
+  return (
+    <>
+      {ids.length > 0 && (
+        <section className="cb-calls-selected" aria-label="Selected calls">
+          <span role="status">{asCount(ids.length)} selected</span>
+          <LabelCalls ids={ids} rows={rows} />
+          <Guarded right="delete">
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              color="red"
+              leftSection={<IconTrash size={14} aria-hidden />}
+              onClick={() => setIsAsked(true)}
+            >
+              Delete
+            </Button>
+          </Guarded>
+          <CloseButton size="sm" aria-label="Clear the selection" onClick={() => selection.set([])} />
+        </section>
+      )}
+      <ConfirmDialog
+        opened={isAsked}
+        onClose={() => setIsAsked(false)}
+        title={`Delete ${counted(ids.length, 'call')}?`}
+        confirmLabel={`Delete ${counted(ids.length, 'call')}`}
+        onConfirm={remove}
+      >
+        <ul className="cb-calls-going">
+          {named.map(({ id, createdAt, callerNumber }) => (
+            <li key={id}>
+              {dayName(new Date(createdAt), new Date())}, {timeOfDay(createdAt)}
+              {callerNumber !== null && ` · ${callerNumber}`}
+            </li>
+          ))}
+          {ids.length > named.length && <li>and {asCount(ids.length - named.length)} more</li>}
+        </ul>
+        <p>
+          The transcripts, summaries, analyses and details of these calls go for good, here and in the API. It
+          cannot be undone, and the ids cannot be used again.
+        </p>
+      </ConfirmDialog>
+    </>
+  )
+}

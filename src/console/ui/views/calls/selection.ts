@@ -1,0 +1,33 @@
+import { useMemo, useState } from 'react'
+
+/** As many as are deleted at once. */
+export const selectedMax = 500
+
+/** The calls that are selected. */
+export interface Selection {
+  ids: ReadonlySet<string>
+  /** @param isRange also takes all between the one that was toggled before and this one */
+  toggle: (id: string, isRange?: boolean) => void
+  set: (ids: readonly string[]) => void
+}
+
+/** @param rows of the list, in their order */
+export function useSelection(rows: readonly { id: string }[]): Selection {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const [last, setLast] = useState<string | null>(null)
+  return useMemo(() => {
+    const set = (next: readonly string[]) => setIds(new Set(next.slice(0, selectedMax)))
+    const toggle = (id: string, isRange = false) => {
+      setLast(id)
+      if (isRange && last !== null) return set([...ids, ...between(rows, last, id)])
+      set(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id])
+    }
+    return { ids, toggle, set }
+  }, [ids, last, rows])
+}
+
+function between(rows: readonly { id: string }[], one: string, other: string): string[] {
+  const places = [one, other].map((id) => rows.findIndex((row) => row.id === id))
+  if (places.includes(-1)) return [other]
+  return rows.slice(Math.min(...places), Math.max(...places) + 1).map(({ id }) => id)
+}

@@ -1,0 +1,10 @@
+import type { TimelineEntry } from '../../../../calls/schemas.ts'
+
+/** Each tool, transfer and other event once; an answer is that of its call. */
+export function stepNames(steps: readonly TimelineEntry[]): string[] {
+  const titles = steps.map(({ kind, name }) => {
+    if (kind === 'transfer') return name ? `Transferred to ${name}` : 'Transferred'
+    return name ?? (kind === 'other' ? 'Event' : 'Tool')
+  })
+  return [...new Set(titles)]
+}

@@ -1,0 +1,78 @@
+import { ActionIcon } from '@mantine/core'
+import { IconFlag, IconFlagFilled, IconLink } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { Guarded } from '../../components/guarded.tsx'
+import type { SpokenLine } from './conversation.ts'
+import { RedactedText } from './redacted-text.tsx'
+import { At } from './steps.tsx'
+import { hashOfTurn } from './turn-hash.ts'
+import type { TurnMatch } from './turn-matches.ts'
+
+interface TurnLineProps {
+  line: SpokenLine
+  isFirstOfRun: boolean
+  ranges: [number, number][] | undefined
+  current: TurnMatch | undefined
+  isFlagged: boolean
+  onFlag: (isFlagged: boolean) => void
+}
+
+/** What somebody said, when, a link to it and a flag. */
+export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, onFlag }: TurnLineProps) {
+  const { turn, atSeconds, index } = line
+  const { role, content } = turn
+  const speaker = role === 'user' ? 'Caller' : 'Agent'
+  return (
+    <>
+      {isFirstOfRun ? (
+        <span className="cb-turn-speaker">{speaker}</span>
+      ) : (
+        <span className="cb-hidden">{speaker}</span>
+      )}
+      <div className="cb-turn-line">
+        <p className="cb-turn-text" dir="auto">
+          {marked(content, ranges, current)}
+        </p>
+        <span className="cb-turn-side">
+          <Link
+            to="."
+            search={(search) => search}
+            hash={hashOfTurn(index)}
+            hashScrollIntoView={false}
+            resetScroll={false}
+            replace
+            className="cb-turn-link"
+            aria-label={atSeconds === null ? 'Link to this turn' : undefined}
+            title="Link to this turn"
+          >
+            {atSeconds === null ? <IconLink size={14} aria-hidden /> : <At seconds={atSeconds} />}
+          </Link>
+          <Guarded right="change" label={isFlagged ? 'Remove the flag' : 'Flag this turn'}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size={24}
+              className="cb-turn-flag"
+              aria-label="Flag this turn"
+              aria-pressed={isFlagged}
+              onClick={() => onFlag(!isFlagged)}
+            >
+              {isFlagged ? <IconFlagFilled size={14} /> : <IconFlag size={14} />}
+            </ActionIcon>
+          </Guarded>
+        </span>
+      </div>
+    </>
+  )
+}
+
+/** The text in pieces, those that were looked for marked, and the one that was jumped to marked apart. */
+function marked(text: string, ranges: [number, number][], current: TurnMatch | undefined) {
+  const pieces = ranges.flatMap(([start, end], at) => [
+    <RedactedText key={`${start}-`} text={text.slice(ranges[at - 1]?.[1] ?? 0, start)} />,
+    <mark key={start} data-current={current?.start === start || undefined}>
+      {text.slice(start, end)}
+    </mark>,
+  ])
+  return [...pieces, <RedactedText key="rest" text={text.slice(ranges.at(-1)?.[1] ?? 0)} />]
+}

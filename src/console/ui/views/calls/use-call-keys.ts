@@ -1,0 +1,84 @@
+import { type RefObject, useEffect, useEffectEvent } from 'react'
+import { isTyping } from '../../components/typing.ts'
+import type { CallListHandle } from './call-list.tsx'
+import type { Selection } from './selection.ts'
+
+interface CallKeys {
+  openId: string | undefined
+  listed: RefObject<CallListHandle | null>
+  /** The open call, which scrolls. */
+  panel: () => HTMLElement | null
+  /** Whether the open call is beside the list, not over it. */
+  isBeside: () => boolean
+  selection: Selection
+  /** Opens the call after or before the open one. */
+  step: (by: 1 | -1) => void
+  open: (id: string) => void
+  close: () => void
+}
+
+/** How much of a screen a page key moves on. */
+const pageShare = 0.9
+const byArrow: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1 }
+const byLetter: Record<string, 1 | -1> = { j: 1, k: -1 }
+
+/**
+ * The keys of the list. `j` and `k` move, Enter and the arrow to the right open a call and then go into it, Escape comes
+ * back, `x` selects, and the page keys read the open call.
+ */
+export function useCallKeys(keys: CallKeys): void {
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
+    const isTaken = event.key === 'Escape' ? goBack(keys) : inList(event, keys) || anywhere(event, keys)
+    if (isTaken) event.preventDefault()
+  })
+  useEffect(() => {
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
+}
+
+function goBack({ openId, listed, panel, isBeside, selection, close }: CallKeys): boolean {
+  const isInside = panel()?.contains(document.activeElement) ?? false
+  if (openId !== undefined && isInside && isBeside()) listed.current?.focus(openId)
+  else if (openId !== undefined) close()
+  else if (selection.ids.size > 0) selection.set([])
+  else return false
+  return true
+}
+
+function anywhere(event: KeyboardEvent, { openId, listed, selection, step }: CallKeys): boolean {
+  const by = byLetter[event.key]
+  if (by !== undefined) {
+    if (openId === undefined) listed.current?.move(by)
+    else step(by)
+  } else if (event.key === 'x') {
+    const id = listed.current?.focused() ?? openId
+    if (id !== undefined) selection.toggle(id)
+  } else {
+    return false
+  }
+  return true
+}
+
+/** With the focus on a row. */
+function inList(event: KeyboardEvent, { openId, listed, panel, isBeside, open, step }: CallKeys): boolean {
+  const focused = listed.current?.focused()
+  if (focused === undefined) return false
+  const by = byArrow[event.key]
+  if (by !== undefined) {
+    if (openId === undefined) listed.current?.move(by)
+    else step(by)
+    return true
+  }
+  if (event.key === 'ArrowRight' || (event.key === 'Enter' && focused === openId)) {
+    if (focused === openId) panel()?.focus()
+    else open(focused)
+    return true
+  }
+  const part = { PageDown: 1, PageUp: -1, ' ': event.shiftKey ? -1 : 1 }[event.key]
+  const read = panel()
+  if (part === undefined || !read || !isBeside()) return false
+  read.scrollBy({ top: part * pageShare * read.clientHeight })
+  return true
+}

@@ -1,0 +1,49 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { CallRow } from '../../../../calls/call-rows.ts'
+import { useProject } from '../../session.ts'
+import { neighboursQuery } from './call-queries.ts'
+import type { ChosenFilters } from './chosen-filters.ts'
+import type { OpenTab } from './open-tab.ts'
+
+interface OpenCallOptions {
+  openId: string | undefined
+  rows: readonly CallRow[]
+  /** Whether the first calls of the list are there. */
+  isLoaded: boolean
+  filters: ChosenFilters
+  tab: OpenTab['tab']
+}
+
+/** Opens and closes calls, and knows the ones before and after, also of one that is far down in the list. */
+export function useOpenCall({ openId, rows, isLoaded, filters, tab }: OpenCallOptions) {
+  const { id: project } = useProject()
+  const navigate = useNavigate()
+  const at = rows.findIndex(({ id }) => id === openId)
+  const isFar = openId !== undefined && isLoaded && (at < 0 || at === rows.length - 1)
+  const { data } = useQuery(neighboursQuery(project, isFar ? openId : undefined, filters))
+  const far = isFar ? data : undefined
+  return {
+    previous: (at < 0 ? far?.previous : rows[at - 1]?.id) ?? null,
+    next: (at < 0 ? undefined : rows[at + 1]?.id) ?? far?.next ?? null,
+    open: (id: string, isStep: boolean) => {
+      void navigate({
+        to: '/p/$project/calls/$call',
+        params: { project, call: id },
+        search: { ...filters, tab },
+        // Moving on from call to call is one step: going back closes the call.
+        replace: isStep,
+        resetScroll: false,
+      })
+    },
+    close: () => {
+      if (openId === undefined) return
+      void navigate({
+        to: '/p/$project/calls',
+        params: { project },
+        search: filters,
+        resetScroll: false,
+      })
+    },
+  }
+}

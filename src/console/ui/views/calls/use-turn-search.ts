@@ -1,0 +1,32 @@
+import { useDeferredValue, useMemo, useState } from 'react'
+import type { Turn } from '../../../../calls/schemas.ts'
+import { findInTurns, type TurnMatch } from './turn-matches.ts'
+
+export interface TurnSearch {
+  query: string
+  onQuery: (text: string) => void
+  /** Null while nothing is looked for. */
+  matches: readonly TurnMatch[] | null
+  /** Of the current match in `matches`. */
+  position: number
+  /** Goes to a match, around the ends. */
+  onPosition: (position: number) => void
+}
+
+/** What is searched for in a transcript: the strip above shows the matches, too. */
+export function useTurnSearch(transcript: readonly Turn[], searchedFor: string): TurnSearch {
+  const [query, setQuery] = useState(searchedFor)
+  const [position, setPosition] = useState(0)
+  const deferred = useDeferredValue(query)
+  const matches = useMemo(() => findInTurns(transcript, deferred), [transcript, deferred])
+  return {
+    query,
+    onQuery: (text) => {
+      setQuery(text)
+      setPosition(0)
+    },
+    matches: deferred.trim() ? matches : null,
+    position: Math.min(position, matches.length - 1),
+    onPosition: (to) => setPosition((to + matches.length) % matches.length),
+  }
+}

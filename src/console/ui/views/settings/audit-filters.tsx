@@ -1,0 +1,121 @@
+import { Button, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useProject } from '../../session.ts'
+import { DateFilter } from '../calls/date-filter.tsx'
+import { dateRangeLabel, rangeToDays } from '../calls/date-range.ts'
+import { ChoicePill, FormPill } from '../calls/pill.tsx'
+import { actionWords } from './action-words.ts'
+import type { AuditSearch } from './audit-search.ts'
+import { keysQuery } from './key-queries.ts'
+import { peopleQuery } from './people.ts'
+
+interface AuditFiltersProps {
+  filters: AuditSearch
+  onChange: (filters: AuditSearch) => void
+}
+
+const actions = Object.entries(actionWords).map(([value, label]) => ({ value, label }))
+
+/** A pill for each filter of the audit trail: who, what, when, and which call. */
+export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
+  const { action, from, to, call } = filters
+  const clear =
+    (...names: (keyof AuditSearch)[]) =>
+    () =>
+      onChange(without(filters, names))
+  return (
+    <search className="cb-audit-filters" aria-label="Filter the audit trail">
+      <WhoPill filters={filters} onChange={onChange} />
+      <ChoicePill
+        label="Action"
+        options={actions}
+        value={action}
+        chosen={action && (actions.find(({ value }) => value === action)?.label ?? action)}
+        onChoose={(value) => onChange({ ...filters, action: value })}
+        onClear={clear('action')}
+      />
+      <FormPill
+        label="Date"
+        chosen={dateRangeLabel({ from, to }, new Date()) || undefined}
+        onClear={clear('from', 'to')}
+      >
+        {(close) => (
+          <DateFilter
+            days={rangeToDays({ from, to })}
+            onChoose={(range) => {
+              onChange({ ...filters, ...range })
+              close()
+            }}
+          />
+        )}
+      </FormPill>
+      <FormPill label="Call" chosen={call} onClear={clear('call')}>
+        {(close) => (
+          <CallForm
+            onApply={(id) => {
+              onChange({ ...filters, call: id })
+              close()
+            }}
+          />
+        )}
+      </FormPill>
+      {Object.keys(filters).length > 0 && (
+        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => onChange({})}>
+          Clear filters
+        </Button>
+      )}
+    </search>
+  )
+}
+
+/** The members, the keys, and what has no name. */
+function WhoPill({ filters, onChange }: AuditFiltersProps) {
+  const { id: project } = useProject()
+  const { data: people } = useQuery(peopleQuery(project))
+  const { data: keys } = useQuery(keysQuery(project))
+  const options = [
+    ...(people?.members ?? []).map(({ personId, name }) => ({ value: personId, label: name })),
+    ...(keys?.data ?? []).map(({ id, name, hint }) => ({ value: id, label: `${name} (${hint})` })),
+    { value: 'none', label: 'Command line and service' },
+  ]
+  const { who } = filters
+  return (
+    <ChoicePill
+      label="Who"
+      options={options}
+      value={who}
+      chosen={who && (options.find(({ value }) => value === who)?.label ?? who)}
+      onChoose={(value) => onChange({ ...filters, who: value })}
+      onClear={() => onChange(without(filters, ['who']))}
+    />
+  )
+}
+
+function CallForm({ onApply }: { onApply: (id: string) => void }) {
+  const [id, setId] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (id.trim() !== '') onApply(id.trim())
+  }
+  return (
+    <form onSubmit={submit} className="cb-stack">
+      <TextInput
+        label="Id of the call"
+        description="Its opening and its deletion. The trail keeps a hash of the id alone."
+        value={id}
+        onChange={(event) => setId(event.currentTarget.value)}
+        maxLength={128}
+        autoComplete="off"
+        data-autofocus
+      />
+      <Button type="submit" disabled={id.trim() === ''}>
+        Apply
+      </Button>
+    </form>
+  )
+}
+
+function without(filters: AuditSearch, names: readonly string[]): AuditSearch {
+  return Object.fromEntries(Object.entries(filters).filter(([name]) => !names.includes(name)))
+}

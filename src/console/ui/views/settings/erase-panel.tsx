@@ -1,0 +1,131 @@
+import { Button, Group, Progress, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Instant } from '../../components/instant.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { useProject } from '../../session.ts'
+
+const pollMs = 1_000
+
+/** What a dry run has counted. */
+interface Counted {
+  number: string
+  calls: number
+  onHold?: number
+}
+
+/** Erases all calls of one number, which are counted first. */
+export function ErasePanel() {
+  const { id: project } = useProject()
+  const [number, setNumber] = useState('')
+  const [isAsking, setAsking] = useState(false)
+  const [request, setRequest] = useState<string | null>(null)
+  const queryClient = useQueryClient()
+  const count = useMutation({
+    mutationFn: async (asked: string): Promise<Counted> => ({
+      number: asked,
+      ...(await unwrap(api.projects({ project }).erasures.post({ number: asked, dryRun: true }))),
+    }),
+  })
+  const counted = count.data?.number === number.trim() ? count.data : undefined
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (number.trim() !== '' && !count.isPending) count.mutate(number.trim())
+  }
+  const erase = async (asked: string) => {
+    const accepted = await unwrap(api.projects({ project }).erasures.post({ number: asked }))
+    if ('id' in accepted) setRequest(accepted.id)
+    setNumber('')
+    count.reset()
+    await queryClient.invalidateQueries({ queryKey: ['project', project] })
+  }
+  return (
+    <Panel title="Erase a person">
+      <form onSubmit={submit} className="cb-stack" noValidate>
+        <TextInput
+          label="Phone number"
+          description="The whole number. Calls from it and to it are deleted for good and erased from the files of the service. Calls that come later are not affected."
+          value={number}
+          onChange={(event) => setNumber(event.currentTarget.value)}
+          type="tel"
+          autoComplete="off"
+          error={fieldErrors(count.error).number}
+        />
+        {count.error && !isAboutFields(count.error, ['number']) && <Problem error={count.error} />}
+        <Group justify="space-between">
+          <p role="status">{counted ? sentenceOf(counted) : ''}</p>
+          {counted && counted.calls > 0 ? (
+            <Button color="red" onClick={() => setAsking(true)}>
+              Erase {callsOf(counted.calls)}
+            </Button>
+          ) : (
+            <Button type="submit" variant="default" disabled={number.trim() === ''} loading={count.isPending}>
+              Count calls
+            </Button>
+          )}
+        </Group>
+      </form>
+      {request && <Receipt id={request} />}
+      <ConfirmDialog
+        opened={isAsking && counted !== undefined}
+        onClose={() => setAsking(false)}
+        title={`Erase ${callsOf(counted?.calls ?? 0)}?`}
+        word={String(counted?.calls ?? 0)}
+        confirmLabel="Erase for good"
+        onConfirm={() => erase(counted?.number ?? '')}
+      >
+        The calls of this number, their transcripts and details are deleted. This cannot be undone. Backups,
+        your platform and recordings at their addresses keep what they have.
+      </ConfirmDialog>
+    </Panel>
+  )
+}
+
+/** How far a request is, and its receipt once no byte is left. */
+function Receipt({ id }: { id: string }) {
+  const { id: project } = useProject()
+  const { data, error } = useQuery({
+    queryKey: ['project', project, 'erasure', id],
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).erasures({ id }).get({ fetch: { signal } })),
+    refetchInterval: ({ state }) => (state.data?.status === 'done' ? false : pollMs),
+  })
+  if (error) return <Problem error={error} title="The receipt could not be loaded" />
+  if (!data) return null
+  const { calls = 0, deleted = 0, onHold = 0, doneAt } = data
+  return (
+    <div className="cb-stack" role="status">
+      {doneAt === null ? (
+        <>
+          <p>
+            Deleted {deleted} of {callsOf(calls)}. Their bytes are erased next; you may leave this page.
+          </p>
+          <Progress value={calls === 0 ? 100 : (100 * deleted) / calls} aria-label="Deleted calls" />
+        </>
+      ) : (
+        <p>
+          Erased {callsOf(deleted)}. The last byte of them was gone <Instant at={doneAt} as="absolute" />.
+          {onHold > 0 && ` ${callsOf(onHold)} on hold stayed.`}
+        </p>
+      )}
+      <p className="cb-dimmed">
+        Receipt <Mono>{id}</Mono>
+      </p>
+    </div>
+  )
+}
+
+function sentenceOf({ calls, onHold = 0 }: Counted): string {
+  const held = onHold > 0 ? ` ${callsOf(onHold)} on hold will stay.` : ''
+  return calls === 0
+    ? `No call of this number can be erased.${held}`
+    : `${callsOf(calls)} of this number.${held}`
+}
+
+function callsOf(count: number): string {
+  return `${count} ${count === 1 ? 'call' : 'calls'}`
+}

@@ -1,0 +1,42 @@
+import { Group, SegmentedControl } from '@mantine/core'
+import { DayField } from '../../components/day-field.tsx'
+import { type Expiry, expiresAtOf, expiryChoices } from './expiry.ts'
+
+interface ExpiryFieldProps {
+  value: Expiry
+  onChange: (expiry: Expiry) => void
+  error?: string | undefined
+}
+
+/** When a key stops working: never, in some days, or at the end of a day. */
+export function ExpiryField({ value, onChange, error }: ExpiryFieldProps) {
+  const isOver = value.choice === 'date' && value.day !== '' && expiresAtOf(value) === undefined
+  return (
+    <div>
+      <p className="cb-label" id="expiry-label">
+        Expires
+      </p>
+      <Group gap="xs">
+        <SegmentedControl
+          size="xs"
+          aria-labelledby="expiry-label"
+          value={value.choice}
+          onChange={(choice) => onChange({ ...value, choice })}
+          data={[...expiryChoices]}
+        />
+        {value.choice === 'date' && (
+          <DayField
+            label="Last day of the key"
+            day={value.day}
+            onChoose={(day) => onChange({ ...value, day })}
+          />
+        )}
+      </Group>
+      {value.choice === 'date' && !isOver && (
+        <p className="cb-field-hint cb-expiry-hint">The key works until the end of this day.</p>
+      )}
+      {isOver && <p className="cb-field-error">This day is over: choose today or a later day.</p>}
+      {error && <p className="cb-field-error">{error}</p>}
+    </div>
+  )
+}

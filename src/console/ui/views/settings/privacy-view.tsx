@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query'
+import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { useProject } from '../../session.ts'
+import { ErasePanel } from './erase-panel.tsx'
+import { HoldsPanel } from './holds-panel.tsx'
+import { OwnersOnly } from './owners-only.tsx'
+import { KeptNumbersPanel, KeptQuestionsPanel, ReadingPanel } from './privacy-choices.tsx'
+import { settingsQuery } from './privacy-queries.ts'
+import { RedactionPanel } from './redaction-panel.tsx'
+import { RetentionPanel } from './retention-panel.tsx'
+
+/** How the project keeps personal data, and what deletes it. */
+export function PrivacyView() {
+  return (
+    <OwnersOnly title="Privacy">
+      <Privacy />
+    </OwnersOnly>
+  )
+}
+
+function Privacy() {
+  const { id: project } = useProject()
+  const { data: settings, error, refetch } = useQuery(settingsQuery(project))
+  return (
+    <>
+      <PageHeader
+        title="Privacy"
+        description="What is kept of the people in your calls, and for how long. Every change is in the audit trail."
+      />
+      {error && !settings && (
+        <Problem error={error} title="The settings could not be loaded" onRetry={() => void refetch()} />
+      )}
+      {settings && (
+        <div className="cb-forms">
+          <RetentionPanel settings={settings} />
+          <RedactionPanel settings={settings} />
+          <KeptNumbersPanel settings={settings} />
+          <KeptQuestionsPanel settings={settings} />
+          <ReadingPanel settings={settings} />
+          <ErasePanel />
+          <HoldsPanel />
+        </div>
+      )}
+    </>
+  )
+}

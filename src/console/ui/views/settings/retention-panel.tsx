@@ -1,0 +1,118 @@
+import { TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ProjectSettings } from '../../../../db/project-settings.ts'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Instant } from '../../components/instant.tsx'
+import { PageLink } from '../../components/links.tsx'
+import { useProject } from '../../session.ts'
+import { dueQuery, expiredQuery, useSettingsChange } from './privacy-queries.ts'
+import { SettingPanel } from './setting-panel.tsx'
+
+const sentence = 'The retention has been changed.'
+
+/** When calls are deleted by themselves, which go next, and which went. */
+export function RetentionPanel({ settings }: { settings: ProjectSettings }) {
+  const { id: project } = useProject()
+  const [days, setDays] = useState(settings.retainDays === null ? '' : String(settings.retainDays))
+  const [asked, setAsked] = useState<{ retainDays: number; calls: number } | null>(null)
+  const { mutate, mutateAsync, isPending, error, reset } = useSettingsChange(sentence)
+  const [problem, setProblem] = useState<unknown>(null)
+  const wanted = days.trim() === '' ? null : Number(days)
+  const isShorter = wanted !== null && (settings.retainDays === null || wanted < settings.retainDays)
+  const save = async () => {
+    setProblem(null)
+    if (wanted === null || !isShorter) return mutate({ retainDays: wanted })
+    const { calls } = await unwrap(
+      api.projects({ project }).settings.due.get({ query: { days: String(wanted) } }),
+    )
+    if (calls === 0) return mutate({ retainDays: wanted })
+    reset()
+    setAsked({ retainDays: wanted, calls })
+  }
+  const shown = asked ? null : (problem ?? error)
+  return (
+    <>
+      <SettingPanel
+        title="Retention"
+        isChanged={wanted !== settings.retainDays}
+        isPending={isPending}
+        error={isAboutFields(shown, ['retainDays', 'days']) ? null : shown}
+        onSave={() => void save().catch(setProblem)}
+        footer={<Deletions settings={settings} />}
+      >
+        <TextInput
+          label="Days to keep a call"
+          description="Counted from when the call was completed. Live calls are never deleted. Empty keeps calls until somebody deletes them."
+          value={days}
+          onChange={(event) => setDays(event.currentTarget.value)}
+          inputMode="numeric"
+          autoComplete="off"
+          error={fieldErrors(shown).retainDays ?? fieldErrors(shown).days}
+        />
+      </SettingPanel>
+      <ConfirmDialog
+        opened={asked !== null}
+        onClose={() => setAsked(null)}
+        title={`Delete ${callsOf(asked?.calls ?? 0)} now?`}
+        word={String(asked?.calls ?? '')}
+        confirmLabel={`Delete ${callsOf(asked?.calls ?? 0)}`}
+        onConfirm={async () => asked && mutateAsync({ retainDays: asked.retainDays, confirm: asked.calls })}
+      >
+        <p>
+          {callsOf(asked?.calls ?? 0)} of this project were completed more than {asked?.retainDays} days ago.
+          They are deleted within minutes, and each day those that become as old. This cannot be undone.
+        </p>
+      </ConfirmDialog>
+    </>
+  )
+}
+
+/** How many calls go next, and what went. */
+function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) {
+  const { id: project } = useProject()
+  const { data: due } = useQuery(dueQuery(project))
+  const { data: expired } = useQuery(expiredQuery(project))
+  const rows = expired?.data ?? []
+  return (
+    <dl className="cb-facts cb-setting-facts">
+      {retainDays !== null && (
+        <div>
+          <dt>Deleted next</dt>
+          <dd>{due ? `${callsOf(due.calls)} as of now` : '…'}</dd>
+        </div>
+      )}
+      <div>
+        <dt>Deleted so far</dt>
+        <dd>
+          {rows.length === 0 ? (
+            <span className="cb-dimmed">Nothing by retention</span>
+          ) : (
+            <ul className="cb-plain-list">
+              {rows.map(({ seq, at, target }) => (
+                <li key={seq}>
+                  <Instant at={at} as="absolute" />: {target}
+                </li>
+              ))}
+              <li>
+                <PageLink
+                  to="/p/$project/settings/audit"
+                  params={{ project }}
+                  search={{ action: 'calls_expired' }}
+                >
+                  All in the audit trail
+                </PageLink>
+              </li>
+            </ul>
+          )}
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+function callsOf(calls: number): string {
+  return calls === 1 ? '1 call' : `${calls.toLocaleString()} calls`
+}

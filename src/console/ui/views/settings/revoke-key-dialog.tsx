@@ -1,0 +1,37 @@
+import { notifications } from '@mantine/notifications'
+import { IconCheck } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import type { KeyRecord } from '../../../../auth/key-record.ts'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { useProject } from '../../session.ts'
+import { keysQuery } from './key-queries.ts'
+
+/** Asks before a key stops working for good. */
+export function RevokeKeyDialog({ revoking, onClose }: { revoking: KeyRecord | null; onClose: () => void }) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const revoke = async (key: KeyRecord) => {
+    await unwrap(api.projects({ project }).keys({ id: key.id }).delete())
+    await queryClient.invalidateQueries(keysQuery(project))
+    notifications.show({
+      message: `${key.name} has been revoked.`,
+      icon: <IconCheck size={16} />,
+    })
+  }
+  return (
+    <ConfirmDialog
+      opened={revoking !== null}
+      onClose={onClose}
+      title={`Revoke ${revoking?.name ?? 'the key'}?`}
+      confirmLabel="Revoke key"
+      onConfirm={async () => revoking && revoke(revoking)}
+    >
+      <p>
+        Requests with <Mono>{revoking?.hint}</Mono> are refused from now on. A revoked key cannot be restored:
+        if something still needs it, create a new key first.
+      </p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,40 @@
+import { Switch } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { api, unwrap } from '../../api.ts'
+import { Problem } from '../../components/problem.tsx'
+import { sessionQuery, useProject } from '../../session.ts'
+import { describeRole, roleChoices, roleLabels } from './people.ts'
+
+/** What each role may do, and whether members may delete. */
+export function Roles() {
+  const { id: project, membersMayDelete } = useProject()
+  const queryClient = useQueryClient()
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async (next: boolean) => {
+      await unwrap(api.projects({ project }).settings.put({ membersMayDelete: next }))
+      await queryClient.invalidateQueries(sessionQuery)
+    },
+  })
+  return (
+    <section className="cb-section">
+      <h2>Roles</h2>
+      <dl className="cb-facts cb-roles">
+        {roleChoices.toReversed().map((role) => (
+          <div key={role}>
+            <dt>{roleLabels[role]}</dt>
+            <dd>{describeRole(role, membersMayDelete)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Switch
+        size="xs"
+        label="Members may delete calls and knowledge"
+        description="Owners always may. Nothing that is deleted can be brought back."
+        checked={membersMayDelete}
+        disabled={isPending}
+        onChange={(event) => mutate(event.currentTarget.checked)}
+      />
+      {error && <Problem error={error} title="The setting was not changed" />}
+    </section>
+  )
+}

@@ -1,0 +1,86 @@
+import { Modal, SegmentedControl } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { CreatedKey, KeyRecord } from '../../../../auth/key-record.ts'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { useProject } from '../../session.ts'
+import { keysQuery } from './key-queries.ts'
+import { MadeKey } from './made-key.tsx'
+
+const overlaps = [
+  { value: '0', label: 'None' },
+  { value: '1', label: '1 hour' },
+  { value: '24', label: '24 hours' },
+  { value: '168', label: '7 days' },
+]
+
+interface RotateKeyDialogProps {
+  record: KeyRecord
+  opened: boolean
+  onClose: () => void
+}
+
+/** Makes a key like this one and shows it once, then opens its page. */
+export function RotateKeyDialog({ record, opened, onClose }: RotateKeyDialogProps) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const [overlap, setOverlap] = useState('24')
+  const [made, setMade] = useState<CreatedKey | null>(null)
+  const rotate = async () => {
+    const overlapHours = Number(overlap)
+    setMade(await unwrap(api.projects({ project }).keys({ id: record.id }).rotate.post({ overlapHours })))
+    await queryClient.invalidateQueries(keysQuery(project))
+  }
+  const finish = () => {
+    const key = made?.id ?? record.id
+    setMade(null)
+    // Ignores the blocker: the dialog of a new key blocks all other navigation until the key is stored.
+    void navigate({ to: '/p/$project/settings/keys/$key', params: { project, key }, ignoreBlocker: true })
+  }
+  return (
+    <>
+      <ConfirmDialog
+        opened={opened}
+        onClose={onClose}
+        title={`Rotate ${record.name}?`}
+        confirmLabel="Rotate key"
+        isDanger={overlap === '0'}
+        onConfirm={rotate}
+      >
+        <div className="cb-stack">
+          <p>
+            You get a new key with the same access and rules. The old one works for the overlap, so that you
+            can replace it where it is used, and then stops.
+          </p>
+          <div>
+            <p className="cb-label" id="overlap-label">
+              Overlap
+            </p>
+            <SegmentedControl
+              size="xs"
+              aria-labelledby="overlap-label"
+              value={overlap}
+              onChange={setOverlap}
+              data={overlaps}
+            />
+          </div>
+          {overlap === '0' && <p className="cb-field-error">The old key stops at once.</p>}
+        </div>
+      </ConfirmDialog>
+      <Modal
+        opened={made !== null}
+        onClose={finish}
+        title="Save your key"
+        size={560}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        withCloseButton={false}
+      >
+        {made && <MadeKey made={made} onStored={finish} />}
+      </Modal>
+    </>
+  )
+}

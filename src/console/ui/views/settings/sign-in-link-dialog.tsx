@@ -1,0 +1,54 @@
+import { Modal } from '@mantine/core'
+import { useState } from 'react'
+import type { PasswordLink } from '../../../people/invitations.ts'
+import type { MemberRow } from '../../../people/members.ts'
+import { api, unwrap } from '../../api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Instant } from '../../components/instant.tsx'
+import { useProject } from '../../session.ts'
+import { MadeLink } from './made-link.tsx'
+
+interface SignInLinkDialogProps {
+  /** Who needs a link; null while nobody does. */
+  member: MemberRow | null
+  onClose: () => void
+}
+
+/** Makes a link for somebody who cannot sign in. It is shown once, and only this dialog holds it. */
+export function SignInLinkDialog({ member, onClose }: SignInLinkDialogProps) {
+  const { id: project } = useProject()
+  const [made, setMade] = useState<PasswordLink | null>(null)
+  const create = async ({ personId }: MemberRow) =>
+    setMade(await unwrap(api.projects({ project }).people({ id: personId })['sign-in-link'].post({})))
+  return (
+    <>
+      <ConfirmDialog
+        opened={member !== null}
+        onClose={onClose}
+        title={`Make a sign-in link for ${member?.name ?? ''}?`}
+        confirmLabel="Make link"
+        isDanger={false}
+        onConfirm={async () => member && create(member)}
+      >
+        <p>
+          Whoever opens it sets a new password for {member?.email} and is signed in, so send it to nobody
+          else. Their password works until then. Two-factor sign-in, where it is on, still asks for a code.
+        </p>
+      </ConfirmDialog>
+      <Modal
+        opened={made !== null}
+        onClose={() => setMade(null)}
+        title="Send this link"
+        size={480}
+        closeOnClickOutside={false}
+      >
+        {made && (
+          <MadeLink link={made.link} onDone={() => setMade(null)}>
+            It sets a new password for {made.email}. It works once, expires{' '}
+            <Instant at={made.expiresAt} as="absolute" />, and is not shown again.
+          </MadeLink>
+        )}
+      </Modal>
+    </>
+  )
+}

@@ -1,0 +1,247 @@
+import { Button, Group, PasswordInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import type { TwoFactorSetUp } from '../../../people/two-factor.ts'
+import { api, unwrap } from '../../api.ts'
+import { CodeField } from '../../components/code-field.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { Mono } from '../../components/mono.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { useFocus } from '../../components/use-focus.ts'
+
+const twoFactorKey = ['two-factor']
+
+/** What the panel shows in place of its state. */
+type Step =
+  | { name: 'asked'; for: 'setUp' | 'codes' | 'off' }
+  | { name: 'app'; made: TwoFactorSetUp }
+  | { name: 'codes'; backupCodes: string[] }
+
+/** Turns the person's second factor on and off. */
+export function TwoFactorPanel() {
+  const queryClient = useQueryClient()
+  const { data, error, refetch } = useQuery({
+    queryKey: twoFactorKey,
+    queryFn: ({ signal }) => unwrap(api['two-factor'].get({ fetch: { signal } })),
+  })
+  const [step, setStep] = useState<Step | null>(null)
+  const close = () => {
+    setStep(null)
+    void queryClient.invalidateQueries({ queryKey: twoFactorKey })
+  }
+  const aside = data?.isOn && <StatusBadge tone="success">On</StatusBadge>
+  const show = () => {
+    if (error && !data)
+      return <Problem error={error} title="It could not be loaded" onRetry={() => void refetch()} />
+    if (step?.name === 'codes') return <BackupCodes codes={step.backupCodes} onDone={close} />
+    if (step?.name === 'app') {
+      const { made } = step
+      return (
+        <App
+          made={made}
+          onCancel={close}
+          onDone={() => setStep({ name: 'codes', backupCodes: made.backupCodes })}
+        />
+      )
+    }
+    if (step?.name === 'asked') return <Asked what={step.for} onStep={setStep} onClose={close} />
+    return <State isOn={data?.isOn} ask={(what) => setStep({ name: 'asked', for: what })} />
+  }
+  return (
+    <Panel title="Two-factor sign-in" aside={aside}>
+      {show()}
+    </Panel>
+  )
+}
+
+interface StateProps {
+  /** Undefined while it loads. */
+  isOn: boolean | undefined
+  ask: (what: 'setUp' | 'codes' | 'off') => void
+}
+
+function State({ isOn, ask }: StateProps) {
+  return (
+    <div className="cb-danger-row">
+      <p className="cb-dimmed">
+        {isOn
+          ? 'After your password, sign-in asks for a code of your authenticator app, or a backup code.'
+          : 'With it, sign-in asks for a code of an authenticator app after your password.'}
+      </p>
+      {isOn ? (
+        <Group gap="xs">
+          <Button variant="default" onClick={() => ask('codes')}>
+            New backup codes
+          </Button>
+          <Button variant="default" onClick={() => ask('off')}>
+            Turn off
+          </Button>
+        </Group>
+      ) : (
+        <Button variant="default" disabled={isOn === undefined} onClick={() => ask('setUp')}>
+          Set up
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const askedFor = {
+  setUp: { text: 'Enter your password to set up an authenticator app.', label: 'Continue' },
+  codes: {
+    text: 'Enter your password to make ten new backup codes. The old ones stop working.',
+    label: 'Make codes',
+  },
+  off: {
+    text: 'Enter your password to turn it off. The app and the backup codes stop working.',
+    label: 'Turn off',
+  },
+}
+
+interface AskedProps {
+  what: keyof typeof askedFor
+  onStep: (step: Step) => void
+  onClose: () => void
+}
+
+/** Asks for the password first, then does what was chosen. */
+function Asked({ what, onStep, onClose }: AskedProps) {
+  const [password, setPassword] = useState('')
+  const field = useFocus<HTMLInputElement>()
+  // What comes back goes to the panel's state alone: a cache would keep the secret.
+  const { mutate, isPending, error } = useMutation({
+    gcTime: 0,
+    mutationFn: async () => {
+      if (what === 'setUp') onStep({ name: 'app', made: await unwrap(api['two-factor'].post({ password })) })
+      else if (what === 'codes') {
+        const { backupCodes } = await unwrap(api['two-factor']['backup-codes'].post({ password }))
+        onStep({ name: 'codes', backupCodes })
+      } else {
+        await unwrap(api['two-factor']['turn-off'].post({ password }))
+        notifications.show({ message: 'Two-factor sign-in is off.' })
+        onClose()
+      }
+    },
+  })
+  const { text, label } = askedFor[what]
+  return (
+    <StepForm
+      isPending={isPending}
+      isReady={password !== ''}
+      label={label}
+      onSubmit={mutate}
+      onCancel={onClose}
+    >
+      <p>{text}</p>
+      <PasswordInput
+        ref={field}
+        label="Your password"
+        autoComplete="current-password"
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+        error={fieldErrors(error).password}
+        visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+      />
+      {error && !isAboutFields(error, ['password']) && <Problem error={error} />}
+    </StepForm>
+  )
+}
+
+interface AppProps {
+  made: TwoFactorSetUp
+  onDone: () => void
+  onCancel: () => void
+}
+
+function App({ made: { secret, qr }, onDone, onCancel }: AppProps) {
+  const [code, setCode] = useState('')
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => unwrap(api['two-factor']['turn-on'].post({ code })),
+    onSuccess: onDone,
+  })
+  return (
+    <StepForm
+      isPending={isPending}
+      isReady={code.trim() !== ''}
+      label="Turn on"
+      onSubmit={mutate}
+      onCancel={onCancel}
+    >
+      <p>Scan this with your authenticator app, then enter the code that the app shows.</p>
+      <svg
+        className="cb-qr"
+        role="img"
+        aria-label="QR code for an authenticator app"
+        viewBox={`0 0 ${qr.size} ${qr.size}`}
+        shapeRendering="crispEdges"
+      >
+        <path d={qr.path} />
+      </svg>
+      <div>
+        <p className="cb-label">Or type this key into the app</p>
+        <Group gap={4} wrap="nowrap">
+          <span className="cb-mono cb-two-factor-secret">{secret}</span>
+          <CopyButton value={secret} label="Copy key" />
+        </Group>
+      </div>
+      <CodeField value={code} onChange={setCode} error={fieldErrors(error).code} isAppOnly />
+      {error && !isAboutFields(error, ['code']) && <Problem error={error} />}
+    </StepForm>
+  )
+}
+
+function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
+  return (
+    <div className="cb-stack">
+      <p role="status">
+        These are your backup codes, shown only now. Each signs you in once without the app. Keep them where
+        you keep your passwords.
+      </p>
+      <ul className="cb-backup-codes" aria-label="Backup codes">
+        {codes.map((code) => (
+          <li key={code}>
+            <Mono>{code}</Mono>
+          </li>
+        ))}
+      </ul>
+      <Group justify="space-between">
+        <CopyButton value={codes.join('\n')} label="Copy codes" withText />
+        <Button onClick={onDone}>I have stored them</Button>
+      </Group>
+    </div>
+  )
+}
+
+interface StepFormProps {
+  isReady: boolean
+  isPending: boolean
+  /** Of the button. */
+  label: string
+  onSubmit: () => void
+  onCancel: () => void
+  children: ReactNode
+}
+
+function StepForm({ isReady, isPending, label, onSubmit, onCancel, children }: StepFormProps) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isReady && !isPending) onSubmit()
+  }
+  return (
+    <form onSubmit={submit} className="cb-stack" aria-label="Two-factor sign-in" noValidate>
+      {children}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" disabled={!isReady} loading={isPending}>
+          {label}
+        </Button>
+      </Group>
+    </form>
+  )
+}

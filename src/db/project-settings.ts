@@ -1,0 +1,60 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import { projectWasDeleted } from '../errors.ts'
+import type { ReadDatabase } from './reader.ts'
+import { projects } from './schema.ts'
+import { preparedQueries } from './store.ts'
+
+const settingsCachedMax = 10_000
+
+/** The columns that hold a project's settings. */
+export const settingsColumns = {
+  retainDays: projects.retainDays,
+  redact: projects.redact,
+  country: projects.country,
+  keepNumbers: projects.keepNumbers,
+  keepQuestionsDays: projects.keepQuestionsDays,
+  notesReading: projects.notesReading,
+  membersMayDelete: projects.membersMayDelete,
+}
+
+/** How a project keeps personal data, and whether its members may delete: see the columns in schema.ts. */
+export type ProjectSettings = Readonly<Pick<typeof projects.$inferSelect, keyof typeof settingsColumns>>
+
+/** Reads the settings of projects. */
+export type SettingsOf = (projectId: number) => Promise<ProjectSettings>
+
+const queries = preparedQueries((db) => ({
+  byProject: db
+    .select(settingsColumns)
+    .from(projects)
+    .where(and(eq(projects.id, sql.placeholder('projectId')), isNull(projects.deletedAt)))
+    .prepare(),
+}))
+
+interface SettingsReaderOptions {
+  read: ReadDatabase
+  /** See Reader.dataVersion. */
+  dataVersion: () => number
+}
+
+/**
+ * Reads settings, and keeps what it has read until anything at all is committed: a change holds from the next request.
+ * @returns a function that throws unavailable once the project is deleted
+ */
+export function createSettingsReader({ read, dataVersion }: SettingsReaderOptions): SettingsOf {
+  const cached = new LRUCache<number, ProjectSettings>({ max: settingsCachedMax })
+  let cachedVersion = -1
+  return async (projectId) => {
+    // Read before the row: a commit in between makes the number differ the next time.
+    const version = dataVersion()
+    if (version !== cachedVersion) cached.clear()
+    cachedVersion = version
+    const known = cached.get(projectId)
+    if (known) return known
+    const found = await queries(read).byProject.get({ projectId })
+    if (!found) throw projectWasDeleted()
+    cached.set(projectId, found)
+    return found
+  }
+}

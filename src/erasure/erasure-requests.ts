@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { OpenDatabase } from '../db/open.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import type { Requirement } from '../db/requirements.ts'
+import { erasureRequests, erasureSlices, erasures, projects } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+import type { By } from '../identity.ts'
+import { newId } from '../ids.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
+import type { AcceptedErasure, CountedCalls, ErasureRequest } from './schemas.ts'
+
+/** A slice deletes about this many bytes, in about 10 ms of the writer's time. */
+const sliceBytes = 400_000
+/** Deleting a call takes at least as long as this many bytes. */
+const callBytesMin = 8_000
+const delayMs = 100
+const retryMs = 1_000
+const retryMsMax = 30_000
+
+/** Which of some calls are on hold. */
+interface Held {
+  seqs: ReadonlySet<number>
+  isAsSeen: Requirement
+}
+
+interface ErasureRequestsOptions {
+  /** Only the process that owns the folder deletes. */
+  owner: { readonly isOwner: boolean }
+  database: Pick<OpenDatabase, 'read' | 'freeing'>
+  store: StoreOf
+  selections: { of(projectId: number, asked: ErasureRequest): Promise<SQL> }
+  holds: { among(db: ReadDatabase, projectId: number, selection: SQL): Promise<Held> }
+  deletion: {
+    delete(
+      projectId: number,
+      doomed: readonly DoomedCall[],
+      options: { held: Held; requestId: string | null; after: readonly SQL[] },
+    ): Promise<number>
+  }
+  erasure: { schedule(projectId: number): void; finish(): Promise<void> }
+  /** The statement that queues the event. */
+  webhooks: { erasureDone(projectId: number, erasure: { id: string; calls: number }): SQL }
+  /** So that only one node of a server's database deletes; null for a file. */
+  lease: { take(): Promise<boolean>; release(): Promise<void> } | null
+  audit: AuditTrail
+  now: () => number
+  log: Pick<Log, 'error'>
+}
+
+interface DoomedCall {
+  seq: number
+  id: string
+}
+
+/** The request whose turn it is. */
+interface OpenRequest {
+  id: string
+  projectId: number
+  /** Its next slice; null when all are deleted. */
+  number: number | null
+  seqs: string | null
+}
+
+/**
+ * Deletes and erases many calls. The calls are fixed when a request is accepted, as slices of row numbers in the database;
+ * each slice is deleted in one transaction, with its row, so that whoever owns the folder next goes on from there.
+ */
+export class ErasureRequests {
+  readonly #options: ErasureRequestsOptions
+  readonly #background: Background
+
+  constructor(options: ErasureRequestsOptions) {
+    this.#options = options
+    this.#background = new Background({
+      work: (signal) => this.#run(signal),
+      delayMs,
+      retryMs,
+      retryMsMax,
+      onFailure: (error) =>
+        options.log.error({ error }, 'Deleting calls that are to be erased failed and will be tried again'),
+    })
+  }
+
+  /** Accepts a request, or only counts its calls for a dry run. @throws invalid_request */
+  async request(projectId: number, asked: ErasureRequest, by?: By): Promise<CountedCalls | AcceptedErasure> {
+    const selection = await this.#options.selections.of(projectId, asked)
+    if (!asked.dryRun) return await this.accept(projectId, selection, by)
+    const { calls, onHold } = await this.#cut(projectId, selection)
+    return counted(calls, onHold)
+  }
+
+  /**
+   * Accepts a request. Calls that match later are not affected. @param selection selects row numbers as `seq`
+   * @param by absent for the command line and for the service itself
+   */
+  async accept(projectId: number, selection: SQL, by?: By): Promise<AcceptedErasure> {
+    const { store, audit, now } = this.#options
+    const { slices, calls, onHold } = await this.#cut(projectId, selection)
+    const id = newId('era')
+    const { freeing: write } = store(projectId)
+    const target = `${id}: ${calls} ${calls === 1 ? 'call' : 'calls'}`
+    await write.batch([
+      write.insert(erasureRequests).values({ id, projectId, calls, onHold }),
+      write.run(sql`
+        insert into ${erasureSlices} (request_id, number, seqs)
+        select ${id}, key, value from json_each(${JSON.stringify(slices)})`),
+      write.run(sql`
+        insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
+        select ${projectId}, 'calls', ${id}, change_seq, ${now()} from ${projects} where id = ${projectId}`),
+      write.run(audit.entry({ by, projectId, action: 'erasure_requested', target })),
+    ])
+    this.schedule()
+    return { id, ...counted(calls, onHold), status: 'pending' }
+  }
+
+  /** Call it when there may be an open request. */
+  schedule(): void {
+    if (this.#options.owner.isOwner) this.#background.soon()
+  }
+
+  /** Deletes and erases everything that was accepted before the call. */
+  finish(): Promise<void> {
+    return this.#background.now()
+  }
+
+  /** Stops after the slice that is under way. The next start does the rest. */
+  async close(): Promise<void> {
+    await this.#background.close()
+    await this.#options.lease?.release().catch(() => undefined)
+  }
+
+  /** The calls that are not on hold, in slices: JSON arrays of row numbers. */
+  async #cut(projectId: number, selection: SQL) {
+    const { store, holds } = this.#options
+    const { readAside } = store(projectId)
+    const { seqs: held } = await holds.among(readAside, projectId, selection)
+    const bytes = sql`max(${sql.raw(`${callBytesMin}`)}, document_chars + coalesce(
+      (select octet_length(details) from call_details where call_details.seq = calls.seq), 0))`
+    const rows = await readAside
+      .select({ seqs: sql<string>`json_group_array(seq)`, calls: sql<number>`count(*)` })
+      .from(
+        sql`(select calls.seq as seq,
+          sum(${bytes}) over (order by calls.seq rows unbounded preceding) / ${sql.raw(`${sliceBytes}`)} as slice
+        from (${selection}) as some cross join calls on calls.seq = some.seq and calls.project_id = ${projectId}
+        where calls.seq not in (select value from json_each(${JSON.stringify([...held])})))`,
+      )
+      .groupBy(sql`slice`)
+      .orderBy(sql`slice`)
+    return {
+      slices: rows.map(({ seqs }) => seqs),
+      calls: rows.reduce((sum, row) => sum + row.calls, 0),
+      onHold: held.size,
+    }
+  }
+
+  async #run(signal: AbortSignal): Promise<number | null> {
+    // A short look at what is near, since the rest asks a server.
+    const isAnyOpen = sql`select 1 from ${erasureRequests} where not is_done limit 1`
+    if ((await this.#options.database.read.all(isAnyOpen)).length === 0) return null
+    for (;;) {
+      signal.throwIfAborted()
+      const open = await this.#next()
+      if (!open) {
+        await this.#options.lease?.release()
+        return null
+      }
+      if (!((await this.#options.lease?.take()) ?? true)) return retryMs
+      const startedAt = performance.now()
+      if (open.seqs === null) await this.#finish(open)
+      else await this.#deleteSlice(open, asSeqs(open.seqs))
+      // Half of the writer's time is left to other writes.
+      await sleep(performance.now() - startedAt, undefined, { signal }).catch(() => signal.throwIfAborted())
+    }
+  }
+
+  /** The smallest first, so that a person need not wait for a retention that deletes much. */
+  async #next(): Promise<OpenRequest | undefined> {
+    // From the writer: a replica may not have read all of it yet.
+    const [open] = await this.#options.database.freeing.all<OpenRequest>(sql`
+      select request.id as id, project_id as projectId, slice.number as number, seqs
+      from ${erasureRequests} as request
+        left join ${erasureSlices} as slice on slice.request_id = request.id and slice.number = (
+          select min(number) from ${erasureSlices} where request_id = request.id)
+      where not is_done and project_id in (select id from ${projects} where deleted_at is null)
+      order by slice.number is not null, (select count(*) from ${erasureSlices} where request_id = request.id) limit 1`)
+    return open
+  }
+
+  async #deleteSlice({ id, projectId, number }: OpenRequest, seqs: number[]): Promise<void> {
+    const { database, holds, deletion } = this.#options
+    const { freeing: write } = database
+    const selection = sql`select value as seq from json_each(${JSON.stringify(seqs)})`
+    const held = await holds.among(write, projectId, selection)
+    const doomed = await write.all<DoomedCall>(sql`
+      select calls.seq as seq, id from (${selection}) as some
+        cross join calls on calls.seq = some.seq and project_id = ${projectId}`)
+    const isThis = sql`request_id = ${id} and number = ${number}`
+    await deletion.delete(projectId, doomed, {
+      held,
+      requestId: id,
+      after: [
+        // Another node may have deleted the same slice.
+        sql`update ${erasureRequests} set deleted = deleted + changes(), on_hold = on_hold + ${held.seqs.size}
+          where id = ${id} and exists (select 1 from ${erasureSlices} where ${isThis})`,
+        sql`delete from ${erasureSlices} where ${isThis}`,
+      ],
+    })
+  }
+
+  /** Erases what the slices have left in files, and tells. */
+  async #finish({ id, projectId }: OpenRequest): Promise<void> {
+    const { database, erasure, webhooks, audit } = this.#options
+    const { freeing: write } = database
+    erasure.schedule(projectId)
+    await erasure.finish()
+    const [row] = await write.all<{ deleted: number; doneAt: number | null }>(sql`
+      select deleted, done_at as doneAt from ${erasureRequests} cross join ${erasures}
+        on erasures.project_id = ${projectId} and kind = 'calls' and id_hash = erasure_requests.id where erasure_requests.id = ${id}`)
+    if (!row) return
+    if (row.doneAt === null) throw new Error('The bytes of deleted calls are not erased yet')
+    const target = `${id}: ${row.deleted} ${row.deleted === 1 ? 'call' : 'calls'}`
+    await write.batch([
+      write.run(sql`update ${erasureRequests} set is_done = true where id = ${id} and not is_done`),
+      // In this order: each does its work only if the one before has changed a row.
+      write.run(audit.entry({ projectId, action: 'erasure_done', target })),
+      write.run(webhooks.erasureDone(projectId, { id, calls: row.deleted })),
+    ])
+  }
+}
+
+function counted(calls: number, onHold: number): CountedCalls {
+  return onHold === 0 ? { calls } : { calls, onHold }
+}
+
+function asSeqs(json: string): number[] {
+  return JSON.parse(json)
+}

@@ -1,0 +1,136 @@
+import { Thread } from '../../../threads/thread.ts'
+import { chunkerVersion } from '../../chunking/chunks.ts'
+import { type Embedder, EmbeddingError, type EmbeddingKind } from '../embedder.ts'
+import { prepareInput, traitsOf } from '../models.ts'
+import type { LocalModel } from './model-files.ts'
+import type { ModelApi, ModelWorkerData } from './model-worker.ts'
+
+const batchTextsMax = 16
+/** As for a model behind an endpoint: see huggingface.ts. */
+const rankWeight = 0.3
+const closeWithinMs = 5_000
+
+interface LocalEmbedderOptions {
+  /** Its id or the name of its folder, by which its prefixes are known. */
+  name: string
+  model: LocalModel
+  /** A URL of the module of `@huggingface/transformers`. */
+  library: string
+  /** Told the outcome of every text; `error` names what went wrong, never a text. */
+  observe?: (outcome: { durationMs: number; texts: number; error: string | null }) => void
+}
+
+interface Waiting {
+  text: string
+  resolve(vector: Float32Array): void
+  reject(error: unknown): void
+  isCancelled(): boolean
+}
+
+/** Runs a model in a thread of this process, one text at a time: a query waits for one document at most. */
+export class LocalEmbedder implements Embedder {
+  readonly space: string
+  readonly destination: string
+  readonly rankWeight = rankWeight
+  readonly batchTextsMax = batchTextsMax
+  readonly batchesAtOnce = 1
+  readonly #options: LocalEmbedderOptions
+  readonly #traits: ReturnType<typeof traitsOf>
+  readonly #thread: Thread<ModelApi, ModelWorkerData>
+  readonly #waiting: Record<EmbeddingKind, Waiting[]> = { query: [], document: [] }
+  #isRunning = false
+  #dimensions: number | null = null
+
+  constructor(options: LocalEmbedderOptions) {
+    this.#options = options
+    const { name, model, library } = options
+    this.#traits = traitsOf(name)
+    const { folder, digest, pooling = null } = model
+    const way = pooling ?? this.#traits.pooling
+    this.space = `local:${digest}/${this.#traits.prefixes}/${way}/normalised:chunks-v${chunkerVersion}`
+    this.destination = `this process (local, ${name})`
+    this.#thread = new Thread({
+      script: new URL('./model-worker.ts', import.meta.url),
+      name: 'The embedding model',
+      data: () => ({ library, folder, pooling: way }),
+      closeWithinMs,
+    })
+  }
+
+  get dimensions(): number | null {
+    return this.#dimensions
+  }
+
+  /** Loads the model, so that the first query does not wait for it. @throws when it cannot be loaded */
+  async load(): Promise<void> {
+    this.#dimensions = await this.#thread.ask('load')
+  }
+
+  async embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
+    if (signal.aborted) throw cancelled(signal)
+    // The tokenizer cuts at the model's own limit.
+    const traits = { ...this.#traits, tokensMax: null }
+    const inputs = texts.map((text) => prepareInput(text, kind, traits))
+    const vectors = inputs.map((text) => this.#enqueue(text, kind, signal))
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(cancelled(signal)), { once: true })
+    })
+    return await Promise.race([Promise.all(vectors), aborted])
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close()
+  }
+
+  #enqueue(text: string, kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array> {
+    const vector = new Promise<Float32Array>((resolve, reject) => {
+      this.#waiting[kind].push({ text, resolve, reject, isCancelled: () => signal.aborted })
+    })
+    void this.#run()
+    return vector
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    for (let next = this.#next(); next; next = this.#next()) {
+      if (next.isCancelled()) next.reject(new EmbeddingError('Embedding was cancelled'))
+      else await this.#embedOne(next)
+    }
+    this.#isRunning = false
+  }
+
+  #next(): Waiting | undefined {
+    return this.#waiting.query.shift() ?? this.#waiting.document.shift()
+  }
+
+  async #embedOne({ text, resolve, reject }: Waiting): Promise<void> {
+    const startedAt = performance.now()
+    const report = (error: string | null) =>
+      this.#options.observe?.({ durationMs: performance.now() - startedAt, texts: 1, error })
+    try {
+      resolve(this.#checked(await this.#thread.ask('embed', text)))
+      report(null)
+    } catch (error) {
+      const failure = error instanceof EmbeddingError ? error : failed(error)
+      report(failure.message)
+      reject(failure)
+    }
+  }
+
+  #checked(vector: Float32Array): Float32Array {
+    this.#dimensions ??= vector.length
+    if (vector.length === this.#dimensions && vector.every(Number.isFinite)) return vector
+    throw new EmbeddingError('The embedding model made a vector that is not one of its dimensions', {
+      mayBeText: true,
+    })
+  }
+}
+
+function failed(cause: unknown): EmbeddingError {
+  return new EmbeddingError('The embedding model failed', { mayBeText: true, cause })
+}
+
+function cancelled({ reason }: AbortSignal): EmbeddingError {
+  return new EmbeddingError('Embedding was cancelled', { cause: reason })
+}

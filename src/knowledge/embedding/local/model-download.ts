@@ -1,0 +1,207 @@
+import { createHash, type Hash } from 'node:crypto'
+import { createWriteStream, existsSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Digests, ModelError, modelFiles, writeRecord } from './model-files.ts'
+
+const triesMax = 4
+/** Doubled with each further try. */
+const retryDelayMsMin = 1_000
+/** A connection that brings nothing for this long is given up. */
+const stallMsMax = 30_000
+
+export interface DownloadOptions {
+  /** Id on the hub, such as `BAAI/bge-small-en-v1.5`. */
+  model: string
+  /** Where the model shall be. */
+  folder: string
+  /** Such as `https://huggingface.co`. */
+  hub: string
+  /** Of the hub, for models that need one. */
+  token: string | null
+  /** Called as bytes arrive, with how many there are of how many. */
+  onProgress?: (doneBytes: number, allBytes: number) => void
+  fetch?: typeof fetch
+  retryDelayMs?: number
+  stallMs?: number
+}
+
+/** A file as the hub lists it. */
+interface HubFile {
+  rfilename: string
+  size: number
+  /** Git's SHA-1 of a file that is in the repository itself. */
+  blobId?: string
+  /** Of a large file. */
+  lfs?: { sha256: string } | null
+}
+
+/** What may work if it is tried again. */
+class Interrupted extends Error {}
+
+/**
+ * Downloads a model from the hub, at the revision that is its newest now. Each file is checked against the digest that
+ * the hub lists, and the folder is there only once all of them are. @throws ModelError saying what to do
+ */
+export async function downloadModel(options: DownloadOptions): Promise<void> {
+  const { model, folder } = options
+  const { revision, files } = await inTries(options, () => listFiles(options))
+  const allBytes = files.reduce((sum, { size }) => sum + size, 0)
+  const own = `${folder}.${process.pid}.part`
+  await rm(own, { recursive: true, force: true })
+  try {
+    const digests: Record<string, string> = {}
+    let doneBytes = 0
+    for (const file of files) {
+      const target = join(own, file.rfilename)
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      const from = doneBytes
+      digests[file.rfilename] = await inTries(options, () =>
+        downloadFile({ ...options, revision, file, target }, (bytes) =>
+          options.onProgress?.(from + bytes, allBytes),
+        ),
+      )
+      doneBytes += file.size
+    }
+    await finish(own, folder, { revision, files: digests })
+  } catch (error) {
+    if (error instanceof ModelError) throw error
+    throw new ModelError(`The model ${model} could not be stored in ${folder}: ${Object(error).message}`)
+  } finally {
+    await rm(own, { recursive: true, force: true })
+  }
+}
+
+async function finish(
+  own: string,
+  folder: string,
+  record: { revision: string; files: Digests },
+): Promise<void> {
+  await writeRecord(own, record)
+  // Another process may have been faster. What is there without a record was not completed by this service.
+  if (existsSync(folder)) return
+  await rename(own, folder)
+}
+
+/** https://huggingface.co/docs/hub/api */
+async function listFiles(options: DownloadOptions): Promise<{ revision: string; files: HubFile[] }> {
+  const { model, hub } = options
+  const answer = await get(options, `${hub}/api/models/${model}/revision/main?blobs=true`)
+  const listed = Object(await answer.json().catch(interrupted))
+  const all: HubFile[] = Array.isArray(listed.siblings) ? listed.siblings : []
+  const names: readonly string[] = [...modelFiles.needed, ...modelFiles.optional]
+  const files = all.filter(({ rfilename, size }) => names.includes(rfilename) && Number.isSafeInteger(size))
+  const missing = modelFiles.needed.filter((name) => !files.some(({ rfilename }) => rfilename === name))
+  if (missing.length > 0) {
+    throw new ModelError(
+      `The model ${model} has no ${missing.join(', ')} on the hub, so it cannot run here: choose one that was exported to ONNX.`,
+    )
+  }
+  return { revision: String(listed.sha), files }
+}
+
+interface FileDownload extends DownloadOptions {
+  revision: string
+  file: HubFile
+  target: string
+}
+
+/** @returns the file's SHA-256 */
+async function downloadFile(options: FileDownload, onBytes: (bytes: number) => void): Promise<string> {
+  const { model, hub, revision, file, target, stallMs = stallMsMax } = options
+  const { rfilename, size, lfs, blobId } = file
+  const stalled = new AbortController()
+  const url = `${hub}/${model}/resolve/${encodeURIComponent(revision)}/${rfilename}`
+  const answer = await get(options, url, stalled)
+  const sha256 = createHash('sha256')
+  const git = createHash('sha1').update(`blob ${size}\0`)
+  let bytes = 0
+  let timer = setTimeout(() => stalled.abort(), stallMs)
+  const received = async function* () {
+    for await (const part of bodyOf(answer)) {
+      clearTimeout(timer)
+      timer = setTimeout(() => stalled.abort(), stallMs)
+      bytes += part.byteLength
+      if (bytes > size) throw new Interrupted(`${rfilename} is longer than the hub says`)
+      for (const hash of [sha256, git]) hash.update(part)
+      onBytes(bytes)
+      yield part
+    }
+  }
+  try {
+    await pipeline(received(), createWriteStream(target, { mode: 0o600 }))
+  } finally {
+    clearTimeout(timer)
+  }
+  if (bytes !== size) throw new Interrupted(`${rfilename} broke off`)
+  const digest = hexOf(sha256)
+  if (lfs ? lfs.sha256 !== digest : blobId !== undefined && blobId !== hexOf(git)) {
+    throw new Interrupted(`${rfilename} is not the file that the hub lists`)
+  }
+  return digest
+}
+
+async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const part of body ?? []) yield part
+  } catch (error) {
+    interrupted(error)
+  }
+}
+
+/** An answer whose body can be read. @throws Interrupted, or ModelError for an answer that will stay the same */
+async function get(
+  { model, token, fetch = globalThis.fetch, stallMs = stallMsMax }: DownloadOptions,
+  url: string,
+  stop = new AbortController(),
+): Promise<Response> {
+  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
+  const timer = setTimeout(() => stop.abort(), stallMs)
+  // Redirected to another host, fetch leaves the token out.
+  const answer = await fetch(url, { headers, signal: stop.signal })
+    .catch(interrupted)
+    .finally(() => clearTimeout(timer))
+  if (answer.ok) return answer
+  await answer.body?.cancel()
+  const { status } = answer
+  // The hub also answers 401 for a model that it does not have.
+  if (status === 401 || status === 403) {
+    const remedy =
+      token === null ? 'set HF_TOKEN' : 'accept its terms on the hub with the account of HF_TOKEN'
+    throw new ModelError(
+      `The hub refuses the model ${model} (${status}): check EMBEDDING_MODEL; if the model is gated or private, ${remedy}.`,
+    )
+  }
+  if (status === 404) throw new ModelError(`The hub does not have ${url}: check EMBEDDING_MODEL.`)
+  if (status === 429 || status >= 500) throw new Interrupted(`the hub answered ${status}`)
+  throw new ModelError(`The hub answered ${status} for ${url}.`)
+}
+
+async function inTries<Value>(options: DownloadOptions, work: () => Promise<Value>): Promise<Value> {
+  const { model, hub, retryDelayMs = retryDelayMsMin } = options
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error
+      if (attempt === triesMax) {
+        throw new ModelError(
+          `The model ${model} could not be downloaded from ${hub}: ${error.message}. Try again, or put its files into a folder and name that in EMBEDDING_MODEL.`,
+        )
+      }
+      await sleep(retryDelayMs * 2 ** (attempt - 1))
+    }
+  }
+}
+
+function interrupted(error: unknown): never {
+  throw new Interrupted(
+    `it cannot be reached or read (${Object(error).code ?? Object(error).name ?? 'error'})`,
+  )
+}
+
+function hexOf(hash: Hash): string {
+  return hash.digest('hex')
+}

@@ -1,0 +1,230 @@
+import { setImmediate } from 'node:timers/promises'
+import { eq, type SQL, sql } from 'drizzle-orm'
+import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
+import type { SettingsOf } from '../../db/project-settings.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import type { RecordHash } from '../../db/record-hash.ts'
+import { erasures, projects, questions } from '../../db/schema.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+import { AppError } from '../../errors.ts'
+import type { Log } from '../../observability/log.ts'
+import { type RedactText, redactor } from '../../redaction/settings.ts'
+import { Background } from '../../threads/background.ts'
+import type { SearchAnswer } from '../schemas.ts'
+
+const delayMs = 1_000
+const retryMs = 5_000
+export const dayMs = 86_400_000
+/** Questions in memory. Further ones are not kept, as when the database cannot be written for a while. */
+const waitingMax = 5_000
+/** The newest that a project keeps. */
+export const questionsPerProjectMax = 100_000
+const rowsPerDeletionMax = 2_000
+const redactedAtOnce = 20
+
+/**
+ * What a search found: passages, of which at least one has a word of the question (`found`); passages that are only its
+ * nearest vectors, however far they are (`weak`); or nothing (`none`).
+ */
+export type Outcome = 'found' | 'weak' | 'none'
+
+interface Question {
+  projectId: number
+  at: number
+  callId: string | null
+  query: string
+  outcome: Outcome
+  /** Of the item that has the first passage. */
+  itemId: string | null
+}
+
+interface QuestionsOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  freeing: WriteDatabase
+  recordHash: RecordHash
+  settingsOf: SettingsOf
+  audit: Pick<AuditTrail, 'progress'>
+  /** Erases what a committed deletion leaves in free pages and logs. */
+  erasure: { schedule(projectId: number): void }
+  log: Pick<Log, 'warn'>
+  now: () => number
+}
+
+/**
+ * The questions of the projects that keep them, written behind the answers, once a second in one statement. A process
+ * that is killed loses those of its last second.
+ */
+export class Questions {
+  readonly #options: QuestionsOptions
+  readonly #background: Background
+  /** How many questions of each project have expired since when: each day has one entry in the audit trail. */
+  readonly #expired = new Map<number, { count: number; since: number }>()
+  #waiting: Question[] = []
+  #lost = 0
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options
+    this.#background = new Background({
+      work: async () => {
+        await this.#write()
+        return null
+      },
+      delayMs,
+      retryMs,
+      onFailure: (error) => options.log.warn({ error }, 'Questions were not written yet'),
+    })
+  }
+
+  /** Keeps a question if its project does. @param callId the platform's id of the call it came with */
+  add(projectId: number, query: string, answer: SearchAnswer, callId: string | null): void {
+    if (this.#waiting.length >= waitingMax) {
+      this.#lost++
+      return
+    }
+    const itemId = answer.data[0]?.itemId ?? null
+    const at = this.#options.now()
+    this.#waiting.push({ projectId, at, callId, query, outcome: outcomeOf(answer), itemId })
+    this.#background.soon()
+  }
+
+  /** Writes what waits. */
+  flush(): Promise<void> {
+    return this.#background.now()
+  }
+
+  async close(): Promise<void> {
+    // The failure is logged, and the questions are lost with the process.
+    await this.flush().catch(() => undefined)
+    await this.#background.close()
+  }
+
+  /** Deletes the questions that a project keeps no longer, and the oldest beyond the newest 100,000. */
+  async expire(): Promise<void> {
+    const { read, now } = this.#options
+    const rows = await read
+      .select({ id: projects.id, keepDays: projects.keepQuestionsDays })
+      .from(projects)
+      .where(sql`${projects.deletedAt} is null and ${projects.id} in (select project_id from ${questions})`)
+    for (const { id, keepDays } of rows) {
+      const beyond = await read
+        .select({ at: questions.at })
+        .from(questions)
+        .where(eq(questions.projectId, id))
+        .orderBy(sql`at desc`)
+        .limit(1)
+        .offset(questionsPerProjectMax)
+      const over = keepDays === null ? now() + 1 : now() - keepDays * dayMs
+      await this.#expireBefore(id, Math.max(over, (beyond[0]?.at ?? 0) + 1))
+    }
+  }
+
+  async #expireBefore(projectId: number, before: number): Promise<void> {
+    const { audit, now } = this.#options
+    const known = this.#expired.get(projectId)
+    const { count, since } =
+      known && Math.abs(now() - known.since) < dayMs ? known : { count: 0, since: now() }
+    const noted = (deleted: number) => {
+      const target = countOf('question', count + deleted)
+      return audit.progress({ projectId, action: 'questions_expired', target }, count + deleted === 0)
+    }
+    const deleted = await this.deleteQuestionsBefore(projectId, before, noted)
+    this.#expired.set(projectId, { count: count + deleted, since })
+  }
+
+  /**
+   * Deletes the questions that were asked before this time, in slices; their bytes are erased like those of a deleted
+   * call. @param after the statement that follows each slice; it gets how many the earlier ones have deleted
+   * @returns how many there were
+   */
+  async deleteQuestionsBefore(
+    projectId: number,
+    before: number,
+    after?: (deleted: number) => SQL,
+  ): Promise<number> {
+    const { freeing, erasure } = this.#options
+    const over = sql`select seq from ${questions}
+      where project_id = ${projectId} and at < ${before} limit ${rowsPerDeletionMax}`
+    for (let count = 0; ; ) {
+      const [, deleted] = await freeing.batch([
+        freeing.run(this.#erasing(projectId, sql`exists (${over})`)),
+        freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
+        ...(after ? [freeing.run(after(count))] : []),
+      ])
+      count += deleted.length
+      if (deleted.length > 0) erasure.schedule(projectId)
+      if (deleted.length < rowsPerDeletionMax) return count
+    }
+  }
+
+  /** The statement that has the bytes erased of what the same batch deletes. */
+  #erasing(projectId: number, condition = sql`true`) {
+    const { recordHash, now } = this.#options
+    return sql`
+      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+      select ${projectId}, 'questions', ${recordHash(projectId, 'questions', '')}, 0, change_seq, ${now()}
+      from ${projects} where id = ${projectId} and ${condition}
+      on conflict (project_id, kind, id_hash) do update set change_seq = change_seq + 1,
+        requested_at = excluded.requested_at, done_at = null`
+  }
+
+  /** Nothing of a project that keeps no questions, nor of a call that was deleted. */
+  async #write(): Promise<void> {
+    const { write, recordHash, log } = this.#options
+    if (this.#lost > 0) log.warn({ questions: this.#lost }, 'Too many questions waited; some are not kept')
+    this.#lost = 0
+    const waiting = this.#waiting
+    this.#waiting = []
+    try {
+      const kept = await this.#keptOf(waiting)
+      if (kept.length === 0) return
+      const rows = kept.map(({ projectId, at, callId, query, outcome, itemId }) => {
+        const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
+        return [projectId, at, callId, query, outcome, itemId, hash]
+      })
+      await write.run(sql`
+        insert into ${questions} (project_id, at, call_id, query, outcome, item_seq)
+        select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, (
+          select seq from knowledge_items where project_id = value ->> 0 and id = value ->> 5)
+        from json_each(${JSON.stringify(rows)})
+        where exists (
+          select 1 from ${projects}
+          where id = value ->> 0 and deleted_at is null and keep_questions_days is not null)
+        and not exists (
+          select 1 from ${erasures} where project_id = value ->> 0 and kind = 'call' and id_hash = value ->> 6)`)
+    } catch (error) {
+      this.#waiting = [...waiting, ...this.#waiting].slice(-waitingMax)
+      throw error
+    }
+  }
+
+  /** Those of projects that keep questions, redacted as the project says: nothing is written of the others. */
+  async #keptOf(waiting: readonly Question[]): Promise<Question[]> {
+    const redactors = new Map<number, RedactText>()
+    for (const projectId of new Set(waiting.map((question) => question.projectId))) {
+      // A project that was deleted meanwhile keeps nothing.
+      const settings = await this.#options.settingsOf(projectId).catch(unlessDeleted)
+      if (settings?.keepQuestionsDays) redactors.set(projectId, redactor(settings, {}))
+    }
+    const kept: Question[] = []
+    for (const question of waiting) {
+      const redact = redactors.get(question.projectId)
+      if (!redact) continue
+      // Other requests are answered in between.
+      if (kept.length % redactedAtOnce === 0) await setImmediate()
+      kept.push({ ...question, query: redact(question.query) })
+    }
+    return kept
+  }
+}
+
+function unlessDeleted(error: unknown): null {
+  if (error instanceof AppError && error.code === 'unavailable') return null
+  throw error
+}
+
+function outcomeOf({ data, mode }: SearchAnswer): Outcome {
+  if (data.length === 0) return 'none'
+  // By vector alone nothing says whether a passage has the words.
+  return mode === 'vector' || data.some(({ matched }) => matched.keyword) ? 'found' : 'weak'
+}

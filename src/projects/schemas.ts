@@ -1,0 +1,29 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { ProjectSettings } from '../db/project-settings.ts'
+
+/** A hundred years. */
+const retainDaysMax = 36_500
+export const redactKinds = ['phone', 'email', 'card', 'iban', 'ssn'] as const
+
+const RedactKind = Type.Unsafe<(typeof redactKinds)[number]>({ type: 'string', enum: [...redactKinds] })
+
+/** The settings to change; those that are absent stay. See the columns of `projects` in schema.ts. */
+export const SettingsChange = Type.Object(
+  {
+    retainDays: Type.Optional(
+      Type.Unsafe<number | null>({ type: 'integer', nullable: true, minimum: 1, maximum: retainDaysMax }),
+    ),
+    redact: Type.Optional(Type.Array(RedactKind, { maxItems: redactKinds.length })),
+    country: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true, maxLength: 2 })),
+    keepNumbers: Type.Optional(
+      Type.Unsafe<ProjectSettings['keepNumbers']>({ type: 'string', enum: ['all', 'last4', 'none'] }),
+    ),
+    keepQuestionsDays: Type.Optional(
+      Type.Unsafe<7 | 30 | null>({ type: 'integer', nullable: true, enum: [7, 30, null] }),
+    ),
+    notesReading: Type.Optional(Type.Boolean()),
+    membersMayDelete: Type.Optional(Type.Boolean()),
+  },
+  { title: 'SettingsChange' },
+)
+export type SettingsChange = Static<typeof SettingsChange>

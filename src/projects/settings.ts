@@ -1,0 +1,77 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import { type ProjectSettings, type SettingsOf, settingsColumns } from '../db/project-settings.ts'
+import { ownsProject, requiring } from '../db/requirements.ts'
+import { projects } from '../db/schema.ts'
+import type { WriteDatabase } from '../db/writer.ts'
+import { invalidRequest, projectWasDeleted } from '../errors.ts'
+import type { By } from '../identity.ts'
+import { compileCheck } from '../validation.ts'
+import { SettingsChange } from './schemas.ts'
+
+interface SettingsOptions {
+  settingsOf: SettingsOf
+  write: WriteDatabase
+  audit: Pick<AuditTrail, 'entry'>
+}
+
+const check = compileCheck(SettingsChange)
+const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+/** Regions that CLDR names and ISO 3166-1 does not have as countries. */
+const noCountries = ['EU', 'EZ', 'UN', 'XA', 'XB', 'ZZ']
+
+/** Changes how projects keep personal data. */
+export class Settings {
+  readonly #options: SettingsOptions
+
+  constructor(options: SettingsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Changes the settings that `change` names. Each change is in the audit trail. They hold from the next request.
+   * @throws invalid_request naming each bad field; forbidden unless `by` owns the project
+   */
+  async change(projectId: number, change: SettingsChange, by?: By): Promise<ProjectSettings> {
+    const { settingsOf, write, audit } = this.#options
+    const wanted = normalized(check(change))
+    const current: Record<string, unknown> = { ...(await settingsOf(projectId)) }
+    const changed = Object.entries(wanted).filter(
+      ([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(current[name]),
+    )
+    if (changed.length === 0) return await settingsOf(projectId)
+    const target = changed.map(([name, value]) => `${name}: ${shown(value)}`).join('; ')
+    const isThere = and(eq(projects.id, projectId), isNull(projects.deletedAt))
+    const [, [row]] = await requiring([ownsProject(projectId, by)], (requirements) =>
+      write.batch([
+        write.run(requirements),
+        write.update(projects).set(Object.fromEntries(changed)).where(isThere).returning(settingsColumns),
+        write.run(audit.entry({ by, projectId, action: 'settings_changed', target })),
+      ]),
+    )
+    if (!row) throw projectWasDeleted()
+    return row
+  }
+}
+
+/** Kinds without repetition, and the country in capitals. */
+function normalized({ redact, country, ...rest }: SettingsChange): SettingsChange {
+  const isCountry = (code: string) =>
+    /^[A-Z]{2}$/.test(code) && !noCountries.includes(code) && regions.of(code) !== undefined
+  const code = country?.toUpperCase()
+  if (code !== undefined && !isCountry(code)) {
+    const message = 'must be a country of two letters (ISO 3166-1), such as US, or null'
+    throw invalidRequest([{ field: 'country', message }])
+  }
+  return {
+    ...rest,
+    ...(redact && { redact: [...new Set(redact)] }),
+    ...(country !== undefined && { country: code ?? null }),
+  }
+}
+
+/** A value as the audit trail says it. */
+function shown(value: unknown): string {
+  if (value === null || value === false || (Array.isArray(value) && value.length === 0)) return 'off'
+  return value === true ? 'on' : String(value)
+}

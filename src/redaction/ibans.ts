@@ -1,0 +1,28 @@
+import { countrySpecs, isValidIBAN } from 'ibantools'
+import type { Found } from './kinds.ts'
+
+const start = /(?<![\p{L}\p{N}])[a-z]{2}[ \u00a0-]?\d{2}(?=[ \u00a0-]?[a-z0-9])/giu
+/** The longest is 34 characters, in groups of four or all by themselves. */
+const spanCharsMax = 80
+
+/** The IBANs of a text, in groups or not: right in length, form and check digits (ISO 13616, mod 97). */
+export function findIbans(text: string): Found[] {
+  return [...text.matchAll(start)].flatMap(({ index }) => {
+    const end = endOf(text, index)
+    return end === null ? [] : [{ kind: 'iban' as const, start: index, end }]
+  })
+}
+
+function endOf(text: string, start: number): number | null {
+  const chars = countrySpecs[text.slice(start, start + 2).toUpperCase()]?.chars
+  if (!chars) return null
+  let iban = ''
+  let at = start
+  for (; iban.length < chars && at < start + spanCharsMax; at++) {
+    const char = text.charAt(at)
+    if (/[a-z0-9]/i.test(char)) iban += char.toUpperCase()
+    else if (!/[ \u00a0\u202f-]/.test(char)) return null
+  }
+  const isWhole = !/[\p{L}\p{N}]/u.test(text.charAt(at))
+  return isWhole && isValidIBAN(iban) ? at : null
+}

@@ -1,0 +1,222 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { putCalls, said } from '../calls/put-calls.ts'
+import { findings } from '../support/accessibility.ts'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+const callsCount = 120
+const minuteMs = 60_000
+
+describe.if(browserPath !== null)('the list of calls, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let opened: TestBrowser
+  let project: TestProject
+  let tabs: ConsoleTabs
+
+  beforeAll(async () => {
+    await buildPage()
+    service = await startService()
+    set = await startConsole(service)
+    project = await set.mintProject()
+    const startedAt = Date.now()
+    await putCalls(
+      service.services,
+      project.projectId,
+      Array.from({ length: callsCount }, (_, at) => ({
+        id: `call-${1_000 + at}`,
+        status: 'completed' as const,
+        duration: 60 + at,
+        evaluation: ['success', 'fail', 'unclear'][at % 3] ?? null,
+        callerNumber: `+1555729${2_000 + at}`,
+        calledNumber: '+15550100000',
+        callAnalysis: { topic: at % 2 === 0 ? 'billing' : 'booking' },
+        details: { agent: { id: `ag_${at % 2}`, name: at % 2 === 0 ? 'Front desk' : null } },
+        createdAt: new Date(startedAt - (at + 1) * 20 * minuteMs).toISOString(),
+        ...said(at === 7 ? 'My umbrella is blue. Where is it?' : `Where is my order ${at}? I want it.`),
+      })),
+    )
+    opened = await openBrowser()
+    tabs = new ConsoleTabs(opened, service)
+  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+  })
+
+  async function openTab(path: string, options: OpenOptions = {}, of = project): Promise<Page> {
+    const tab = await tabs.open({ person: set.owner, ...options })
+    const following = tab.page.waitForResponse((answer) => answer.url().endsWith('/changes'))
+    await tab.open(`/p/${of.id}/${path}`)
+    await following
+    return tab.page
+  }
+
+  const rowOf = (page: Page, id: string) => page.locator(`[data-call="${id}"]`)
+  const put = (of: TestProject, id: string, call: object) => of.send('PUT', `/ingest/calls/${id}`, call)
+  const focused = (page: Page) =>
+    page.evaluate(() => document.activeElement?.closest<HTMLElement>('[data-call]')?.dataset.call ?? null)
+  const isInCall = (page: Page) => page.evaluate(() => document.activeElement?.closest('.cb-call') !== null)
+
+  test('the first call, live calls and the overview follow what happens, without a reload', async () => {
+    const other = await set.mintProject()
+    const page = await openTab('calls', {}, other)
+    await page.getByText('No calls yet').waitFor()
+    await put(other, 'first', { callerNumber: '+15557770001', ...said('Are you there?') })
+    await rowOf(page, 'first').getByText('“Are you there?”').waitFor()
+    await rowOf(page, 'first').getByText('Live').waitFor()
+    const length = rowOf(page, 'first').locator('.cb-calls-running')
+    const before = await length.textContent()
+    await until(async () => (await length.textContent()) !== before)
+
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByText('+1 555 777 0001').waitFor()
+    await put(other, 'first', { status: 'completed', duration: 61 })
+    await page.getByText('No live calls right now').waitFor()
+    await page.goto(`${service.url}/console/p/${other.id}/calls?status=live`)
+    await page.getByText('No call matches').waitFor()
+    await put(other, 'second', said('And I am live.'))
+    await rowOf(page, 'second').waitFor()
+    await put(other, 'second', { status: 'completed' })
+    await page.getByText('No call matches').waitFor()
+  })
+
+  test('new calls announce themselves above a list that somebody reads, and move nothing', async () => {
+    const other = await set.mintProject()
+    const many = Array.from({ length: 70 }, (_, at) => ({
+      id: `old-${at}`,
+      createdAt: new Date(Date.now() - (at + 1) * minuteMs).toISOString(),
+    }))
+    await putCalls(service.services, other.projectId, many)
+    const page = await openTab('calls', {}, other)
+    await rowOf(page, 'old-0').waitFor()
+    const scroller = page.locator('#calls-list')
+    await scroller.evaluate((element) => element.scrollTo({ top: 600 }))
+    await rowOf(page, 'old-25').waitFor()
+    const place = await rowOf(page, 'old-25').boundingBox()
+    for (const at of [1, 2, 3]) await put(other, `new-${at}`, {})
+    await page.getByRole('button', { name: '3 new calls' }).waitFor()
+    expect(await rowOf(page, 'old-25').boundingBox()).toEqual(place)
+    await page.getByRole('button', { name: '3 new calls' }).click()
+    await rowOf(page, 'new-3').waitFor()
+    expect(await page.getByText('73 calls', { exact: true }).count()).toBe(1)
+  })
+
+  test('keys go from the list into the call and back, and a call opens without moving its row', async () => {
+    const page = await openTab('calls')
+    await rowOf(page, 'call-1000').waitFor()
+    await page.keyboard.press('j')
+    await until(async () => (await focused(page)) === 'call-1000')
+    expect(await page.locator('#calls-list tbody a[tabindex="0"]').count()).toBe(1)
+    await page.keyboard.press('ArrowDown')
+    await until(async () => (await focused(page)) === 'call-1001')
+    const before = await rowOf(page, 'call-1001').boundingBox()
+    await page.keyboard.press('Enter')
+    await page.getByRole('tab', { name: 'Transcript' }).waitFor()
+    const after = await rowOf(page, 'call-1001').boundingBox()
+    expect([after?.y, after?.height]).toEqual([before?.y, before?.height])
+    await page.keyboard.press('ArrowRight')
+    await until(() => isInCall(page))
+    await page.keyboard.press('Escape')
+    await until(async () => (await focused(page)) === 'call-1001')
+    await page.keyboard.press('Enter')
+    await until(() => isInCall(page))
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await page.waitForURL(/\/calls$/)
+    await until(async () => (await focused(page)) === 'call-1001')
+  })
+
+  test('one box finds numbers, ids, words and phrases; several values of a filter are chosen at once', async () => {
+    const page = await openTab('calls')
+    const box = page.getByRole('searchbox', { name: 'Search words, numbers, ids' })
+    for (const text of ['555 729 2007', 'call-1007', '"umbrella is blue"']) {
+      await box.fill(text)
+      await page.getByText('1 call', { exact: true }).waitFor()
+      await rowOf(page, 'call-1007').waitFor()
+    }
+    await box.fill('"blue umbrella"')
+    await page.getByText('No call matches').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).first().click()
+    await page.getByRole('button', { name: 'Evaluation' }).click()
+    await page.getByRole('menuitemcheckbox', { name: /Fail/ }).click()
+    await page.getByRole('menuitemcheckbox', { name: /unclear/ }).click()
+    await page.waitForURL(/evaluation=fail&evaluation=unclear/)
+    await page.getByText('80 calls', { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.goto(`${service.url}/console/p/${project.id}/calls?analysis.topic=booking&agentId=ag_1`)
+    await page.getByText('60 calls', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'topic booking' }).waitFor()
+  })
+
+  test('a call far down the list keeps its neighbours after a reload', async () => {
+    const page = await openTab('calls/call-1100')
+    await page.getByRole('tab', { name: 'Transcript' }).waitFor()
+    await page.keyboard.press('j')
+    await page.waitForURL(/call-1101$/)
+    const previous = page.getByRole('button', { name: 'Previous call' })
+    await until(() => previous.isEnabled())
+    await page.keyboard.press('k')
+    await page.waitForURL(/call-1100$/)
+  })
+
+  test('what is shown is exported, and many calls are deleted at once after one question', async () => {
+    const other = await set.mintProject()
+    await putCalls(
+      service.services,
+      other.projectId,
+      ['a-1', 'b-2', 'c-3'].map((id) => ({ id, ...said(`I am ${id}.`) })),
+    )
+    const page = await openTab('calls?text=b-2', {}, other)
+    await rowOf(page, 'b-2').waitFor()
+    await page.getByRole('button', { name: 'Export' }).click()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: /JSONL/ }).click()
+    const text = await new Response((await (await downloading).createReadStream()) as never).text()
+    expect(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).id),
+    ).toEqual(['b-2'])
+
+    await page.goto(`${service.url}/console/p/${other.id}/calls`)
+    await rowOf(page, 'a-1').waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.getByText('1 selected').waitFor()
+    await rowOf(page, 'a-1').getByRole('checkbox').click()
+    await page.getByText('2 selected').waitFor()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 calls' }).click()
+    await page.getByText('1 call', { exact: true }).waitFor()
+    expect(await page.locator('[data-call]').count()).toBe(1)
+  })
+
+  test('a lost service is told, and found again', async () => {
+    const { page, open } = await tabs.open({ person: set.owner })
+    await page.route('**/changes', (route) => route.abort())
+    await open(`/p/${project.id}/calls`)
+    await rowOf(page, 'call-1000').waitFor()
+    await page.getByText('No connection. Last news at').waitFor()
+    await page.unroute('**/changes')
+    await page.getByText('No connection. Last news at').waitFor({ state: 'detached' })
+  })
+
+  test('the list is accessible: axe-core finds nothing serious', async () => {
+    for (const [path, options] of [
+      ['calls/call-1003', { colorScheme: 'dark' }],
+      ['calls?text=order', { width: 375 }],
+    ] as const) {
+      const page = await openTab(path, options)
+      await page.locator('[data-call]').first().waitFor({ state: 'attached' })
+      expect([path, await findings(page)]).toEqual([path, []])
+    }
+  })
+})

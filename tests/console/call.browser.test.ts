@@ -1,0 +1,148 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { CallChange, CallDetails } from '../../src/calls/schemas.ts'
+import { findings } from '../support/accessibility.ts'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(90_000)
+const turnCount = 600
+const caller = '+15557294053'
+
+const call: CallChange = {
+  status: 'completed',
+  duration: 12,
+  evaluation: 'success',
+  callerNumber: caller,
+  summary: 'Moved the booking to Friday.',
+  transcript: [
+    { role: 'assistant', content: 'Good morning, how can I help?' },
+    { role: 'user', content: 'Can I move my booking to Friday?' },
+    { role: 'assistant', content: 'It is moved.' },
+  ],
+  details: { timeline: [0, 3, 8].map((atSeconds, turn) => ({ atSeconds, kind: 'turn', turn })) },
+}
+const long: CallChange = {
+  status: 'completed',
+  transcript: Array.from({ length: turnCount }, (_, n) => ({
+    role: n % 2 ? 'user' : 'assistant',
+    content: `This is turn ${n}.`,
+  })),
+}
+
+describe.if(browserPath !== null)('work on a call, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let opened: TestBrowser
+  let project: TestProject
+  let tabs: ConsoleTabs
+
+  beforeAll(async () => {
+    await buildPage()
+    service = await startService()
+    set = await startConsole(service)
+    project = await set.mintProject()
+    const inputs = [
+      ...['one', 'two', 'three'].map((id) => ({ id, change: call })),
+      { id: 'long', change: long },
+    ]
+    for (const result of await service.services.ingest.putAll(project.projectId, inputs))
+      if (result instanceof Error) throw result
+    opened = await openBrowser()
+    tabs = new ConsoleTabs(opened, service)
+  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+  })
+
+  async function openCall(path: string, options: OpenOptions = {}): Promise<Page> {
+    const tab = await tabs.open({ person: set.owner, ...options })
+    await tab.open(`/p/${project.id}/calls/${path}`)
+    await tab.page.getByRole('region', { name: 'Review' }).waitFor()
+    return tab.page
+  }
+
+  async function focused(page: Page, tag: string): Promise<void> {
+    await until(() => page.evaluate((name) => document.activeElement?.tagName === name, tag))
+  }
+
+  async function reviewOf(id: string): Promise<CallDetails['review']> {
+    return (await (await project.fetch(`/v1/calls/${id}/details`)).json()).review
+  }
+
+  test('is evaluated, labelled and noted by keys, and the platform stays visible', async () => {
+    const page = await openCall('one')
+    await page.getByRole('heading', { name: '+1 555 729 4053' }).waitFor()
+    await page.keyboard.press('e')
+    await page.getByRole('menuitem', { name: 'Fail' }).click()
+    await until(async () => (await reviewOf('one'))?.evaluation === 'fail')
+    await page.getByText('Platform:').waitFor()
+    await page.getByRole('button', { name: 'Reviewed', pressed: true }).waitFor()
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+    await page.keyboard.press('l')
+    await focused(page, 'INPUT')
+    await page.keyboard.type('needs call')
+    await page.keyboard.press('Enter')
+    await until(async () => (await reviewOf('one'))?.labels[0] === 'needs call')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('n')
+    await focused(page, 'TEXTAREA')
+    await page.keyboard.type('Ring back on Monday, e.g. at noon.')
+    await page.keyboard.press('Escape')
+    await until(async () => (await reviewOf('one'))?.note === 'Ring back on Monday, e.g. at noon.')
+    // The call is still open: Escape left the fields alone.
+    await page.getByRole('button', { name: 'Flag this turn' }).nth(1).click()
+    await until(async () => (await reviewOf('one'))?.flaggedTurns?.[0] === 1)
+    await page.reload()
+    await page.getByText('needs call').waitFor()
+    await page.getByRole('button', { name: 'Flag this turn', pressed: true }).waitFor()
+    expect(await page.getByLabel('Note').inputValue()).toBe('Ring back on Monday, e.g. at noon.')
+    expect(await findings(page)).toEqual([])
+  })
+
+  test('has a link for each turn, also of a long call, and the strip leads to a moment', async () => {
+    const page = await openCall('long#turn-400')
+    const named = page.locator('.cb-turn[data-target]')
+    await named.getByText('This is turn 400.').waitFor()
+    await page
+      .getByRole('img', { name: /^The caller speaks/ })
+      .first()
+      .waitFor({ state: 'attached' })
+    const short = await openCall('two', { colorScheme: 'dark' })
+    await short.getByRole('link', { name: /0:03/ }).click()
+    await short.locator('.cb-turn[data-target]', { hasText: 'Friday' }).waitFor()
+    expect(new URL(short.url()).hash).toBe('#turn-1')
+    const strip = await short.locator('.cb-strip-button').boundingBox()
+    if (!strip) throw new Error('There is no strip')
+    await short.mouse.click(strip.x + strip.width * 0.9, strip.y + strip.height / 2)
+    await short.locator('.cb-turn[data-target]', { hasText: 'It is moved.' }).waitFor()
+    expect(await findings(short)).toEqual([])
+  })
+
+  test('leads to the other calls of its number', async () => {
+    const page = await openCall('three', { width: 375, height: 812 })
+    await page.getByText('2 other calls of this number').click()
+    expect(await findings(page)).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+    await page.locator('.cb-others li a').first().click()
+    await page.waitForURL(/\/calls\/(one|two)$/)
+    await page.getByRole('region', { name: 'Review' }).waitFor()
+  })
+
+  test('is printed whole and without the frame', async () => {
+    const page = await openCall('long')
+    await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
+    await page.emulateMedia({ media: 'print' })
+    await page.getByText(`This is turn ${turnCount - 1}.`).waitFor()
+    expect(await page.locator('.cb-printed li').count()).toBe(turnCount)
+    expect(await page.getByRole('navigation').locator('visible=true').count()).toBe(0)
+    expect(await page.locator('#calls-list').isVisible()).toBe(false)
+    await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+    await page.locator('.cb-printed').waitFor({ state: 'detached' })
+  })
+})

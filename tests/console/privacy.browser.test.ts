@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+/** Where screenshots for people go; none by default. */
+const shots = process.env.PRIVACY_SHOTS
+
+describe.if(browserPath !== null)('privacy, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let opened: TestBrowser
+  let tab: ConsolePage
+
+  beforeAll(async () => {
+    await buildPage()
+    service = await startService()
+    set = await startConsole(service)
+    opened = await openBrowser()
+    tab = await openConsolePage(opened, service, { person: set.owner })
+  })
+  afterAll(async () => {
+    await opened.close()
+    await service.stop()
+  })
+
+  async function shoot(name: string): Promise<void> {
+    if (shots) await tab.page.screenshot({ path: `${shots}/${name}.png`, fullPage: true })
+  }
+
+  test('switching retention on asks for how many calls go, and the audit trail shows what went', async () => {
+    const project = await set.mintProject()
+    const times = { createdAt: '2020-01-01T00:00:00Z', occurredAt: '2020-01-01T00:05:00Z' }
+    for (const id of ['a', 'b']) {
+      const call = { status: 'completed', ...times }
+      expect((await project.send('PUT', `/ingest/calls/${id}`, call)).status).toBe(201)
+    }
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/privacy`)
+    await page.getByLabel('Days to keep a call').fill('90')
+    await shoot('privacy')
+    await page.getByRole('button', { name: 'Save' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('2 calls of this project were completed more than 90 days ago.').waitFor()
+    await shoot('confirm')
+    const confirm = dialog.getByRole('button', { name: 'Delete 2 calls' })
+    await dialog.getByLabel('Type 2 to confirm').fill('3')
+    expect(await confirm.isDisabled()).toBe(true)
+    await dialog.getByLabel('Type 2 to confirm').fill('2')
+    await confirm.click()
+    await page.getByText('The retention has been changed.').waitFor()
+    await page.getByText(/2 calls completed before/).waitFor()
+    await shoot('deleted')
+
+    await page.getByLabel('Note in the audit trail who opens a call').check()
+    await page.getByLabel('Phone numbers').check()
+    await page.getByLabel('Country').fill('Xx')
+    await page.locator('form', { hasText: 'Replace before' }).getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/must be a country of two letters/).waitFor()
+    await page.getByLabel('Country').fill('us')
+    await page.locator('form', { hasText: 'Replace before' }).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The redaction has been changed.').waitFor()
+
+    await page.getByRole('link', { name: 'All in the audit trail' }).click()
+    await page.getByRole('table', { name: 'Audit trail' }).getByText('Calls deleted by retention').waitFor()
+    expect(new URL(page.url()).searchParams.get('action')).toBe('calls_expired')
+    await shoot('filtered')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByText('redact: phone; country: US', { exact: true }).waitFor()
+    await shoot('trail')
+    expect(tab.complaints.filter((line) => !/400/.test(line))).toEqual([])
+  })
+})

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { browserOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+let service: TestService
+let set: TestConsole
+beforeAll(async () => {
+  service = await startService()
+  set = await startConsole(service)
+})
+afterAll(() => service.stop())
+
+const linkFor = (by: TestPerson, { id }: TestProject, { personId }: TestPerson) =>
+  by.send('POST', `/projects/${id}/people/${personId}/sign-in-link`, {})
+
+async function addTo({ projectId }: TestProject, { personId }: TestPerson, role: 'owner' | 'viewer') {
+  await service.services.database.write.run(
+    `insert into members (project_id, person_id, role, created_at) values (${projectId}, '${personId}', '${role}', 0)`,
+  )
+}
+
+describe('a sign-in link', () => {
+  test('made by an owner signs the person in with a new password, once, and is in the audit trail', async () => {
+    const project = await set.mintProject()
+    const owner = await set.join(project, 'owner')
+    const viewer = await set.join(project, 'viewer')
+    const made = await linkFor(owner, project, viewer)
+    const { email, link, expiresAt } = await made.json()
+    expect([made.status, email]).toEqual([200, viewer.email])
+    expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now())
+    const [address, token] = link.split('#')
+    expect(address).toBe(`${service.url}/console/reset`)
+    expect((await viewer.fetch('/sessions')).status).toBe(200)
+    const password = 'another long password'
+    const use = () => browserOf(service, null).send('POST', '/links/password', { token, password })
+    const used = await use()
+    expect([used.status, (await used.json()).person.email]).toEqual([200, viewer.email])
+    expect((await viewer.fetch('/sessions')).status).toBe(401)
+    await expectProblem(await use(), 'not_found', 'Not found')
+    const trail = await (await owner.fetch(`/projects/${project.id}/audit`)).json()
+    expect(trail.data).toContainEqual(
+      expect.objectContaining({
+        action: 'password_link_created',
+        actorId: owner.personId,
+        target: `${viewer.name} (${viewer.email})`,
+      }),
+    )
+    expect(JSON.stringify(trail)).not.toContain(token)
+  })
+
+  test('reaches no project that the owner does not own, and never the console', async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    const owner = await set.join(project, 'owner')
+    const member = await set.join(project, 'member')
+    expect((await linkFor(owner, project, member)).status).toBe(200)
+    await addTo(other, member, 'viewer')
+    await expectProblem(await linkFor(owner, project, member), 'forbidden', 'Forbidden')
+    await expectProblem(await linkFor(owner, project, set.owner), 'forbidden', 'Forbidden')
+    await addTo(other, owner, 'owner')
+    expect((await linkFor(owner, project, member)).status).toBe(200)
+    expect((await linkFor(set.owner, project, owner)).status).toBe(200)
+  })
+
+  test('is not for oneself, nor for somebody outside the project', async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    const owner = await set.join(project, 'owner')
+    const stranger = await set.join(other, 'member')
+    await expectProblem(await linkFor(owner, project, owner), 'invalid_request', 'Invalid request')
+    await expectProblem(await linkFor(set.owner, project, stranger), 'not_found', 'Not found')
+  })
+})

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { expectProblem } from '../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { totp } from '../support/totp.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+// Sign-ins from one address are limited, so each test has an address of its own.
+const proxies = { TRUSTED_PROXIES: '127.0.0.1' }
+let service: TestService
+let set: TestConsole
+let project: TestProject
+let addresses = 0
+beforeAll(async () => {
+  service = await startService({ env: proxies })
+  set = await startConsole(service)
+  project = await set.mintProject()
+})
+afterAll(() => service.stop())
+
+interface Enrolled {
+  person: TestPerson
+  /** The browser that turned it on, whose session is new. */
+  browser: Pick<TestPerson, 'fetch' | 'send'>
+  secret: string
+  backupCodes: string[]
+}
+
+async function enrol(): Promise<Enrolled> {
+  const person = await set.join(project, 'member')
+  const made = await person.send('POST', '/two-factor', { password: person.password })
+  const { secret, backupCodes } = await made.json()
+  const answer = await person.send('POST', '/two-factor/turn-on', { code: totp(secret) })
+  expect([answer.status, await answer.json()]).toEqual([200, { isOn: true }])
+  return { person, browser: browserOf(service, cookieOf(answer)), secret, backupCodes }
+}
+
+function post(path: string, body: unknown, cookie = '', address = `198.51.100.${addresses}`) {
+  return browserOf(service, cookie).fetch(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+  })
+}
+
+/** The cookie of a sign-in that waits for a code. */
+async function signIn({ email, password }: Pick<TestPerson, 'email' | 'password'>): Promise<string> {
+  addresses++
+  const answer = await post('/session', { email, password })
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    { person: null, projects: [], isSetUp: true, ownsConsole: false, needsCode: true },
+  ])
+  return cookieOf(answer)
+}
+
+const isSignedIn = async (cookie: string) =>
+  (await browserOf(service, cookie).fetch('/sessions')).status === 200
+const actionsOf = async () => {
+  const { data } = await (await set.owner.fetch(`/projects/${project.id}/audit`)).json()
+  return (data as { action: string; actorId: string }[]).map(({ action, actorId }) => `${action} ${actorId}`)
+}
+
+describe('two-factor sign-in', () => {
+  test('asks for a code of the app before anybody is signed in', async () => {
+    const { person, browser, secret } = await enrol()
+    expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true })
+    const waiting = await signIn(person)
+    expect(await isSignedIn(waiting)).toBe(false)
+    const later = await browserOf(service, waiting).fetch('/session')
+    expect(await later.json()).toMatchObject({ person: null, needsCode: true })
+
+    const wrong = await post(
+      '/session/code',
+      { code: '000000' === totp(secret) ? '000001' : '000000' },
+      waiting,
+    )
+    const { errors } = await expectProblem(wrong, 'invalid_request', 'Invalid request')
+    expect(errors?.map(({ field }) => field)).toEqual(['code'])
+    await until(async () => (await actionsOf()).includes(`sign_in_failed ${person.personId}`))
+
+    const code = totp(secret)
+    const answer = await post('/session/code', { code: `${code.slice(0, 3)} ${code.slice(3)}` }, waiting)
+    expect([answer.status, (await answer.json()).person.email]).toEqual([200, person.email])
+    expect(await isSignedIn(cookieOf(answer))).toBe(true)
+    const again = await post('/session/code', { code: totp(secret) }, waiting)
+    await expectProblem(again, 'not_signed_in', 'Sign in required')
+    expect(await actionsOf()).toContain(`two_factor_enabled ${person.personId}`)
+  })
+
+  test('takes each backup code once, and new ones end the old', async () => {
+    const { person, browser, backupCodes } = await enrol()
+    const [first = '', second = ''] = backupCodes
+    const answer = await post('/session/code', { code: first }, await signIn(person))
+    expect(await isSignedIn(cookieOf(answer))).toBe(true)
+    const waiting = await signIn(person)
+    await expectProblem(
+      await post('/session/code', { code: first }, waiting),
+      'invalid_request',
+      'Invalid request',
+    )
+    const renewed = await browser.send('POST', '/two-factor/backup-codes', { password: person.password })
+    const { backupCodes: others } = await renewed.json()
+    await expectProblem(
+      await post('/session/code', { code: second }, waiting),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect((await post('/session/code', { code: others[0] }, waiting)).status).toBe(200)
+  })
+
+  test('changes nothing until a code was given, and needs the password', async () => {
+    const person = await set.join(project, 'member')
+    const wrong = await person.send('POST', '/two-factor', { password: 'not the password' })
+    await expectProblem(wrong, 'invalid_request', 'Invalid request')
+    await person.send('POST', '/two-factor', { password: person.password })
+    const answer = await person.send('POST', '/two-factor/turn-on', { code: '12' })
+    await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(await (await person.fetch('/two-factor')).json()).toEqual({ isOn: false })
+    const { email, password } = person
+    expect((await (await post('/session', { email, password })).json()).person.email).toBe(email)
+  })
+
+  test('allows five wrong codes for one sign-in, and five a minute from one address', async () => {
+    const { person, secret } = await enrol()
+    const waiting = await signIn(person)
+    for (let turn = 0; turn < 5; turn++) {
+      const answer = await post('/session/code', { code: 'wrong' }, waiting, `203.0.113.${turn}`)
+      await expectProblem(answer, 'invalid_request', 'Invalid request')
+    }
+    const late = await post('/session/code', { code: totp(secret) }, waiting, '203.0.113.9')
+    await expectProblem(late, 'not_signed_in', 'Sign in required')
+    for (let turn = 0; turn < 5; turn++) await post('/session/code', { code: 'wrong' }, '', '203.0.113.77')
+    const limited = await post('/session/code', { code: 'wrong' }, '', '203.0.113.77')
+    await expectProblem(limited, 'rate_limited', 'Too many requests')
+  })
+
+  test('holds after a new password, which ends sign-ins that wait for a code and keeps this session', async () => {
+    const { person, browser, secret } = await enrol()
+    const waiting = await signIn(person)
+    const newPassword = 'an entirely different one'
+    const changed = await browser.send('POST', '/password', { currentPassword: person.password, newPassword })
+    expect(changed.status).toBe(200)
+    expect((await browser.fetch('/sessions')).status).toBe(200)
+    const late = await post('/session/code', { code: totp(secret) }, waiting)
+    await expectProblem(late, 'not_signed_in', 'Sign in required')
+    const { link } = await service.services.console.invitations.createPasswordLink(person.email, 'http://x')
+    const token = new URL(link).hash.slice(1)
+    const reset = await post('/links/password', { token, password: 'set by the link' })
+    expect(await reset.json()).toMatchObject({ person: null, needsCode: true })
+    expect((await post('/session/code', { code: totp(secret) }, cookieOf(reset))).status).toBe(200)
+  })
+
+  test('is turned off with the password, or reset on the command line', async () => {
+    const { person, browser } = await enrol()
+    const off = await browser.send('POST', '/two-factor/turn-off', { password: person.password })
+    expect([off.status, await off.json()]).toEqual([200, { isOn: false }])
+    const other = await enrol()
+    const { people, twoFactor } = service.services.console
+    await twoFactor.reset(await people.find(other.person.email))
+    for (const { email, password } of [person, other.person]) {
+      addresses++
+      expect((await (await post('/session', { email, password })).json()).person.email).toBe(email)
+    }
+    expect(await actionsOf()).toContain(`two_factor_disabled ${person.personId}`)
+    expect(await actionsOf()).toContain(`two_factor_reset ${other.person.personId}`)
+  })
+
+  test('keeps no secret as it is, and nothing of a deleted person', async () => {
+    const { person, secret, backupCodes } = await enrol()
+    await signIn(person)
+    const { read } = service.services.database
+    const rows = () =>
+      read.all(sql`
+      select user_id, secret, backup_codes from two_factors where user_id = ${person.personId}
+      union all select value, identifier, '' from verifications where value = ${person.personId}`)
+    const kept = JSON.stringify(await rows())
+    expect(kept).toContain(person.personId)
+    for (const plain of [secret, ...backupCodes]) expect(kept).not.toContain(plain)
+    expect((await set.owner.fetch(`/people/${person.personId}`, { method: 'DELETE' })).status).toBe(200)
+    expect(await rows()).toEqual([])
+  })
+})

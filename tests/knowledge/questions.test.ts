@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { addSource } from '../sources/deliver.ts'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { newWord } from '../support/traces.ts'
+import { until } from '../support/until.ts'
+
+const dayMs = 86_400_000
+
+let service: TestService
+let set: TestConsole
+let clockMs = 0
+beforeAll(async () => {
+  service = await startService({ env: { ERASE_WITHIN_MS: '500' }, now: () => Date.now() + clockMs })
+  set = await startConsole(service)
+})
+afterAll(() => service.stop())
+
+async function projectKeeping(keepQuestionsDays: 7 | 30 | null): Promise<TestProject> {
+  const project = await set.mintProject()
+  await service.services.settings.change(project.projectId, { keepQuestionsDays })
+  return project
+}
+
+const addItem = async (project: TestProject, name: string, text: string): Promise<string> =>
+  (await (await project.send('POST', '/v1/knowledge', { name, text })).json()).id
+
+async function ask(project: TestProject, query: string, more: object = {}, callId?: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', ...(callId && { 'x-call-id': callId }) }
+  const body = JSON.stringify({ query, timeoutMs: 10_000, ...more })
+  const answer = await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })
+  expect(answer.status).toBe(200)
+}
+
+async function kept({ projectId }: TestProject) {
+  const { questions, database } = service.services
+  await questions.flush()
+  return await database.read.all<{ query: string; callId: string | null; outcome: string }>(sql`
+    select query, call_id as callId, outcome from questions where project_id = ${projectId} order by seq`)
+}
+
+/** The files of the service in which a word is. */
+function filesWith(word: string): string[] {
+  return readdirSync(service.dataDir, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const path = join(service.dataDir, name)
+    return statSync(path).isFile() && readFileSync(path).includes(word)
+  })
+}
+
+const openErasures = async () =>
+  (await service.services.database.read.all(sql`select 1 from erasures where done_at is null`)).length
+
+const api = async (project: TestProject, path = '') =>
+  await (await set.owner.fetch(`/projects/${project.id}/questions${path}`)).json()
+
+describe('questions of searches', () => {
+  test('are written nowhere while the project keeps none, nor are those of the console', async () => {
+    const off = await projectKeeping(null)
+    const on = await projectKeeping(7)
+    const word = newWord()
+    await ask(off, `where is the ${word}`)
+    await set.owner.send('POST', `/projects/${on.id}/knowledge/search`, { query: `try the ${word}` })
+    expect([await kept(off), await kept(on)]).toEqual([[], []])
+    expect(filesWith(word)).toEqual([])
+    expect(await api(off)).toEqual({ keepDays: null, found: 0, weak: 0, none: 0, items: [] })
+  })
+
+  test('are kept with what they found, and grouped', async () => {
+    const project = await projectKeeping(30)
+    await ask(project, 'Is anybody there?')
+    const refunds = await addItem(project, 'Refunds', 'We refund any order within thirty days.')
+    const hours = await addItem(project, 'Opening hours', 'We are open from nine to five.')
+    await ask(project, 'refund my order', {}, 'call-1')
+    await ask(project, ' Refund my order', {}, 'call-2')
+    await ask(project, 'when are you open')
+    await ask(project, 'zyxwv qrstu')
+    // By vector alone nothing says whether the words are there.
+    await ask(project, 'zyxwv qrstu', { mode: 'vector' })
+    await ask(project, 'zyxwv', { mode: 'keyword' })
+    expect(await kept(project)).toEqual([
+      { query: 'Is anybody there?', callId: null, outcome: 'none' },
+      { query: 'refund my order', callId: 'call-1', outcome: 'found' },
+      { query: ' Refund my order', callId: 'call-2', outcome: 'found' },
+      { query: 'when are you open', callId: null, outcome: 'found' },
+      { query: 'zyxwv qrstu', callId: null, outcome: 'weak' },
+      { query: 'zyxwv qrstu', callId: null, outcome: 'found' },
+      { query: 'zyxwv', callId: null, outcome: 'none' },
+    ])
+    const counts = await api(project)
+    expect(counts).toMatchObject({ keepDays: 30, found: 4, weak: 1, none: 2 })
+    expect(counts.items[0]).toEqual({ id: refunds, name: 'Refunds', count: expect.any(Number) })
+    const asked = await api(project, `/asked?outcome=found&itemId=${refunds}`)
+    expect(asked[0]).toEqual({
+      query: ' Refund my order',
+      count: 2,
+      lastAt: expect.stringMatching(/Z$/),
+      callId: 'call-2',
+      item: { id: refunds, name: 'Refunds' },
+    })
+    const none = await api(project, '/asked?outcome=none')
+    expect(none.map(({ query }: { query: string }) => query)).toEqual(['zyxwv', 'Is anybody there?'])
+    await project.fetch(`/v1/knowledge/${hours}`, { method: 'DELETE' })
+    const found: { query: string; item: unknown }[] = await api(project, '/asked?outcome=found')
+    expect(found.find(({ query }) => query === 'when are you open')?.item).toBeNull()
+    expect(await api(await projectKeeping(7), '/asked?outcome=none')).toEqual([])
+    const bad = await set.owner.fetch(`/projects/${project.id}/questions/asked?outcome=other`)
+    expect(bad.status).toBe(400)
+  })
+
+  test('carry the id of the call that platforms say', async () => {
+    const project = await projectKeeping(7)
+    const header = { 'content-type': 'application/json', 'x-call-id': 'tool-call' }
+    const post = (path: string, body: object, headers: Record<string, string> = header) =>
+      project.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const toolCallList = [{ id: 't', name: 'find', parameters: { query: 'by vapi' } }]
+    await post('/integrations/vapi/tool', { message: { call: { id: 'vapi-call' }, toolCallList } })
+    const messages = [{ role: 'user', content: 'asked of a knowledge base' }]
+    const type = 'knowledge-base-request'
+    await post('/integrations/vapi/knowledge', { message: { type, call: { id: 'vapi-2' }, messages } })
+    await post('/integrations/tool', { query: 'by tool' })
+    await post('/integrations/tool', { query: 'with a bad id' }, { ...header, 'x-call-id': 'a b' })
+    const params = { name: 'search_knowledge', arguments: { query: 'by mcp' } }
+    await post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    const retell = await addSource(service, project, 'retell')
+    await retell.send({ name: 'find', call: { call_id: 'retell-call' }, args: { query: 'by retell' } })
+    expect((await kept(project)).map(({ query, callId }) => [query, callId])).toEqual([
+      ['by vapi', 'vapi-call'],
+      ['asked of a knowledge base', 'vapi-2'],
+      ['by tool', 'tool-call'],
+      ['with a bad id', null],
+      ['by mcp', 'tool-call'],
+      ['by retell', 'retell-call'],
+    ])
+  })
+
+  test('are redacted as the project says', async () => {
+    const project = await projectKeeping(7)
+    await service.services.settings.change(project.projectId, { redact: ['phone', 'email'] })
+    await ask(project, 'is +49 30 901820 yours, or ada@example.com')
+    expect((await kept(project)).map(({ query }) => query)).toEqual(['is [phone] yours, or [email]'])
+    if (!ofFilesOnly) expect(filesWith('ada@example.com')).toEqual([])
+  })
+
+  test('never fail a search, and wait while the database cannot be written', async () => {
+    const project = await projectKeeping(7)
+    const { questions, database } = service.services
+    const run = database.write.run
+    Object.assign(database.write, { run: () => Promise.reject(new Error('broken on purpose')) })
+    try {
+      await ask(project, 'is it kept')
+      await expect(questions.flush()).rejects.toThrow('broken on purpose')
+    } finally {
+      Object.assign(database.write, { run })
+    }
+    expect((await kept(project)).map(({ query }) => query)).toEqual(['is it kept'])
+  })
+
+  test('are deleted with their call, and none is kept of a deleted call', async () => {
+    const project = await projectKeeping(7)
+    const [word, other] = [newWord(), newWord()]
+    await project.send('PUT', '/ingest/calls/mine', { summary: 'A call.' })
+    await ask(project, `where is ${word}`, {}, 'mine')
+    await ask(project, `where is ${other}`, {}, 'theirs')
+    expect(await kept(project)).toHaveLength(2)
+    await project.fetch('/v1/calls/mine', { method: 'DELETE' })
+    await ask(project, `late ${word}`, {}, 'mine')
+    expect((await kept(project)).map(({ query }) => query)).toEqual([`where is ${other}`])
+    await until(async () => (await openErasures()) === 0)
+    if (ofFilesOnly) return
+    expect(filesWith(word)).toEqual([])
+    expect(filesWith(other)).not.toEqual([])
+  })
+
+  test('are deleted when their time is over, and when the project keeps none any more', async () => {
+    const [week, month, stopped] = [
+      await projectKeeping(7),
+      await projectKeeping(30),
+      await projectKeeping(7),
+    ]
+    const [old, older, kind] = [newWord(), newWord(), newWord()]
+    await ask(week, `where is ${old}`)
+    await ask(month, `where is ${older}`)
+    await ask(stopped, `where is ${kind}`)
+    expect([await kept(week), await kept(month), await kept(stopped)].flat()).toHaveLength(3)
+    clockMs = 8 * dayMs
+    await service.services.settings.change(stopped.projectId, { keepQuestionsDays: null })
+    // What is over is not shown, before it is deleted.
+    expect([(await api(week)).weak + (await api(week)).none, (await api(month)).none]).toEqual([0, 1])
+    await service.services.sourceExpiry.run()
+    expect([await kept(week), await kept(stopped)]).toEqual([[], []])
+    expect(await kept(month)).toHaveLength(1)
+    const { data } = await service.services.console.audit.list(week.projectId, { limit: 1, before: null })
+    expect(data).toMatchObject([{ action: 'questions_expired', target: '1 question' }])
+    await until(async () => (await openErasures()) === 0)
+    if (!ofFilesOnly) for (const word of [old, kind]) expect(filesWith(word)).toEqual([])
+    expect(
+      await service.services.questions.deleteQuestionsBefore(month.projectId, Date.now() + clockMs + 1),
+    ).toBe(1)
+    clockMs = 0
+  })
+})
