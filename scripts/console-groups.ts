@@ -18,9 +18,15 @@ export function groupsOfPages(sources: string): BunPlugin {
     .filter((file) => file !== router)
     .flatMap(lazyImportsOf)
   const components = modulesUnder(join(sources, 'components')).filter((file) => !others.includes(file))
-  // The overview shows calls as the list does.
-  const line = join(sources, 'views', 'calls', 'call-line.tsx')
-  const shared = [router, shell, ...components, line]
+  // What pages lend each other.
+  const lent = [
+    'calls/call-line.tsx',
+    'calls/pill.tsx',
+    'first-steps/first-call.tsx',
+    'settings/key-queries.ts',
+  ]
+  const parts = lent.map((file) => join(sources, 'views', file))
+  const shared = [router, shell, ...components, ...parts]
     .map((file) => `import ${JSON.stringify(file)}\n`)
     .join('')
   return {

@@ -10,7 +10,7 @@ export function SignInView() {
     <EntryFrame
       title="Sign in to Callbook"
       text={from ? 'Sign in to continue where you were.' : undefined}
-      footer="No account yet? Ask an owner of your project to invite you. Forgot your password? An owner of your project, or whoever runs Callbook, can send you a sign-in link."
+      footer="No account yet? Ask an owner of your project to invite you. Forgot your password? An owner of your project, or whoever runs Callbook, can send you a link for a new one."
     >
       <SignInForm onSignedIn={(session) => enter(session, from)} />
     </EntryFrame>
