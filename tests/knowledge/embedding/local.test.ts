@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { getEventListeners } from 'node:events'
 import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ import { spawnService } from '../../support/spawned.ts'
 import { tinyDimensions, tinyModel, writeModel } from '../../support/tiny-model.ts'
 import { until } from '../../support/until.ts'
 
-setDefaultTimeout(400_000)
+setDefaultTimeout(60_000)
 
 const root = mkdtempSync(join(tmpdir(), 'callbook-models-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -222,6 +223,20 @@ describe.skipIf(packages === null)('a model in this process', () => {
     const again = await open()
     expect(await again.embed(['dog'], 'query', never)).toHaveLength(1)
     await again.close()
+  })
+
+  test('embeds documents in the end, however many queries there are, and keeps nothing of what is done', async () => {
+    const embedder = await open()
+    const stop = new AbortController()
+    let isDone = false
+    const document = embedder.embed(['dog'], 'document', stop.signal).finally(() => (isDone = true))
+    // There is always a query that waits.
+    const askOn = async () => {
+      while (!isDone) await embedder.embed(['money'], 'query', stop.signal)
+    }
+    await Promise.all([document, ...Array.from({ length: 4 }, askOn)])
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+    await embedder.close()
   })
 
   test('that cannot be loaded fails each time, and nothing else', async () => {
