@@ -72,7 +72,7 @@ export function KnowledgeView() {
             </Guarded>
             <Guarded right="change">
               <PageButton
-                to="/p/$project/knowledge/new"
+                to="/p/$project/new-item"
                 params={{ project }}
                 leftSection={<IconPlus size={16} />}
               >

@@ -158,7 +158,7 @@ function columnsOf(project: string, outcome: AskedProps['outcome']): Column<Aske
           <Group gap="md" mt={2}>
             {outcome !== 'found' && (
               <PageLink
-                to="/p/$project/knowledge/new"
+                to="/p/$project/new-item"
                 params={{ project }}
                 search={{ question: query }}
                 size="xs"
