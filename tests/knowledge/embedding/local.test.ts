@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
 import { getEventListeners } from 'node:events'
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -57,6 +58,15 @@ describe('a download from the hub', () => {
     for (const { host, authorization } of hub.tokens)
       expect(authorization).toBe(host === 'hub' ? 'Bearer hf_secret' : null)
     expect(hub.tokens.some(({ host }) => host === 'storage')).toBe(true)
+  })
+
+  test('removes what ended processes have left of it, and nothing else', async () => {
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    const leftover = `acme--tiny.${pid}.part`
+    const others = [`acme--tiny.${process.ppid}.part`, `acme--other.${pid}.part`]
+    for (const name of [leftover, ...others]) mkdirSync(join(parent, name, 'onnx'), { recursive: true })
+    await download()
+    expect(readdirSync(parent).toSorted()).toEqual(['acme--tiny', ...others].toSorted())
   })
 
   test('is tried again when it breaks off, stalls, brings something else, or the hub is in trouble', async () => {
