@@ -37,7 +37,7 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
   knowledge
     .command('sync')
     .description(
-      `Make a project’s items equal a folder: of ${readableFiles}, each file in it is an item, under an id made of the ` +
+      `Make a project’s items equal a folder of ${readableFiles}: each of them is an item, under an id made of the ` +
         'name of the set and the path. A file that has not changed is left alone.',
     )
     .argument('<folder>', 'the folder')
