@@ -36,7 +36,7 @@ interface ErasureOptions {
 
 interface OpenErasure {
   projectId: number
-  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'calls'
+  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'hold' | 'calls'
   idHash: string
   /** Another one when more was deleted meanwhile. */
   changeSeq: number

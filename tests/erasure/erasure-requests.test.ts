@@ -189,6 +189,8 @@ test('a request that is not one of the three is 400 and names the field', async 
     const problem = await expectProblem(await ask(project, body), 'invalid_request', 'Invalid request')
     expect([body, problem.errors?.map((error) => error.field)]).toEqual([body, [field]])
   }
+  const none = await expectProblem(await ask(project, { ids: [] }), 'invalid_request', 'Invalid request')
+  expect(none.errors?.[0]?.message).toBe('must have at least 1 entry')
 })
 
 test('another project sees no request, and a key of a smaller scope makes none', async () => {
