@@ -38,8 +38,7 @@ export class CallSelections {
   }
 
   /** Selects the row numbers of the calls as `seq`. @throws invalid_request */
-  async of(projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
-    const { store } = this.#options
+  async of(db: ReadDatabase, projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
     if ([number, ids, before].filter((asked) => asked !== undefined).length !== 1)
       throw invalidRequest([{ field: 'body', message: 'must have exactly one of number, ids and before' }])
     if (ids !== undefined) return callsWithIds(projectId, ids)
@@ -54,7 +53,7 @@ export class CallSelections {
         ])
       return completedBefore(projectId, time)
     }
-    return await callsOfNumber(store(projectId).readAside, projectId, await this.#matcher(projectId, number))
+    return await callsOfNumber(db, projectId, await this.#matcher(projectId, number))
   }
 
   /** The ids of the console's saved views that name the number: as a filter, as what is looked for, or as their name. */

@@ -29,10 +29,10 @@ interface Held {
 interface ErasureRequestsOptions {
   /** Only the process that owns the folder deletes. */
   owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'read' | 'freeing'>
+  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing'>
   store: StoreOf
   selections: {
-    of(projectId: number, asked: ErasureRequest): Promise<SQL>
+    of(db: ReadDatabase, projectId: number, asked: ErasureRequest): Promise<SQL>
     viewsOf(projectId: number, number: string): Promise<string[]>
   }
   holds: { among(db: ReadDatabase, projectId: number, selection: SQL): Promise<Held> }
@@ -101,11 +101,14 @@ export class ErasureRequests {
    * @param by absent for the command line @throws invalid_request
    */
   async request(projectId: number, asked: ErasureRequest, by?: By): Promise<CountedCalls | AcceptedErasure> {
-    const selection = await this.#options.selections.of(projectId, asked)
-    const cut = await this.#cut(projectId, selection)
+    const { database, store, selections } = this.#options
+    const { readAside, freeing } = store(projectId)
+    // A replica may not have all of the calls yet.
+    const db = database.isLocal ? readAside : freeing
+    const cut = await this.#cut(db, projectId, await selections.of(db, projectId, asked))
     if (asked.dryRun) return counted(cut.calls, cut.onHold)
     const { number } = asked
-    const views = number === undefined ? [] : await this.#options.selections.viewsOf(projectId, number)
+    const views = number === undefined ? [] : await selections.viewsOf(projectId, number)
     return await this.#accept(projectId, { ...cut, views }, by)
   }
 
@@ -149,13 +152,11 @@ export class ErasureRequests {
   }
 
   /** The calls that are not on hold, in slices: JSON arrays of row numbers. */
-  async #cut(projectId: number, selection: SQL) {
-    const { store, holds } = this.#options
-    const { readAside } = store(projectId)
-    const { seqs: held } = await holds.among(readAside, projectId, selection)
+  async #cut(db: ReadDatabase, projectId: number, selection: SQL) {
+    const { seqs: held } = await this.#options.holds.among(db, projectId, selection)
     const bytes = sql`max(${sql.raw(`${callBytesMin}`)}, document_chars + coalesce(
       (select octet_length(details) from call_details where call_details.seq = calls.seq), 0))`
-    const rows = await readAside
+    const rows = await db
       .select({ seqs: sql<string>`json_group_array(seq)`, calls: sql<number>`count(*)` })
       .from(
         sql`(select calls.seq as seq,
