@@ -34,6 +34,9 @@ export function numberMatcher(text: string, country: string | null): NumberMatch
   return {
     tail: (ext || nationalNumber).slice(-tailCharsMax),
     matches: (other) => {
+      // Many holds are compared with many calls, and most numbers end otherwise.
+      const last = other.at(-1) ?? ''
+      if (last >= '0' && last <= '9' && last !== end.at(-1)) return false
       if (!other.replace(/\D/g, '').endsWith(end)) return false
       const parsed = parse(other, country)
       return parsed?.number === number && (parsed.ext ?? '') === ext
