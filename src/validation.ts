@@ -207,6 +207,8 @@ function sentence(error: ErrorObject): string {
       return 'must not be empty'
     case 'maxLength':
       return `must be at most ${error.params.limit} characters`
+    case 'minItems':
+      return `must have at least ${error.params.limit} ${error.params.limit === 1 ? 'entry' : 'entries'}`
     case 'maxItems':
       return `must have at most ${error.params.limit} entries`
     case 'minimum':

@@ -38,7 +38,7 @@ export class ReadingNotes {
 
   /**
    * @param answer.type its media type; one that is no export is not noted
-   * @param answer.parameters the names of what it was restricted by
+   * @param answer.parameters the names of what it was restricted by, and only names that are known
    */
   async exported(
     projectId: number,

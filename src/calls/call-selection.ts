@@ -1,7 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import { calls } from '../db/schema.ts'
+import { calls, callViews } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
 import { readInstant } from './instant.ts'
@@ -38,8 +38,7 @@ export class CallSelections {
   }
 
   /** Selects the row numbers of the calls as `seq`. @throws invalid_request */
-  async of(projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
-    const { store, settingsOf } = this.#options
+  async of(db: ReadDatabase, projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
     if ([number, ids, before].filter((asked) => asked !== undefined).length !== 1)
       throw invalidRequest([{ field: 'body', message: 'must have exactly one of number, ids and before' }])
     if (ids !== undefined) return callsWithIds(projectId, ids)
@@ -54,14 +53,34 @@ export class CallSelections {
         ])
       return completedBefore(projectId, time)
     }
-    const { country } = await settingsOf(projectId)
-    const matcher = number?.isWellFormed() ? numberMatcher(number, country) : null
-    if (!matcher)
-      throw invalidRequest([
-        { field: 'number', message: 'must be a whole phone number, such as +15557294053' },
-      ])
-    return await callsOfNumber(store(projectId).readAside, projectId, matcher)
+    return await callsOfNumber(db, projectId, await this.#matcher(projectId, number))
   }
+
+  /** The ids of the console's saved views that name the number: as a filter, as what is looked for, or as their name. */
+  async viewsOf(projectId: number, number: string): Promise<string[]> {
+    const matcher = await this.#matcher(projectId, number)
+    const { id, name, query } = callViews
+    const views = await this.#options
+      .store(projectId)
+      .read.select({ id, name, query })
+      .from(callViews)
+      .where(eq(callViews.projectId, projectId))
+    return views
+      .filter(({ name, query }) => [name, ...textsIn(query)].some((text) => matcher.matches(text)))
+      .map(({ id }) => id)
+  }
+
+  async #matcher(projectId: number, number: string | undefined): Promise<NumberMatcher> {
+    const { country } = await this.#options.settingsOf(projectId)
+    const matcher = number?.isWellFormed() ? numberMatcher(number, country) : null
+    if (matcher) return matcher
+    throw invalidRequest([{ field: 'number', message: 'must be a whole phone number, such as +15557294053' }])
+  }
+}
+
+/** The texts of a view's filters: JSON, where there are several of one, or where a text could be taken for JSON. */
+function textsIn(query: string): string[] {
+  return [...new URLSearchParams(query).values()].flatMap((value) => value.split(/["[\],]+/))
 }
 
 /** Selects the row numbers (`seq`) of a project's calls with these ids. */

@@ -5,6 +5,7 @@ import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { byPerson } from '../identity.ts'
 import type { Calls } from './calls.ts'
+import { knownNames } from './list-request.ts'
 import { exportCalls, type FileType } from './page-response.ts'
 
 const files: Record<string, FileType> = {
@@ -21,7 +22,7 @@ export function consoleExportRoutes(calls: Calls, buffers: ResponseBuffers, read
       const search = await calls.readBox(projectId, query)
       const answer = await exportCalls(calls, projectId, search, { type, buffers })
       answer.headers.set('Content-Disposition', `attachment; filename="${name}"`)
-      void reading.exported(projectId, byPerson(person, address), { type, parameters: Object.keys(query) })
+      void reading.exported(projectId, byPerson(person, address), { type, parameters: knownNames(query) })
       return answer
     })
   }

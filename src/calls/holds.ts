@@ -3,7 +3,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { ownsProject, type Requirement, requiring } from '../db/requirements.ts'
-import { calls, holds } from '../db/schema.ts'
+import { calls, erasures, holds, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
@@ -47,6 +47,8 @@ interface HoldsOptions {
   store: StoreOf
   audit: Pick<AuditTrail, 'entry'>
   settingsOf: SettingsOf
+  /** Erases what a committed deletion leaves in free pages and logs. */
+  erasure: { schedule(projectId: number): void }
   now: () => number
 }
 
@@ -88,20 +90,25 @@ export class Holds {
     return (await this.#read(this.#options.store(projectId).read, projectId)).map(toRecord)
   }
 
-  /** @throws not_found, forbidden */
+  /** Its number and its reason are erased like a deleted call. @throws not_found, forbidden */
   async lift(projectId: number, id: string, by?: By): Promise<{ id: string; lifted: true }> {
-    const { store, audit } = this.#options
+    const { store, audit, erasure, now } = this.#options
     const { write } = store(projectId)
     const isThis = and(eq(holds.projectId, projectId), eq(holds.id, id))
-    const [, lifted] = await requiring([ownsProject(projectId, by)], (check) =>
+    const [, , lifted] = await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
+        write.run(sql`
+          insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
+          select projects.id, 'hold', holds.id, change_seq, ${now()}
+          from ${holds} join ${projects} on projects.id = project_id where project_id = ${projectId} and holds.id = ${id}`),
         write.delete(holds).where(isThis).returning({ id: holds.id }),
         write.run(audit.entry({ by, projectId, action: 'hold_lifted', target: id })),
       ]),
     )
     if (lifted.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such hold.' })
+    erasure.schedule(projectId)
     return { id, lifted: true }
   }
 

@@ -27,6 +27,15 @@ export function isListParameter(name: string): boolean {
   return listParameters.has(name) || name.startsWith(analysisPrefix)
 }
 
+/**
+ * The names of the parameters that a list knows, to be noted: never what else somebody has written into an address, such
+ * as other names, or the name of a member of `callAnalysis`.
+ */
+export function knownNames(query: CallQuery): string[] {
+  const names = Object.keys(query).filter(isListParameter)
+  return [...new Set(names.map((name) => (name.startsWith(analysisPrefix) ? `${analysisPrefix}…` : name)))]
+}
+
 /** @throws invalid_request naming every parameter that cannot be read */
 export function readListRequest(
   query: CallQuery,

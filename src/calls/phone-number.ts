@@ -1,8 +1,10 @@
 import { isSupportedCountry, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/min'
 import { digitsOf } from './call-head.ts'
 
-/** Groups of digits end with at least as many, whatever stands between them. */
-const tailCharsMax = 4
+/** Groups of digits end with at least as many, whatever stands between them: `67\u00a089`. */
+const tailCharsMax = 2
+/** What the last digits of a number begin with where a project keeps no more of it. */
+const cut = '…'
 /** Parsing takes 50 us, so it is done only for a text that ends with these digits. */
 const endDigitsMax = 7
 
@@ -18,10 +20,10 @@ export interface NumberMatcher {
  * Compares numbers as numbers: `+49 30 123456`, `0049 30 123456` and, in Germany, `(030) 123456` are one. A text that is
  * no phone number, such as a short code, means itself.
  * @param country how national numbers read, such as `DE`; without one, a number without `+` begins with its country code
- * @returns null for a text without a digit
+ * @returns null for a text without a digit, and for the last digits of a number, which many people share
  */
 export function numberMatcher(text: string, country: string | null): NumberMatcher | null {
-  if (!/\d/.test(text)) return null
+  if (!/\d/.test(text) || text.includes(cut)) return null
   const wanted = parse(text, country)
   if (!wanted) {
     const digits = digitsOf(text)
@@ -32,6 +34,9 @@ export function numberMatcher(text: string, country: string | null): NumberMatch
   return {
     tail: (ext || nationalNumber).slice(-tailCharsMax),
     matches: (other) => {
+      // Many holds are compared with many calls, and most numbers end otherwise.
+      const last = other.at(-1) ?? ''
+      if (last >= '0' && last <= '9' && last !== end.at(-1)) return false
       if (!other.replace(/\D/g, '').endsWith(end)) return false
       const parsed = parse(other, country)
       return parsed?.number === number && (parsed.ext ?? '') === ext
@@ -42,8 +47,11 @@ export function numberMatcher(text: string, country: string | null): NumberMatch
 function parse(text: string, country: string | null): PhoneNumber | undefined {
   // Such as `tel:` and `whatsapp:`.
   const plain = text.replace(/^[a-z]+:/i, '').trim()
-  if (country !== null && isSupportedCountry(country))
-    return parsePhoneNumberFromString(plain, { defaultCountry: country, extract: false })
+  if (country !== null && isSupportedCountry(country)) {
+    const parsed = parsePhoneNumberFromString(plain, { defaultCountry: country, extract: false })
+    // Not every country dials `00` for abroad, but numbers are written so everywhere.
+    if (parsed?.isPossible() || !plain.startsWith('00')) return parsed
+  }
   const international = plain.startsWith('+') ? plain : `+${plain.replace(/^00/, '')}`
   return parsePhoneNumberFromString(international, { extract: false })
 }

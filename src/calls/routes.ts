@@ -13,6 +13,7 @@ import * as docs from './docs.ts'
 import type { Admit, JsonBytes } from './document.ts'
 import type { Ingest } from './ingest.ts'
 import { answerLines } from './lines-response.ts'
+import { knownNames } from './list-request.ts'
 import { changeErrors } from './merge.ts'
 import { listCalls } from './page-response.ts'
 import { CallChange } from './schemas.ts'
@@ -37,7 +38,7 @@ export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers, r
       async ({ caller, request }) => {
         const query = readParameters(request.url)
         const answer = await listCalls(calls, caller.projectId, query, { request, tags, buffers })
-        const noted = { type: answer.headers.get('content-type'), parameters: Object.keys(query) }
+        const noted = { type: answer.headers.get('content-type'), parameters: knownNames(query) }
         void reading.exported(caller.projectId, byKey(caller), noted)
         return answer
       },

@@ -383,13 +383,15 @@ export const erasures = sqliteTable(
     projectId: projectId(),
     /**
      * `text` is what an item said before it was changed, `source` the secrets of a source and its failures, `webhook`
-     * the secrets of a webhook, `questions` what agents asked, `calls` an erasure request: readers of changes see none of
-     * them.
+     * the secrets of a webhook, `questions` what agents asked, `hold` the number and the reason of a hold, `calls` an erasure
+     * request: readers of changes see none of them.
      */
-    kind: text({ enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'calls'] }).notNull(),
+    kind: text({
+      enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'hold', 'calls'],
+    }).notNull(),
     /**
-     * HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. Of an erasure request,
-     * its id.
+     * HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. Of a hold and of
+     * an erasure request, its id.
      */
     idHash: text('id_hash').notNull(),
     /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */

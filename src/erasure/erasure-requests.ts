@@ -4,7 +4,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { Requirement } from '../db/requirements.ts'
-import { erasureRequests, erasureSlices, erasures, projects } from '../db/schema.ts'
+import { callViews, erasureRequests, erasureSlices, erasures, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -29,9 +29,12 @@ interface Held {
 interface ErasureRequestsOptions {
   /** Only the process that owns the folder deletes. */
   owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'read' | 'freeing'>
+  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing'>
   store: StoreOf
-  selections: { of(projectId: number, asked: ErasureRequest): Promise<SQL> }
+  selections: {
+    of(db: ReadDatabase, projectId: number, asked: ErasureRequest): Promise<SQL>
+    viewsOf(projectId: number, number: string): Promise<string[]>
+  }
   holds: { among(db: ReadDatabase, projectId: number, selection: SQL): Promise<Held> }
   deletion: {
     delete(
@@ -48,6 +51,15 @@ interface ErasureRequestsOptions {
   audit: AuditTrail
   now: () => number
   log: Pick<Log, 'error'>
+}
+
+/** What a request deletes, and how many calls it leaves. */
+interface Doomed {
+  slices: string[]
+  calls: number
+  onHold: number
+  /** Ids of saved views, which name the number. */
+  views: string[]
 }
 
 interface DoomedCall {
@@ -84,25 +96,32 @@ export class ErasureRequests {
     })
   }
 
-  /** Accepts a request, or only counts its calls for a dry run. @throws invalid_request */
+  /**
+   * Accepts a request, or only counts its calls for a dry run. Calls that match later are not affected.
+   * @param by absent for the command line @throws invalid_request
+   */
   async request(projectId: number, asked: ErasureRequest, by?: By): Promise<CountedCalls | AcceptedErasure> {
-    const selection = await this.#options.selections.of(projectId, asked)
-    if (!asked.dryRun) return await this.accept(projectId, selection, by)
-    const { calls, onHold } = await this.#cut(projectId, selection)
-    return counted(calls, onHold)
+    const { database, store, selections } = this.#options
+    const { readAside, freeing } = store(projectId)
+    // A replica may not have all of the calls yet.
+    const db = database.isLocal ? readAside : freeing
+    const cut = await this.#cut(db, projectId, await selections.of(db, projectId, asked))
+    if (asked.dryRun) return counted(cut.calls, cut.onHold)
+    const { number } = asked
+    const views = number === undefined ? [] : await selections.viewsOf(projectId, number)
+    return await this.#accept(projectId, { ...cut, views }, by)
   }
 
-  /**
-   * Accepts a request. Calls that match later are not affected. @param selection selects row numbers as `seq`
-   * @param by absent for the command line and for the service itself
-   */
-  async accept(projectId: number, selection: SQL, by?: By): Promise<AcceptedErasure> {
+  async #accept(projectId: number, doomed: Doomed, by?: By): Promise<AcceptedErasure> {
     const { store, audit, now } = this.#options
-    const { slices, calls, onHold } = await this.#cut(projectId, selection)
+    const { slices, calls, onHold, views } = doomed
     const id = newId('era')
     const { freeing: write } = store(projectId)
     const target = `${id}: ${calls} ${calls === 1 ? 'call' : 'calls'}`
     await write.batch([
+      write.run(sql`
+        delete from ${callViews} where project_id = ${projectId}
+          and id in (select value from json_each(${JSON.stringify(views)}))`),
       write.insert(erasureRequests).values({ id, projectId, calls, onHold }),
       write.run(sql`
         insert into ${erasureSlices} (request_id, number, seqs)
@@ -133,13 +152,11 @@ export class ErasureRequests {
   }
 
   /** The calls that are not on hold, in slices: JSON arrays of row numbers. */
-  async #cut(projectId: number, selection: SQL) {
-    const { store, holds } = this.#options
-    const { readAside } = store(projectId)
-    const { seqs: held } = await holds.among(readAside, projectId, selection)
+  async #cut(db: ReadDatabase, projectId: number, selection: SQL) {
+    const { seqs: held } = await this.#options.holds.among(db, projectId, selection)
     const bytes = sql`max(${sql.raw(`${callBytesMin}`)}, document_chars + coalesce(
       (select octet_length(details) from call_details where call_details.seq = calls.seq), 0))`
-    const rows = await readAside
+    const rows = await db
       .select({ seqs: sql<string>`json_group_array(seq)`, calls: sql<number>`count(*)` })
       .from(
         sql`(select calls.seq as seq,
@@ -176,21 +193,26 @@ export class ErasureRequests {
     }
   }
 
-  /** The smallest first, so that a person need not wait for a retention that deletes much. */
+  /**
+   * What is erased is told first. Then the smallest request, so that a person need not wait for one that deletes much.
+   * Those without calls left wait for the erasure last, since one run of it serves all of them.
+   */
   async #next(): Promise<OpenRequest | undefined> {
     // From the writer: a replica may not have read all of it yet.
     const [open] = await this.#options.database.freeing.all<OpenRequest>(sql`
-      select request.id as id, project_id as projectId, slice.number as number, seqs
+      select request.id as id, request.project_id as projectId, slice.number as number, seqs
       from ${erasureRequests} as request
+        cross join ${erasures} as receipt
+          on receipt.project_id = request.project_id and kind = 'calls' and id_hash = request.id
         left join ${erasureSlices} as slice on slice.request_id = request.id and slice.number = (
           select min(number) from ${erasureSlices} where request_id = request.id)
-      where not is_done and project_id in (select id from ${projects} where deleted_at is null)
-      order by slice.number is not null, (select count(*) from ${erasureSlices} where request_id = request.id) limit 1`)
+      where not is_done and request.project_id in (select id from ${projects} where deleted_at is null)
+      order by receipt.done_at is null, slice.number is null, calls - deleted limit 1`)
     return open
   }
 
   async #deleteSlice({ id, projectId, number }: OpenRequest, seqs: number[]): Promise<void> {
-    const { database, holds, deletion } = this.#options
+    const { database, holds, deletion, erasure } = this.#options
     const { freeing: write } = database
     const selection = sql`select value as seq from json_each(${JSON.stringify(seqs)})`
     const held = await holds.among(write, projectId, selection)
@@ -208,17 +230,25 @@ export class ErasureRequests {
         sql`delete from ${erasureSlices} where ${isThis}`,
       ],
     })
+    erasure.schedule(projectId)
   }
 
   /** Erases what the slices have left in files, and tells. */
   async #finish({ id, projectId }: OpenRequest): Promise<void> {
     const { database, erasure, webhooks, audit } = this.#options
     const { freeing: write } = database
-    erasure.schedule(projectId)
-    await erasure.finish()
-    const [row] = await write.all<{ deleted: number; doneAt: number | null }>(sql`
-      select deleted, done_at as doneAt from ${erasureRequests} cross join ${erasures}
-        on erasures.project_id = ${projectId} and kind = 'calls' and id_hash = erasure_requests.id where erasure_requests.id = ${id}`)
+    const read = async () =>
+      (
+        await write.all<{ deleted: number; doneAt: number | null }>(sql`
+          select deleted, done_at as doneAt from ${erasureRequests} cross join ${erasures} on kind = 'calls'
+            and erasures.project_id = ${projectId} and id_hash = erasure_requests.id where erasure_requests.id = ${id}`)
+      )[0]
+    let row = await read()
+    if (row?.doneAt === null) {
+      erasure.schedule(projectId)
+      await erasure.finish()
+      row = await read()
+    }
     if (!row) return
     if (row.doneAt === null) throw new Error('The bytes of deleted calls are not erased yet')
     const target = `${id}: ${row.deleted} ${row.deleted === 1 ? 'call' : 'calls'}`

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { OpenDatabase } from '../db/open.ts'
 import { erasures, projects } from '../db/schema.ts'
@@ -13,6 +14,8 @@ const mergePages = 64
 /** FTS5's default: it merges the segments of a level when there are this many. */
 const automergeDefault = 4
 const mergeStepsMax = 100_000
+/** Retention may have deleted 100,000 calls: their rows are read, and marked, so many at a time. */
+const rowsPerSlice = 1_000
 const retryDelayMs = 1_000
 
 /** After this many times `eraseWithinMs`, this node erases what another node has deleted and not erased. */
@@ -33,10 +36,12 @@ interface ErasureOptions {
 
 interface OpenErasure {
   projectId: number
-  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'calls'
+  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'hold' | 'calls'
   idHash: string
   /** Another one when more was deleted meanwhile. */
   changeSeq: number
+  requestedAt: number
+  rowid: number
 }
 
 /** An erasure request has its turn when its calls are deleted: see erasure-requests.ts. */
@@ -123,6 +128,16 @@ export class Erasure {
   }
 
   async #readOpen(): Promise<OpenErasure[]> {
+    const open: OpenErasure[] = []
+    for (;;) {
+      const page = await this.#readOpenAfter(open.at(-1))
+      open.push(...page)
+      if (page.length < rowsPerSlice) return open
+      await setImmediate()
+    }
+  }
+
+  async #readOpenAfter(last: OpenErasure | undefined): Promise<OpenErasure[]> {
     const { now, eraseWithinMs } = this.#options
     const { isLocal, read } = this.#options.database
     const own = JSON.stringify([...this.#ownProjects])
@@ -130,17 +145,25 @@ export class Erasure {
       ? sql`true`
       : sql`(${erasures.requestedAt} <= ${now() - takeOverFactor * eraseWithinMs}
           or ${erasures.projectId} in (select value from json_each(${own})))`
+    const { requestedAt, rowid } = last ?? { requestedAt: Number.MIN_SAFE_INTEGER, rowid: 0 }
     return await read
       .select({
         projectId: erasures.projectId,
         kind: erasures.kind,
         idHash: erasures.idHash,
         changeSeq: erasures.changeSeq,
+        requestedAt: erasures.requestedAt,
+        rowid: sql<number>`erasures.rowid`,
       })
       .from(erasures)
       // Erasing a deleted project includes what is open in it.
       .innerJoin(projects, eq(projects.id, erasures.projectId))
-      .where(sql`${isDeleted} and ${projects.deletedAt} is null and ${isOurs}`)
+      .where(
+        sql`${isDeleted} and ${projects.deletedAt} is null and ${isOurs}
+          and (${erasures.requestedAt}, erasures.rowid) > (${requestedAt}, ${rowid})`,
+      )
+      .orderBy(sql`${erasures.requestedAt}, erasures.rowid`)
+      .limit(rowsPerSlice)
   }
 
   /** With automerge on, FTS5 would continue our merge in the commit of every other write, which then takes 200 ms. */
@@ -193,14 +216,19 @@ export class Erasure {
   }
 
   async #markDone(open: OpenErasure[]): Promise<void> {
-    const rows = JSON.stringify(
-      open.map(({ projectId, kind, idHash, changeSeq }) => [projectId, kind, idHash, changeSeq]),
-    )
-    await this.#options.database.freeing.run(sql`
-      update ${erasures} set done_at = ${this.#options.now()} where rowid in (
-        select open.rowid from json_each(${rows}) cross join ${erasures} as open
-          on open.project_id = value ->> 0 and open.kind = value ->> 1 and open.id_hash = value ->> 2
-          and open.change_seq = value ->> 3)`)
+    const doneAt = this.#options.now()
+    for (let start = 0; start < open.length; start += rowsPerSlice) {
+      const rows = JSON.stringify(
+        open
+          .slice(start, start + rowsPerSlice)
+          .map(({ projectId, kind, idHash, changeSeq }) => [projectId, kind, idHash, changeSeq]),
+      )
+      await this.#options.database.freeing.run(sql`
+        update ${erasures} set done_at = ${doneAt} where rowid in (
+          select open.rowid from json_each(${rows}) cross join ${erasures} as open
+            on open.project_id = value ->> 0 and open.kind = value ->> 1 and open.id_hash = value ->> 2
+            and open.change_seq = value ->> 3)`)
+    }
   }
 }
 

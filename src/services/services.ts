@@ -135,7 +135,7 @@ export async function openServices({
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const selections = new CallSelections(common)
-  const holds = new Holds(common)
+  const holds = new Holds({ ...common, erasure })
   const deletion = new CallDeletion(common)
   const calls = new Calls({ ...common, erasure, holds, deletion })
   const ingest = new Ingest(common)

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 let service: TestService
@@ -128,6 +131,25 @@ describe('a hold', () => {
     })
     await expectProblem(nobody, 'not_found', 'Call not found')
   })
+
+  test.skipIf(ofFilesOnly)(
+    'that is lifted leaves neither its number nor its reason in any file',
+    async () => {
+      const project = await console.mintProject()
+      const [reason, digits] = [newWord(), `49${String(Math.random()).slice(2, 14).padEnd(12, '7')}`]
+      const { id } = await hold(project, { number: `+${digits}`, reason })
+      const traces = [...tracesOfWord(reason), { name: digits, bytes: Buffer.from(digits) }]
+      expect(await findTraces(service.dataDir, traces)).not.toEqual([])
+      await lift(project, id)
+      const { read } = service.services.database
+      const open = sql`select 1 from erasures where kind = 'hold' and id_hash = ${id} and done_at is null`
+      await until(async () => (await read.all(open)).length === 0)
+      expect(await findTraces(service.dataDir, traces)).toEqual([])
+      // It can be lifted once.
+      const again = await console.owner.fetch(`/projects/${project.id}/holds/${id}`, { method: 'DELETE' })
+      await expectProblem(again, 'not_found', 'Not found')
+    },
+  )
 
   test('keeps its project from being deleted', async () => {
     const project = await console.mintProject()

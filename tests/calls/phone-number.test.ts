@@ -22,6 +22,16 @@ const same: Record<string, [country: string | null, asked: string, stored: strin
     '030 123456',
     ['+4930123456', '0049 30 123456', '(030) 12 34 56', 'tel:+49-30-123456'],
   ],
+  'with two digits behind a space that does not break': [
+    'FR',
+    '01 23 45 67 89',
+    ['+33\u00a01\u00a023\u00a045\u00a067\u00a089', '+33\u20111\u201123\u201145\u201167\u201189'],
+  ],
+  'with 00 in a country that dials something else for abroad': [
+    'US',
+    '+33 1 23 45 67 89',
+    ['0033 1 23 45 67 89', '011 33 1 23 45 67 89'],
+  ],
   'with the prefix of a messenger': ['DE', '+4930123456', ['whatsapp:+4930123456']],
   'a mobile number of Argentina as it is dialled there': ['AR', '+5491123456789', ['011 15-2345-6789']],
   'an extension': ['US', '+1 555 729 4053 ext. 12', ['+15557294053x12']],
@@ -66,6 +76,7 @@ for (const [what, [country, asked, stored]] of Object.entries(other)) {
   })
 }
 
-test('a text without a digit is no number', () => {
+test('a text without a digit is no number, nor are the last digits of one', () => {
   expect(numberMatcher('anonymous', 'US')).toBeNull()
+  expect(numberMatcher('…4120', 'US')).toBeNull()
 })

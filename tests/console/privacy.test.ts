@@ -59,8 +59,10 @@ describe('who looked', () => {
     await console.owner.send('PUT', settings, { notesReading: true })
     for (let n = 0; n < 3; n++) expect((await open('read')).status).toBe(200)
     expect((await open('missing')).status).toBe(404)
+    // Names that somebody has made up may be a person's.
+    const stray = '%2B4930123456=1&analysis.Ada%20Lovelace=x'
     for (const accept of ['text/csv', 'application/json']) {
-      const answer = await project.fetch('/v1/calls?number=15551234567', { headers: { accept } })
+      const answer = await project.fetch(`/v1/calls?number=15551234567&${stray}`, { headers: { accept } })
       expect(answer.headers.get('content-type')).toStartWith(accept)
       await answer.text()
     }
@@ -68,13 +70,21 @@ describe('who looked', () => {
       ...(await trailOf(project, '?action=calls_exported')),
       ...(await trailOf(project, '?action=call_opened')),
     ]
-    const file = await member.fetch(`/projects/${project.id}/exports/calls.csv?text=blue`)
+    const file = await member.fetch(`/projects/${project.id}/exports/calls.csv?text=blue&${stray}`)
     expect(file.status).toBe(200)
     await file.text()
     await until(async () => (await noted()).length >= 3)
     expect(await noted()).toMatchObject([
-      { action: 'calls_exported', actorId: member.personId, target: 'text/csv, restricted by text' },
-      { action: 'calls_exported', actorId: project.keyId, target: 'text/csv, restricted by number' },
+      {
+        action: 'calls_exported',
+        actorId: member.personId,
+        target: 'text/csv, restricted by analysis.…, text',
+      },
+      {
+        action: 'calls_exported',
+        actorId: project.keyId,
+        target: 'text/csv, restricted by analysis.…, number',
+      },
       { action: 'call_opened', actorId: member.personId, target: expect.stringMatching(/^[0-9a-f]{64}$/) },
     ])
     expect(await trailOf(project, '?call=read')).toHaveLength(1)

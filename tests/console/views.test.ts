@@ -2,11 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { findTraces } from '../support/traces.ts'
+import { until } from '../support/until.ts'
 
 let service: TestService
 let people: TestConsole
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
   people = await startConsole(service)
 })
 afterAll(() => service.stop())
@@ -50,4 +53,36 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
   const stranger = await people.join(await people.mintProject(), 'owner')
   await expectProblem(await stranger.fetch(path), 'not_found', 'Not found')
   expect((await people.nobody.fetch(path)).status).toBe(401)
+})
+
+test('an erasure by number deletes the views that name the number, and no others', async () => {
+  const project = await people.mintProject()
+  const path = `/projects/${project.id}/views`
+  const ada = await people.join(project, 'member')
+  const digits = `49${String(Math.random()).slice(2, 12).padEnd(10, '7')}`
+  const queries = {
+    filter: `?callerNumber=${encodeURIComponent(`+${digits}`)}`,
+    several: `?number=${encodeURIComponent(JSON.stringify([digits, '30']))}`,
+    longer: `?number=${digits}5`,
+    other: '?evaluation=fail',
+  }
+  for (const [name, query] of Object.entries(queries))
+    await ada.send('POST', path, { name, query, isShared: false })
+  await ada.send('POST', path, { name: `+${digits}`, query: '?text=blue', isShared: true })
+  const namesOf = async () =>
+    (await (await ada.fetch(path)).json()).data.map(({ name }: { name: string }) => name)
+  const ask = (body: object) => project.send('POST', '/v1/erasures', body)
+  await ask({ number: `+${digits}`, dryRun: true })
+  expect(await namesOf()).toHaveLength(5)
+  const { id } = await (await ask({ number: `+${digits}` })).json()
+  expect(await namesOf()).toEqual(['longer', 'other'])
+  await until(async () => (await (await project.fetch(`/v1/erasures/${id}`)).json()).status === 'done')
+  const traces = [`%2B${digits}`, `+${digits}`, `%22${digits}`]
+  if (!ofFilesOnly)
+    expect(
+      await findTraces(
+        service.dataDir,
+        traces.map((text) => ({ name: text, bytes: Buffer.from(text) })),
+      ),
+    ).toEqual([])
 })

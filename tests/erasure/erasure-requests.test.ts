@@ -152,6 +152,23 @@ test('by ids and by time, and the same again, does no harm', async () => {
   expect(await idsOf(project)).toEqual(['c3'])
 })
 
+test('many requests that wait are erased together, not one after another', async () => {
+  // Erasures start only when they are waited for.
+  const slow = await startService({ env: { ERASE_WITHIN_MS: '600000' } })
+  try {
+    const project = await slow.mintProject()
+    const ids = Array.from({ length: 30 }, (_, n) => `c${n}`)
+    const inputs = ids.map((id) => ({ id, change: {} }))
+    await slow.services.ingest.putAll(project.projectId, inputs)
+    const accepted = await Promise.all(ids.map((id) => erase(project, { ids: [id] })))
+    const times = new Set<string | null>()
+    for (const one of accepted) times.add((await done(project, one)).doneAt)
+    expect(times.size).toBeLessThan(15)
+  } finally {
+    await slow.stop()
+  }
+})
+
 test('a request that is not one of the three is 400 and names the field', async () => {
   const project = await service.mintProject()
   const ids = Array.from({ length: 1_001 }, (_, n) => `c${n}`)
@@ -172,6 +189,8 @@ test('a request that is not one of the three is 400 and names the field', async 
     const problem = await expectProblem(await ask(project, body), 'invalid_request', 'Invalid request')
     expect([body, problem.errors?.map((error) => error.field)]).toEqual([body, [field]])
   }
+  const none = await expectProblem(await ask(project, { ids: [] }), 'invalid_request', 'Invalid request')
+  expect(none.errors?.[0]?.message).toBe('must have at least 1 entry')
 })
 
 test('another project sees no request, and a key of a smaller scope makes none', async () => {

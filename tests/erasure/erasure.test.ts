@@ -34,6 +34,18 @@ describe('an erasure', () => {
     expect(await doneAt(projectId)).toEqual([expect.any(Number)])
   })
 
+  test('of more than is read and marked at a time marks each, also those of one moment', async () => {
+    const { projectId } = await projectsOf(database).create('many')
+    await database.write.run(sql`
+      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
+      with recursive counted (n) as (select 1 union all select n + 1 from counted where n < 2500)
+      select ${projectId}, 'call', n, n, n, n / 2400 from counted`)
+    const failures: unknown[] = []
+    await erasureOf(database.emptyLog, failures).finish()
+    expect(failures).toEqual([])
+    expect((await doneAt(projectId)).filter((time) => time !== null)).toHaveLength(2_500)
+  })
+
   test('does not take what was deleted of the same source meanwhile for its own', async () => {
     const { projectId } = await projectsOf(database).create('source')
     const sources = new Sources({

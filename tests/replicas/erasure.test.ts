@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { addMarkedCall, addMarkedItem, type Marked } from '../support/marked.ts'
 import { at, type Reached, startNode } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
@@ -112,3 +113,21 @@ function indexesOf({ dataDir }: TestService): string {
 function tracesOf(all: Marked[]) {
   return all.flatMap(({ traces }) => traces)
 }
+
+test('an erasure by number takes the calls that the node has not heard of yet', async () => {
+  const slow = await startNode(primary, { env: { ...env, DATABASE_SYNC_INTERVAL_MS: '3600000' } })
+  try {
+    const there = at(slow, project)
+    // The note of when the key was used is a write, which syncs.
+    await there.fetch('/v1/calls/unheard')
+    const used = sql`select 1 from keys where id = ${project.keyId} and last_used_at is not null`
+    await until(async () => (await slow.services.database.read.all(used)).length > 0)
+    expect(
+      (await project.send('PUT', '/ingest/calls/unheard', { callerNumber: '+15557294053' })).status,
+    ).toBe(201)
+    const answer = await there.send('POST', '/v1/erasures', { number: '+15557294053', dryRun: true })
+    expect(await answer.json()).toEqual({ calls: 1 })
+  } finally {
+    await slow.stop()
+  }
+})
