@@ -31,7 +31,7 @@ describe('the bundle', () => {
       )
       expect(bytes).toBeLessThanOrEqual(firstLoadBytesMax)
     }
-    expect(firstLoadBytesMax).toBe(290_000)
+    expect(firstLoadBytesMax).toBe(260_000)
   })
 
   test('has each file plain and in both compressions, under a name with a hash', () => {

@@ -38,9 +38,9 @@ const groups = [
 ]
 
 /** The list of shortcuts. */
-export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size={400}>
+    <Modal opened onClose={onClose} title="Keyboard shortcuts" size={400}>
       <div className="cb-stack">
         {groups.map(({ title, rows }) => (
           <section key={title}>
