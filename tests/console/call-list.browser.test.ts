@@ -135,7 +135,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
 
   test('one box finds numbers, ids, words and phrases; several values of a filter are chosen at once', async () => {
     const page = await openTab('calls')
-    const box = page.getByRole('searchbox', { name: 'Search words, numbers, ids' })
+    const box = page.getByRole('searchbox', { name: 'Search words, numbers, IDs' })
     for (const text of ['555 729 2007', 'call-1007', '"umbrella is blue"']) {
       await box.fill(text)
       await page.getByText('1 call', { exact: true }).waitFor()
