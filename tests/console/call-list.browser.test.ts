@@ -217,6 +217,9 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
       const page = await openTab(path, options)
       await page.locator('[data-call]').first().waitFor({ state: 'attached' })
       expect([path, await findings(page)]).toEqual([path, []])
+      await page.getByRole('button', { name: 'Display' }).click()
+      await page.getByRole('menuitemradio', { name: 'Oldest first' }).waitFor()
+      expect([path, await findings(page, 'moderate')]).toEqual([path, []])
     }
   })
 })
