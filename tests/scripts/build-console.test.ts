@@ -24,7 +24,7 @@ function scriptsLike(pattern: RegExp): string[] {
 }
 
 describe('the bundle', () => {
-  test('has at most 290 kB of compressed files before a page shows', () => {
+  test('has at most 260 kB of compressed files before a page shows', () => {
     for (const bytes of Object.values(manifest.firstLoadBytes)) {
       expect(bytes).toBeGreaterThan(
         manifest.files[manifest.entries.main]?.brBytes ?? Number.POSITIVE_INFINITY,
