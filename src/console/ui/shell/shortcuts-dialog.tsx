@@ -28,6 +28,10 @@ const groups = [
     ],
   },
   {
+    title: 'In the list of calls',
+    rows: [{ keys: ['X'], does: 'Select the call' }],
+  },
+  {
     title: 'In an open call',
     rows: [
       { keys: ['E'], does: 'Evaluate' },
