@@ -18,11 +18,14 @@ export function groupsOfPages(sources: string): BunPlugin {
     .filter((file) => file !== router)
     .flatMap(lazyImportsOf)
   const components = modulesUnder(join(sources, 'components')).filter((file) => !others.includes(file))
-  // What pages lend each other.
+  // What pages lend each other, and what shares an icon with other pages: each icon would become a file.
   const lent = [
     'calls/call-line.tsx',
+    'calls/date-filter.tsx',
+    'calls/list-menus.tsx',
     'calls/no-calls.tsx',
     'calls/pill.tsx',
+    'calls/selected-calls.tsx',
     'first-steps/first-call.tsx',
     'settings/key-queries.ts',
   ]

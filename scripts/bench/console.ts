@@ -81,7 +81,7 @@ async function benchPage({ url }: Running, callsPage: string, cookie: string): P
         const startedAt = performance.now()
         await navigate()
         await page.locator('a[href*="/calls/"]').first().waitFor()
-        await page.getByLabel('Search words, numbers, ids').click()
+        await page.getByLabel('Search words, numbers, IDs').click()
         return performance.now() - startedAt
       }
       byAddress.push(await timeOf(() => page.goto(callsPage, { waitUntil: 'commit' })))

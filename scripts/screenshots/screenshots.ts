@@ -48,10 +48,12 @@ const pages: Shot[] = [
   { name: 'palette', path: '/p/:project/overview', act: (page) => page.keyboard.press('Control+k') },
   { name: 'no-calls', path: '/p/:empty/calls' },
   { name: 'new-item', path: '/p/:project/new-item' },
-  ...['keys', 'keys?create=ingest', 'webhooks', 'people', 'audit', 'general', 'account'].map((page) => ({
-    name: page.replace(/\W/g, '-'),
-    path: `/p/:project/settings/${page}`,
-  })),
+  ...['keys', 'keys?create=ingest', 'webhooks', 'people', 'privacy', 'audit', 'general', 'account'].map(
+    (page) => ({
+      name: page.replace(/\W/g, '-'),
+      path: `/p/:project/settings/${page}`,
+    }),
+  ),
   ...['sign-in', 'setup#none', 'join#none', 'reset', 'nowhere'].map((page) => ({
     name: page.replace(/#.*/, ''),
     path: `/${page}`,

@@ -135,7 +135,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
 
   test('one box finds numbers, ids, words and phrases; several values of a filter are chosen at once', async () => {
     const page = await openTab('calls')
-    const box = page.getByRole('searchbox', { name: 'Search words, numbers, ids' })
+    const box = page.getByRole('searchbox', { name: 'Search words, numbers, IDs' })
     for (const text of ['555 729 2007', 'call-1007', '"umbrella is blue"']) {
       await box.fill(text)
       await page.getByText('1 call', { exact: true }).waitFor()
@@ -217,6 +217,9 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
       const page = await openTab(path, options)
       await page.locator('[data-call]').first().waitFor({ state: 'attached' })
       expect([path, await findings(page)]).toEqual([path, []])
+      await page.getByRole('button', { name: 'Display' }).click()
+      await page.getByRole('menuitemradio', { name: 'Oldest first' }).waitFor()
+      expect([path, await findings(page, 'moderate')]).toEqual([path, []])
     }
   })
 })

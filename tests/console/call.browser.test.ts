@@ -79,7 +79,7 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
     const page = await openCall('one')
     await page.getByRole('heading', { name: '+1 555 729 4053' }).waitFor()
     await page.keyboard.press('e')
-    await page.getByRole('menuitem', { name: 'Fail' }).click()
+    await page.getByRole('menuitem', { name: 'Failed' }).click()
     await until(async () => (await reviewOf('one'))?.evaluation === 'fail')
     await page.getByText('Platform:').waitFor()
     await page.getByRole('button', { name: 'Reviewed', pressed: true }).waitFor()

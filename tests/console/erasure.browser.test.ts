@@ -35,7 +35,7 @@ describe.if(browserPath !== null)('erasing a person, in a browser', () => {
       await project.send('PUT', `/ingest/calls/${id}`, { callerNumber: '+1 555 729 4053' })
     await open(`/p/${project.id}/settings/privacy`)
     await page.getByText('A call', { exact: true }).click()
-    await page.getByLabel('Id of the call').fill('c')
+    await page.getByLabel('Call ID').fill('c')
     await page.getByLabel('Reason').fill('Court order 7')
     await page.getByRole('button', { name: 'Put on hold' }).click()
     await page.getByRole('button', { name: 'Lift the hold on c' }).waitFor()

@@ -69,7 +69,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
 
   test('a call is found by a word of its transcript, read, and deleted for good', async () => {
     const page = await openTab('calls')
-    await page.getByLabel('Search words, numbers, ids').fill('marmalade')
+    await page.getByLabel('Search words, numbers, IDs').fill('marmalade')
     await page.locator('mark', { hasText: 'marmalade' }).first().waitFor()
     await page.waitForURL(/text=marmalade/)
     await page.locator('a[href*="/calls/own-59"]').first().click()

@@ -94,7 +94,7 @@ function refuseDots(path: string): void {
     status: 0,
     code: 'bad_path',
     title: 'This call cannot be opened here',
-    detail: 'A browser cannot request an id made only of dots. Use the API instead.',
+    detail: 'A browser cannot request an ID made only of dots. Use the API instead.',
   })
 }
 

@@ -1,15 +1,17 @@
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
-import { StrictMode } from 'react'
+import { lazy, StrictMode, Suspense } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ownPath } from './own-path.ts'
 import { createQueryClient } from './query-client.ts'
 import { createConsoleRouter, preloadPage } from './router.tsx'
 import { sessionEndedQuery } from './session.ts'
 import { colorSchemeManager, cssVariables, theme } from './theme.ts'
+
+// Not needed to show a page; what is said before it is there waits for it.
+const Notices = lazy(() => import('./components/notices.tsx'))
 
 /** The nonce that the page's security policy asks of style elements. Only scripts can read it. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''
@@ -35,7 +37,9 @@ if (root) {
         <QueryClientProvider client={queryClient}>
           <RouterProvider router={router} />
         </QueryClientProvider>
-        <Notifications position="bottom-right" autoClose={5_000} limit={3} />
+        <Suspense>
+          <Notices />
+        </Suspense>
       </MantineProvider>
     </StrictMode>,
   )

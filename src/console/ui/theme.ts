@@ -107,8 +107,14 @@ export const theme = createTheme({
       },
     },
     Menu: {
-      // The placeholder element is not allowed inside an ARIA menu.
-      defaultProps: { transitionProps: { duration: 120 }, shadow: 'sm', withInitialFocusPlaceholder: false },
+      defaultProps: {
+        transitionProps: { duration: 120 },
+        shadow: 'sm',
+        // The placeholder element is not allowed inside an ARIA menu.
+        withInitialFocusPlaceholder: false,
+        // Within a landmark, where screen readers look.
+        portalProps: { target: '#content' },
+      },
     },
     Popover: { defaultProps: { transitionProps: { duration: 120 }, shadow: 'sm' } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },

@@ -27,7 +27,7 @@ export function Problem({ error, title, onRetry }: ProblemProps) {
         {requestId && (
           <p className="cb-problem-request">
             Request <Mono truncate>{requestId}</Mono>
-            <CopyButton value={requestId} label="Copy request id" />
+            <CopyButton value={requestId} label="Copy request ID" />
           </p>
         )}
       </div>

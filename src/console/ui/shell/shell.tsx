@@ -1,20 +1,22 @@
-import { ActionIcon, Drawer, Modal } from '@mantine/core'
+import { ActionIcon, Drawer } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { Outlet, useParams } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { flushSync } from 'react-dom'
-import { useProject, useProjects } from '../session.ts'
+import { sessionEndedQuery, useProject, useProjects } from '../session.ts'
 import { CommandPalette } from './command-palette.tsx'
 import { LostService } from './lost-service.tsx'
 import { Navigation } from './navigation.tsx'
-import { NewProjectForm } from './new-project-form.tsx'
 import { NotFound } from './not-found.tsx'
 import { ShellActionsContext, useShellActions } from './shell-actions.ts'
-import { ShortcutsDialog } from './shortcuts-dialog.tsx'
-import { SignInAgain } from './sign-in-again.tsx'
 import { TitleAnnouncer } from './title-announcer.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
+
+const NewProjectDialog = lazy(() => import('./new-project-dialog.tsx'))
+const ShortcutsDialog = lazy(() => import('./shortcuts-dialog.tsx'))
+const SignInAgain = lazy(() => import('./sign-in-again.tsx'))
 
 /** The frame around every page of a project. */
 export function Shell() {
@@ -30,6 +32,7 @@ function Frame() {
   const [isPaletteOpen, palette] = useDisclosure(false)
   const [areShortcutsOpen, shortcuts] = useDisclosure(false)
   const [isNewProjectOpen, newProject] = useDisclosure(false)
+  const { data: hasEnded } = useQuery(sessionEndedQuery)
   const actions = useMemo(
     () => ({
       // At once, so that the next key already meets the field.
@@ -58,13 +61,13 @@ function Frame() {
         </main>
         <TitleAnnouncer />
         <LostService />
-        <SignInAgain />
       </div>
       <CommandPalette opened={isPaletteOpen} onClose={palette.close} />
-      <ShortcutsDialog opened={areShortcutsOpen} onClose={shortcuts.close} />
-      <Modal opened={isNewProjectOpen} onClose={newProject.close} title="New project" size={440}>
-        <NewProjectForm onMade={newProject.close} onCancel={newProject.close} />
-      </Modal>
+      <Suspense>
+        {hasEnded && <SignInAgain />}
+        {areShortcutsOpen && <ShortcutsDialog onClose={shortcuts.close} />}
+        {isNewProjectOpen && <NewProjectDialog onClose={newProject.close} />}
+      </Suspense>
     </ShellActionsContext>
   )
 }

@@ -28,6 +28,10 @@ const groups = [
     ],
   },
   {
+    title: 'In the list of calls',
+    rows: [{ keys: ['X'], does: 'Select the call' }],
+  },
+  {
     title: 'In an open call',
     rows: [
       { keys: ['E'], does: 'Evaluate' },
@@ -38,9 +42,9 @@ const groups = [
 ]
 
 /** The list of shortcuts. */
-export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size={400}>
+    <Modal opened onClose={onClose} title="Keyboard shortcuts" size={400}>
       <div className="cb-stack">
         {groups.map(({ title, rows }) => (
           <section key={title}>

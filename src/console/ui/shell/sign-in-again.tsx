@@ -1,13 +1,12 @@
 import { Modal } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { SessionAnswer } from '../../people/session-answer.ts'
 import { sessionEndedQuery, sessionQuery, usePerson } from '../session.ts'
 import { SignInForm } from '../views/entry/sign-in-form.tsx'
 
 /** Over the page when the session has ended: whoever signs in again finds what they were writing. */
-export function SignInAgain() {
+export default function SignInAgain() {
   const queryClient = useQueryClient()
-  const { data: hasEnded } = useQuery(sessionEndedQuery)
   const person = usePerson()
   const proceed = (session: SessionAnswer) => {
     // Somebody else must not see what this page holds.
@@ -18,7 +17,7 @@ export function SignInAgain() {
   }
   return (
     <Modal
-      opened={hasEnded}
+      opened
       onClose={() => undefined}
       title="Sign in again"
       size={400}

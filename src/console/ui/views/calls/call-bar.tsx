@@ -134,7 +134,7 @@ function DeleteCall({ id }: { id: string }) {
       >
         <p>
           The record of call <Mono>{id}</Mono> goes for good: its transcript, summary, analysis and details,
-          here and in the API. It cannot be undone, and the id cannot be used again.
+          here and in the API. It cannot be undone, and the ID cannot be used again.
         </p>
       </ConfirmDialog>
     </>

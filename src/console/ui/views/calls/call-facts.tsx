@@ -20,7 +20,7 @@ export const factNames = [
   'To',
   'Status',
   'Engaged',
-  'Ended reason',
+  'End reason',
 ] as const
 
 /** What is known of a call beside what was said. */
@@ -63,7 +63,7 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
             </span>
           )}
         </Fact>
-        <Fact label="Ended reason">
+        <Fact label="End reason">
           {call.endedReason ? (
             asReason(call.endedReason)
           ) : (
@@ -71,7 +71,7 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           )}
         </Fact>
         {details && <DetailFacts details={details} />}
-        <Fact label="Id">
+        <Fact label="ID">
           <span className="cb-call-number">
             <Mono truncate>{call.id}</Mono>
             <CopyButton value={call.id} label="Copy call id" />

@@ -27,7 +27,7 @@ export function CallFilters({ filters, foundBy, onChange, onClear }: CallFilters
   return (
     <search className="cb-calls-filters" aria-label="Filter calls">
       <SearchField
-        label="Search words, numbers, ids"
+        label="Search words, numbers, IDs"
         text={filters.text ?? ''}
         onSearch={(text) => onChange({ text: text || undefined }, true)}
       />
@@ -57,8 +57,8 @@ export function CallFilters({ filters, foundBy, onChange, onClear }: CallFilters
       {filters.text !== undefined && (foundBy === 'number' || foundBy === 'id') && (
         <p className="cb-calls-found">
           {foundBy === 'number'
-            ? 'Calls from or to a number that begins or ends so.'
-            : 'Calls whose id begins so.'}{' '}
+            ? 'Calls from or to a number that begins or ends like this.'
+            : 'Calls whose ID begins like this.'}{' '}
           <Anchor
             component="button"
             type="button"

@@ -174,7 +174,7 @@ function NoSuchCall() {
         </Button>
       }
     >
-      It was deleted, or its id is another one, or it belongs to another project.
+      It was deleted, it has another ID, or it belongs to another project.
     </Empty>
   )
 }

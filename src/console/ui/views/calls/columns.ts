@@ -10,7 +10,7 @@ export const columns = [
   { name: 'agent', label: 'Agent', choice: 'shown' },
   { name: 'engaged', label: 'Engaged', choice: 'hidden' },
   { name: 'source', label: 'Source', choice: 'hidden' },
-  { name: 'ended', label: 'Ended', choice: 'hidden' },
+  { name: 'ended', label: 'End reason', choice: 'hidden' },
   { name: 'labels', label: 'Labels', choice: 'hidden' },
   { name: 'summary', label: 'Summary', choice: 'always' },
 ] as const

@@ -16,7 +16,7 @@ export const filterLabels: Record<FilterWithPill['name'], string> = {
   from: 'Date',
   minDuration: 'Duration',
   number: 'Number',
-  endedReason: 'Ended',
+  endedReason: 'End reason',
   source: 'Source',
   agentId: 'Agent',
   label: 'Label',
@@ -27,7 +27,7 @@ export const filterLabels: Record<FilterWithPill['name'], string> = {
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   status: { live: 'Live', completed: 'Completed' },
-  evaluation: { success: 'Success', fail: 'Fail', [noValue]: 'Not evaluated' },
+  evaluation: { success: 'Success', fail: 'Failed', [noValue]: 'Not evaluated' },
   endedReason: { [noValue]: 'No reason' },
   source: {
     ...Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label])),

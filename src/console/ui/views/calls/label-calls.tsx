@@ -1,17 +1,10 @@
-import { Button, Popover, TagsInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Button, Popover, Skeleton } from '@mantine/core'
 import { IconTag } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
-import { api, unwrap } from '../../api.ts'
-import { counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
-import { Problem } from '../../components/problem.tsx'
-import { useProject } from '../../session.ts'
-import { facetsQuery } from './call-queries.ts'
 
-const labelCharsMax = 100
+const LabelForm = lazy(() => import('./label-form.tsx'))
 
 interface LabelCallsProps {
   ids: string[]
@@ -40,62 +33,10 @@ export function LabelCalls({ ids, rows }: LabelCallsProps) {
         </span>
       </Popover.Target>
       <Popover.Dropdown aria-label="Label the selected calls">
-        <LabelForm ids={ids} rows={rows} onDone={() => setIsOpen(false)} />
+        <Suspense fallback={<Skeleton width={252} height={108} />}>
+          <LabelForm ids={ids} rows={rows} onDone={() => setIsOpen(false)} />
+        </Suspense>
       </Popover.Dropdown>
     </Popover>
-  )
-}
-
-function LabelForm({ ids, rows, onDone }: LabelCallsProps & { onDone: () => void }) {
-  const project = useProject()
-  const queryClient = useQueryClient()
-  const { data: facets } = useQuery(facetsQuery(project.id))
-  const [add, setAdd] = useState<string[]>([])
-  const [remove, setRemove] = useState<string[]>([])
-  const selected = rows.filter(({ id }) => ids.includes(id))
-  const held = [...new Set(selected.flatMap(({ review }) => review?.labels ?? []))]
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => unwrap(api.projects({ project: project.id }).calls.label.post({ ids, add, remove })),
-    onSuccess: ({ changed, failed }) => {
-      for (const what of ['first', 'facets', 'details'])
-        void queryClient.invalidateQueries({ queryKey: ['calls', project.id, what] })
-      const refused =
-        failed.length > 0 ? `; ${counted(failed.length, 'call')} could not be: ${failed[0]?.message}` : ''
-      notifications.show({ message: `${counted(changed.length, 'call')} labelled${refused}` })
-      onDone()
-    },
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    mutate()
-  }
-  return (
-    <form className="cb-calls-form" onSubmit={submit}>
-      <TagsInput
-        label="Add labels"
-        placeholder={add.length === 0 ? 'Type one and press Enter' : ''}
-        data={facets?.label?.map(({ value }) => value) ?? []}
-        value={add}
-        onChange={setAdd}
-        maxTags={20}
-        maxLength={labelCharsMax}
-        acceptValueOnBlur
-        comboboxProps={{ withinPortal: false }}
-        data-autofocus
-      />
-      {held.length > 0 && (
-        <TagsInput
-          label="Take away"
-          data={held}
-          value={remove}
-          onChange={(labels) => setRemove(labels.filter((label) => held.includes(label)))}
-          comboboxProps={{ withinPortal: false }}
-        />
-      )}
-      {error && <Problem error={error} />}
-      <Button type="submit" size="xs" loading={isPending} disabled={add.length + remove.length === 0}>
-        Apply to {counted(ids.length, 'call')}
-      </Button>
-    </form>
   )
 }

@@ -6,7 +6,7 @@ const names = {
   email: ['e-mail address', 'e-mail addresses'],
   card: ['card number', 'card numbers'],
   iban: ['IBAN', 'IBANs'],
-  ssn: ['social-security number', 'social-security numbers'],
+  ssn: ['Social Security number', 'Social Security numbers'],
 } as const
 const marks = /\[(phone|email|card|iban|ssn)\]/g
 

@@ -80,7 +80,7 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
         </ul>
         <p>
           The transcripts, summaries, analyses and details of these calls go for good, here and in the API. It
-          cannot be undone, and the ids cannot be used again.
+          cannot be undone, and the IDs cannot be used again.
         </p>
       </ConfirmDialog>
     </>

@@ -52,6 +52,7 @@ function firstCall(origin: string, key: string): string {
   -H 'Content-Type: application/json' \\
   -d '{
     "status": "completed",
+    "callerNumber": "+12025550143",
     "duration": 42,
     "evaluation": "success",
     "summary": "Asked when the shop opens.",

@@ -101,8 +101,8 @@ function CallForm({ onApply }: { onApply: (id: string) => void }) {
   return (
     <form onSubmit={submit} className="cb-stack">
       <TextInput
-        label="Id of the call"
-        description="Its opening and its deletion. The trail keeps a hash of the id alone."
+        label="Call ID"
+        description="When it was opened and deleted. The trail keeps only a hash of the ID."
         value={id}
         onChange={(event) => setId(event.currentTarget.value)}
         maxLength={128}

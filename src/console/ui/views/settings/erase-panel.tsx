@@ -102,14 +102,14 @@ function Receipt({ id }: { id: string }) {
       {doneAt === null ? (
         <>
           <p>
-            Deleted {deleted} of {callsOf(calls)}. Their bytes are erased next; you may leave this page.
+            Deleted {deleted} of {callsOf(calls)}. The bytes are erased next; you may leave this page.
           </p>
           <Progress value={calls === 0 ? 100 : (100 * deleted) / calls} aria-label="Deleted calls" />
         </>
       ) : (
         <p>
-          Erased {callsOf(deleted)}. The last byte of them was gone <Instant at={doneAt} as="absolute" />.
-          {onHold > 0 && ` ${callsOf(onHold)} on hold stayed.`}
+          Erased {callsOf(deleted)}. The last byte of {deleted === 1 ? 'it' : 'them'} was gone{' '}
+          <Instant at={doneAt} as="absolute" />.{onHold > 0 && ` ${callsOf(onHold)} on hold stayed.`}
         </p>
       )}
       <p className="cb-dimmed">

@@ -45,7 +45,7 @@ function Facts() {
     <Panel title="Project">
       <dl className="cb-facts">
         <div>
-          <dt>Id</dt>
+          <dt>ID</dt>
           <dd>
             <Mono truncate>{id}</Mono>
             <CopyButton value={id} label="Copy project id" />

@@ -132,7 +132,7 @@ function NewHold() {
         ]}
       />
       <TextInput
-        label={kind === 'number' ? 'Number on hold' : 'Id of the call'}
+        label={kind === 'number' ? 'Number on hold' : 'Call ID'}
         description={
           kind === 'number'
             ? 'The whole number. Calls that come later from it or to it are on hold, too.'

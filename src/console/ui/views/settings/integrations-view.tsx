@@ -56,7 +56,7 @@ function Integrations() {
       <PageHeader
         title="Integrations"
         description="Voice platforms whose calls come to this project, and agents that ask for its knowledge."
-        action={addButton}
+        action={data?.data.length ? addButton : undefined}
       />
       <h2 className="cb-section-title">Sources</h2>
       {error && !data ? (

@@ -105,7 +105,7 @@ function Facts({ record, all, successor, project }: OpenKeyProps & { successor: 
       <Fact label="Key">
         <Mono>{hint}</Mono>
       </Fact>
-      <Fact label="Id">
+      <Fact label="ID">
         <Mono truncate>{id}</Mono>
       </Fact>
       <Fact label="Access">

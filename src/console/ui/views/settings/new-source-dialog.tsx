@@ -142,7 +142,7 @@ const optionLabels: Record<string, { label: string; description: string }> = {
   direction: { label: 'Direction', description: "No event says who called. By default the agent's callers." },
   summaryInsight: {
     label: 'Summary insight',
-    description: 'The id of the insight that is the summary of a call, if there is one.',
+    description: 'The ID of the insight that is the summary of a call, if there is one.',
   },
 }
 

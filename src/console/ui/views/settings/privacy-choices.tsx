@@ -24,7 +24,7 @@ interface ChoiceProps<Value> {
 export function KeptNumbersPanel({ settings }: SettingsProps) {
   return (
     <Choice
-      title="Numbers of calls"
+      title="Phone numbers"
       label="Store the caller's and the called number"
       description="Of calls that come in from now on. A number that is not stored cannot be searched for, nor erased by."
       choices={[

@@ -13,7 +13,7 @@ const kinds: [RedactKind, string][] = [
   ['email', 'E-mail addresses'],
   ['card', 'Card numbers'],
   ['iban', 'IBANs'],
-  ['ssn', 'US social-security numbers'],
+  ['ssn', 'US Social Security numbers'],
 ]
 
 /** What is replaced before anything of a call is written, and how national numbers read. */
@@ -53,7 +53,7 @@ export function RedactionPanel({ settings }: { settings: ProjectSettings }) {
       </Checkbox.Group>
       <TextInput
         label="Country"
-        description="Two letters, such as US: how numbers without a country code read."
+        description="Two letters, such as US. Numbers without a country code are read as numbers of this country."
         value={country}
         onChange={(event) => setCountry(event.currentTarget.value)}
         maxLength={2}

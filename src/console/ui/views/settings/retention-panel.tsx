@@ -45,7 +45,7 @@ export function RetentionPanel({ settings }: { settings: ProjectSettings }) {
       >
         <TextInput
           label="Days to keep a call"
-          description="Counted from when the call was completed. Live calls are never deleted. Empty keeps calls until somebody deletes them."
+          description="Counted from when the call was completed. Live calls are never deleted. Leave it empty to keep calls until somebody deletes them."
           value={days}
           onChange={(event) => setDays(event.currentTarget.value)}
           inputMode="numeric"
@@ -88,7 +88,7 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
         <dt>Deleted so far</dt>
         <dd>
           {rows.length === 0 ? (
-            <span className="cb-dimmed">Nothing by retention</span>
+            <span className="cb-dimmed">Nothing</span>
           ) : (
             <ul className="cb-plain-list">
               {rows.map(({ seq, at, target }) => (

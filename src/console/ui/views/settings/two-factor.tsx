@@ -70,7 +70,7 @@ function State({ isOn, ask }: StateProps) {
       <p className="cb-dimmed">
         {isOn
           ? 'After your password, sign-in asks for a code of your authenticator app, or a backup code.'
-          : 'With it, sign-in asks for a code of an authenticator app after your password.'}
+          : 'With it, sign-in asks for a code from your authenticator app after your password.'}
       </p>
       {isOn ? (
         <Group gap="xs">

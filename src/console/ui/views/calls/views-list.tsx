@@ -1,0 +1,114 @@
+import { ActionIcon, Button, Checkbox, TextInput, UnstyledButton } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconUsers, IconX } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { api, unwrap } from '../../api.ts'
+import { Problem } from '../../components/problem.tsx'
+import { useFocus } from '../../components/use-focus.ts'
+import { parseSearch, stringifySearch } from '../../search-params.ts'
+import { useProject } from '../../session.ts'
+import { type ChosenFilters, nameOf, readFilters } from './chosen-filters.ts'
+
+interface ViewsListProps {
+  filters: ChosenFilters
+  onDone: () => void
+}
+
+/** Shows a saved view, deletes one, and saves the filters as a new one. */
+export default function ViewsList({ filters, onDone }: ViewsListProps) {
+  const project = useProject()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const views = api.projects({ project: project.id }).views
+  const queryKey = ['views', project.id]
+  const { data, error } = useQuery({ queryKey, queryFn: () => unwrap(views.get()) })
+  const remove = useMutation({
+    mutationFn: (id: string) => unwrap(views({ id }).delete()),
+    onSettled: () => queryClient.invalidateQueries({ queryKey }),
+  })
+  const show = (query: string) => {
+    onDone()
+    const search = readFilters(parseSearch(query))
+    void navigate({ to: '/p/$project/calls', params: { project: project.id }, search })
+  }
+  const kept = data?.data ?? []
+  return (
+    <>
+      {error && <Problem error={error} />}
+      {kept.length > 0 && (
+        <ul className="cb-calls-views">
+          {kept.map(({ id, name, query, isShared, canDelete }) => (
+            <li key={id}>
+              <UnstyledButton
+                className="cb-calls-view"
+                aria-current={nameOf(readFilters(parseSearch(query))) === nameOf(filters) || undefined}
+                onClick={() => show(query)}
+              >
+                <span className="cb-truncate">{name}</span>
+                {isShared && <IconUsers size={14} role="img" aria-label="Shared with the project" />}
+              </UnstyledButton>
+              {canDelete && (
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  size={28}
+                  aria-label={`Delete the view ${name}`}
+                  onClick={() => remove.mutate(id)}
+                >
+                  <IconX size={14} />
+                </ActionIcon>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      <KeepView
+        key={nameOf(filters)}
+        onKeep={async (name, isShared) => {
+          await unwrap(views.post({ name, isShared, query: stringifySearch(filters) }))
+          await queryClient.invalidateQueries({ queryKey })
+          onDone()
+          notifications.show({ message: `Saved the view “${name}”` })
+        }}
+      />
+    </>
+  )
+}
+
+function KeepView({ onKeep }: { onKeep: (name: string, isShared: boolean) => Promise<void> }) {
+  const [name, setName] = useState('')
+  const [isShared, setIsShared] = useState(false)
+  const first = useFocus<HTMLInputElement>()
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => onKeep(name.trim(), isShared),
+    onSuccess: () => setName(''),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (name.trim()) mutate()
+  }
+  return (
+    <form className="cb-calls-keep" onSubmit={submit}>
+      <TextInput
+        ref={first}
+        label="Save these filters as"
+        placeholder="Failed this week"
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Checkbox
+        size="xs"
+        label="Everybody in the project sees it"
+        checked={isShared}
+        onChange={(event) => setIsShared(event.currentTarget.checked)}
+      />
+      {error && <Problem error={error} />}
+      <Button type="submit" size="xs" loading={isPending} disabled={name.trim() === ''}>
+        Save view
+      </Button>
+    </form>
+  )
+}
