@@ -5,7 +5,7 @@ import { calls } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
 import { readInstant } from './instant.ts'
-import { type NumberMatcher, numberMatcher } from './phone-number.ts'
+import type { NumberMatcher } from './phone-number.ts'
 
 /** Behind every text that begins alike. */
 const lastCharacter = '\u{10ffff}'
@@ -55,6 +55,8 @@ export class CallSelections {
       return completedBefore(projectId, time)
     }
     const { country } = await settingsOf(projectId)
+    // Its library takes 15 MB.
+    const { numberMatcher } = await import('./phone-number.ts')
     const matcher = number?.isWellFormed() ? numberMatcher(number, country) : null
     if (!matcher)
       throw invalidRequest([

@@ -2,9 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CountryCode } from 'libphonenumber-js/max'
 import { redactionKinds } from '../../src/redaction/kinds.ts'
-import { redact } from '../../src/redaction/redact.ts'
+import { type RedactionOptions, redact as redacting } from '../../src/redaction/redact.ts'
+import { finished } from '../../src/threads/time-slices.ts'
 
 const all = { kinds: redactionKinds, country: 'US' as CountryCode | null }
+
+function redact(text: string, options: RedactionOptions, label?: string) {
+  return finished(redacting(text, options, label))
+}
 
 function redacted(text: string, country: CountryCode | null = 'US', label?: string): string {
   return redact(text, { ...all, country }, label).text
