@@ -38,6 +38,8 @@ const group = new RegExp(
 
 /** Between written groups of one number: no comma, which separates thousands, and no full stop with a space. */
 const writtenGap = /^(?:[ \u00a0\u202f]{1,2}|\.| ?[-‐‑–—()] ?|\) ?[-–—]? ?| \()$/
+/** Soft hyphens, and characters of no width. */
+const invisible = /[\u00ad\u200b-\u200f\u2060\ufeff]/g
 const spokenGap =
   /^(?:[ ,.;…–—-]{1,4}|[ ,]{0,2}(?:dash|hyphen|dot|point|space|uh|um|and then|then)[ ,]{0,2})$/i
 
@@ -128,8 +130,10 @@ function isPart(digits: string): boolean {
   return digits.length >= 3 && digits.length <= 6
 }
 
-function isGap(between: string, last: DigitGroup, next: DigitGroup, place: number): boolean {
-  if (between.length > 12) return false
+function isGap(written: string, last: DigitGroup, next: DigitGroup, place: number): boolean {
+  if (written.length > 12) return false
+  const between = written.replace(invisible, '')
+  if (between === '') return true
   if (isReadOut(last, next)) {
     // "Oh, five five five …"
     const isExclamation = place === 1 && last.isSpoken && last.digits === '0' && between.startsWith(',')

@@ -7,6 +7,8 @@ import { isPhoneAbroad, type NumberSpan, phoneTest } from './phones.ts'
 
 /** What stands before a number is read this far back. */
 const contextCharsMax = 56
+/** After a comma. */
+const thousands = /^\d{3}(?![\d-])/
 /** Shorter runs are no number that is looked for. */
 const digitsMin = 7
 /** The longest card number. */
@@ -135,12 +137,15 @@ function contextOf({ text, run: { groups, first: firstOfRun }, at, from, label }
 
 /** Digits that go on from a word, a path, a time or an amount are no number that is looked for. */
 function isStart(text: string, start: number): boolean {
-  const before = text.slice(Math.max(0, start - 3), start)
-  return !/(?:[\p{L}\p{N}_]|\d[.,:/]|[\p{L}\p{N}][/#&?-]|[#$€£¥] ?)$/u.test(before)
+  // A line break in JSON within a text is no letter.
+  const before = text.slice(Math.max(0, start - 3), start).replace(/\\[nrt]$/, ' ')
+  if (/\d,$/.test(before)) return !thousands.test(text.slice(start, start + 4))
+  return !/(?:[\p{L}\p{N}_]|\d[.:/]|[\p{L}\p{N}][/#&?-]|[#$€£¥] ?)$/u.test(before)
 }
 
 function isEnd(text: string, end: number): boolean {
-  return !/^(?:[\p{L}\p{N}_]|[.,:/]\d|-[\p{L}\p{N}])/u.test(text.slice(end, end + 2))
+  if (/^,\d/.test(text.slice(end, end + 2))) return !thousands.test(text.slice(end + 1, end + 5))
+  return !/^(?:[\p{L}\p{N}_]|[.:/]\d|-[\p{L}\p{N}])/u.test(text.slice(end, end + 2))
 }
 
 function digitsIn(groups: readonly DigitGroup[]): number {

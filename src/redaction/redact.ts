@@ -6,6 +6,7 @@ import { apart, merged } from './found.ts'
 import { findIbans } from './ibans.ts'
 import type { Found, RedactionCounts, RedactionKind } from './kinds.ts'
 import { findNumbers } from './numbers.ts'
+import { withPlainCharacters } from './plain-characters.ts'
 
 /** Which kinds are replaced, and how national phone numbers read; without a country only international ones do. */
 export interface RedactionOptions {
@@ -38,8 +39,9 @@ export function* redact(
   const counts: RedactionCounts = {}
   let redacted = text
   for (let pass = 0; pass < passesMax; pass++) {
-    if (redacted.length <= quickLookCharsMax && !quickLook.test(redacted)) break
-    const found = (yield* findAll(redacted, country, label)).filter(({ kind }) => kinds.includes(kind))
+    const plain = yield* withPlainCharacters(redacted)
+    if (plain.length <= quickLookCharsMax && !quickLook.test(plain)) break
+    const found = (yield* findAll(plain, country, label)).filter(({ kind }) => kinds.includes(kind))
     if (found.length === 0) break
     for (const { kind } of found) counts[kind] = (counts[kind] ?? 0) + 1
     redacted = yield* replaced(redacted, found, ({ kind }) => mark(kind))
