@@ -8,7 +8,13 @@ import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { callIdPattern } from '../ids.ts'
-import { isRedacting, type RedactionSettings, type RedactText, redactor } from '../redaction/settings.ts'
+import {
+  countingOpenMarks,
+  isRedacting,
+  type RedactionSettings,
+  type RedactText,
+  redactor,
+} from '../redaction/settings.ts'
 import { TimeSlices, type Work } from '../threads/time-slices.ts'
 import { compileCheck } from '../validation.ts'
 import { Batches } from './batches.ts'
@@ -264,7 +270,8 @@ function* redactAll(
   const redacted: Input[] = []
   for (const input of inputs) {
     yield
-    redacted.push({ ...input, ...(yield* redactChange(input.change, settings, redact)) })
+    const redactOne = input.own?.source ? countingOpenMarks(redact) : redact
+    redacted.push({ ...input, ...(yield* redactChange(input.change, settings, redactOne)) })
   }
   return redacted
 }

@@ -23,20 +23,24 @@ export function isRedacting({ redact, keepNumbers }: RedactionSettings): boolean
   return redact.length > 0 || keepNumbers !== 'all'
 }
 
-/** Redacts by a project's settings; counts also what was replaced by `openRedactor`. */
-export async function redactor(settings: RedactionSettings): Promise<RedactText> {
-  const redactText = await withMarks(settings, (kind) => `[${kind}]`)
+/** Redacts by a project's settings. */
+export function redactor(settings: RedactionSettings): Promise<RedactText> {
+  return withMarks(settings, (kind) => `[${kind}]`)
+}
+
+/** Counts also what was replaced by `openRedactor`: for what a source says, as nobody else may write its marks. */
+export function countingOpenMarks(redact: RedactText): RedactText {
   return (text, label, counts) => {
-    if (!text.includes(openMark)) return redactText(text, label, counts)
-    const settled = text.replace(openMarks, (_, kind: RedactionKind) => {
+    if (!text.includes(openMark)) return redact(text, label, counts)
+    const closed = text.replace(openMarks, (_, kind: RedactionKind) => {
       counts[kind] = (counts[kind] ?? 0) + 1
       return `[${kind}]`
     })
-    return redactText(settled, label, counts)
+    return redact(closed, label, counts)
   }
 }
 
-/** Redacts what is kept to be read again, with marks that `redactor` counts then. */
+/** Redacts what is kept to be read again, with marks that `countingOpenMarks` counts then. */
 export function openRedactor(settings: RedactionSettings): Promise<RedactText> {
   return withMarks(settings, (kind) => `${openMark}${kind}]`)
 }
