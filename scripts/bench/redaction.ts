@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Call } from '../../src/calls/schemas.ts'
 import { redactionKinds } from '../../src/redaction/kinds.ts'
 import { redact } from '../../src/redaction/redact.ts'
+import { finished } from '../../src/threads/time-slices.ts'
 import { emptyDataset, removeDataset } from './dataset.ts'
 import { runCommand, startService } from './processes.ts'
 import { checkoutOf, createProject } from './project.ts'
@@ -40,7 +41,7 @@ export async function benchRedaction(texts: Texts, options: Options): Promise<Ro
   })
   const started = performance.now()
   for (const turns of dialogues) {
-    for (const { content } of turns) redact(content, { kinds: redactionKinds, country: 'US' })
+    for (const { content } of turns) finished(redact(content, { kinds: redactionKinds, country: 'US' }))
   }
   const ms = (performance.now() - started) / dialogues.length
   const perCall: Row = {

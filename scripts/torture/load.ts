@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { redactionKinds } from '../../src/redaction/kinds.ts'
 import { redact } from '../../src/redaction/redact.ts'
+import { finished } from '../../src/threads/time-slices.ts'
 import { type Chance, phoneNumberOf } from './chance.ts'
 import { type CallState, type ItemState, isSameCall, type Known, type Model, type Turn } from './model.ts'
 import { startCommand } from './victim.ts'
@@ -327,5 +328,5 @@ function changeOf({ marker, now }: Known<CallState | null>, chance: Chance) {
 }
 
 function redacted(text: string): string {
-  return redact(text, { kinds: redactionKinds, country: 'US' }).text
+  return finished(redact(text, { kinds: redactionKinds, country: 'US' })).text
 }

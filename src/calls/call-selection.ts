@@ -5,7 +5,7 @@ import { calls, callViews } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
 import { readInstant } from './instant.ts'
-import { type NumberMatcher, numberMatcher } from './phone-number.ts'
+import type { NumberMatcher } from './phone-number.ts'
 
 /** Behind every text that begins alike. */
 const lastCharacter = '\u{10ffff}'
@@ -72,6 +72,8 @@ export class CallSelections {
 
   async #matcher(projectId: number, number: string | undefined): Promise<NumberMatcher> {
     const { country } = await this.#options.settingsOf(projectId)
+    // Its library takes 15 MB.
+    const { numberMatcher } = await import('./phone-number.ts')
     const matcher = number?.isWellFormed() ? numberMatcher(number, country) : null
     if (matcher) return matcher
     throw invalidRequest([{ field: 'number', message: 'must be a whole phone number, such as +15557294053' }])

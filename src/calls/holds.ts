@@ -9,7 +9,6 @@ import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { reversed } from './call-selection.ts'
-import { numberMatcher } from './phone-number.ts'
 import { callNotFound } from './refusals.ts'
 
 const holdsMax = 1_000
@@ -158,6 +157,7 @@ export class Holds {
   /** What tells whether a hold covers a call, and how the columns of reversed digits begin for calls on hold. */
   async #coverage(projectId: number, all: readonly Hold[]) {
     const { country } = await this.#options.settingsOf(projectId)
+    const { numberMatcher } = await import('./phone-number.ts')
     const matchers = new Map(
       all.flatMap(({ id, number }) => {
         const matcher = number === null ? null : numberMatcher(number, country)
@@ -178,6 +178,7 @@ export class Holds {
   async #refuse(projectId: number, { callId, number, reason }: NewHold): Promise<void> {
     const errors: FieldError[] = []
     const wrong = (field: string, message: string) => errors.push({ field, message })
+    const { numberMatcher } = await import('./phone-number.ts')
     if ((callId === undefined) === (number === undefined)) wrong('body', 'must have either callId or number')
     if (number !== undefined && (number.length > numberCharsMax || !numberMatcher(number, null)))
       wrong('number', `must be a phone number of at most ${numberCharsMax} characters`)

@@ -8,7 +8,14 @@ import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { callIdPattern } from '../ids.ts'
-import { isRedacting } from '../redaction/settings.ts'
+import {
+  countingOpenMarks,
+  isRedacting,
+  type RedactionSettings,
+  type RedactText,
+  redactor,
+} from '../redaction/settings.ts'
+import { TimeSlices, type Work } from '../threads/time-slices.ts'
 import { compileCheck } from '../validation.ts'
 import { Batches } from './batches.ts'
 import type { StoredCall } from './call-head.ts'
@@ -73,6 +80,7 @@ export class Ingest {
   readonly #appender: TurnAppender
   readonly #mutex = new KeyedMutex()
   readonly #longMutex = new KeyedMutex()
+  readonly #slices = new TimeSlices()
   /** By project. */
   readonly #batches = new Map<number, Batches<Input, Result>>()
 
@@ -95,7 +103,7 @@ export class Ingest {
     const storedChars = await readCharsOfCall(read, projectId, id)
     const isLong = storedChars > readAtOnceCharsMax
     const given = { id, change, admit, storedChars, ...(own ? { own } : {}) }
-    const input = await this.#redacted(projectId, given)
+    const [input = given] = await this.#redacted(projectId, [given])
     // Before the mutex, so that the number of waiting requests is bounded.
     if (isLong) admit?.(storedChars)
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
@@ -118,8 +126,7 @@ export class Ingest {
    * that cannot be written gets an error as its result; the others are written.
    */
   async putAll(projectId: number, given: readonly Input[]): Promise<Outcome[]> {
-    const inputs: Input[] = []
-    for (const input of given) inputs.push(await this.#redacted(projectId, input))
+    const inputs = await this.#redacted(projectId, given)
     return await this.#mutex.run(namesOf(projectId, inputs), async () => {
       const chars = await this.#readChars(projectId, inputs)
       const areLong = [...chars.values()].some((stored) => stored > readAtOnceCharsMax)
@@ -137,11 +144,12 @@ export class Ingest {
   }
 
   /** Whatever brings a call comes through here before anything of it is written. */
-  async #redacted(projectId: number, input: Input): Promise<Input> {
+  async #redacted(projectId: number, inputs: readonly Input[]): Promise<readonly Input[]> {
     const settings = await this.#options.settingsOf(projectId)
     // What a source kept to read again holds marks that are not counted yet.
-    if (!isRedacting(settings) && !input.own?.source) return input
-    return { ...input, ...(await redactChange(input.change, settings)) }
+    if (!isRedacting(settings) && !inputs.some(({ own }) => own?.source)) return inputs
+    const redact = await redactor(settings)
+    return await this.#slices.run(redactAll(inputs, settings, redact))
   }
 
   async #putOne(projectId: number, input: Input, isLong: boolean): Promise<Result> {
@@ -253,6 +261,20 @@ const checkEvent = compileCheck(CallChange, changeErrors)
 const longCalls = new Set(['long calls'])
 /** Of a turn as JSON, without its text. */
 const turnChars = 40
+
+function* redactAll(
+  inputs: readonly Input[],
+  settings: RedactionSettings,
+  redact: RedactText,
+): Work<Input[]> {
+  const redacted: Input[] = []
+  for (const input of inputs) {
+    yield
+    const redactOne = input.own?.source ? countingOpenMarks(redact) : redact
+    redacted.push({ ...input, ...(yield* redactChange(input.change, settings, redactOne)) })
+  }
+  return redacted
+}
 
 function charsStored(call: StoredCall | null): number {
   return call ? call.document.length + (call.details?.length ?? 0) : 0

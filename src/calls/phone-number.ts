@@ -1,4 +1,4 @@
-import { isSupportedCountry, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/min'
+import { isSupportedCountry, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { digitsOf } from './call-head.ts'
 
 /** Groups of digits end with at least as many, whatever stands between them: `67\u00a089`. */

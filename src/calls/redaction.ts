@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import { type RedactionCounts, type RedactionKind, redactionKinds } from '../redaction/kinds.ts'
 import { redactStrings } from '../redaction/redact-strings.ts'
-import { keptNumber, type RedactionSettings, redactor } from '../redaction/settings.ts'
+import { keptNumber, type RedactionSettings, type RedactText } from '../redaction/settings.ts'
+import type { Work } from '../threads/time-slices.ts'
 import type { CallChange, Turn } from './schemas.ts'
 
 type Part = 'summary' | 'callAnalysis' | 'transcript' | 'timeline' | 'metadata'
@@ -18,36 +18,35 @@ export interface Redactions extends PartCounts {
   appended?: RedactionCounts[]
 }
 
-/** After so many characters other requests are answered. */
-const charsAtOnceMax = 65_536
-
 /** The change as it may be stored: nothing of a call is written, compared or merged before this. */
-export async function redactChange(
+export function* redactChange(
   change: CallChange,
   settings: RedactionSettings,
-): Promise<{ change: CallChange; redactions: Redactions }> {
+  redact: RedactText,
+): Work<{ change: CallChange; redactions: Redactions }> {
   const redactions: Redactions = {}
-  const redacted = <Value>(part: Part, value: Value): Value => {
-    redactions[part] = {}
-    return redactStrings(value, redactor(settings, redactions[part]))
+  const redacted = <Value>(part: Part, value: Value): Work<Value> => {
+    const counts: RedactionCounts = {}
+    redactions[part] = counts
+    return redactStrings(value, (text, label) => redact(text, label, counts))
   }
   const { summary, callAnalysis, transcript, appendTranscript, metadata, details } = change
   const next = { ...change, ...keptNumbers(change, settings) }
-  if (summary) next.summary = redacted('summary', summary)
-  if (callAnalysis) next.callAnalysis = redacted('callAnalysis', callAnalysis)
-  if (metadata) next.metadata = redacted('metadata', metadata)
+  if (summary) next.summary = yield* redacted('summary', summary)
+  if (callAnalysis) next.callAnalysis = yield* redacted('callAnalysis', callAnalysis)
+  if (metadata) next.metadata = yield* redacted('metadata', metadata)
   if (details?.metadata || details?.timeline) {
     next.details = { ...details }
-    if (details.metadata) next.details.metadata = redacted('metadata', details.metadata)
-    if (details.timeline) next.details.timeline = redacted('timeline', details.timeline)
+    if (details.metadata) next.details.metadata = yield* redacted('metadata', details.metadata)
+    if (details.timeline) next.details.timeline = yield* redacted('timeline', details.timeline)
   }
   if (transcript) {
-    const turns = await redactTurns(transcript, settings)
+    const turns = yield* redactTurns(transcript, redact)
     redactions.transcript = sumOf(turns.counts)
     next.transcript = turns.redacted
   }
   if (appendTranscript) {
-    const turns = await redactTurns(appendTranscript.turns, settings)
+    const turns = yield* redactTurns(appendTranscript.turns, redact)
     redactions.appended = turns.counts
     next.appendTranscript = { ...appendTranscript, turns: turns.redacted }
   }
@@ -62,15 +61,13 @@ function keptNumbers(change: CallChange, settings: RedactionSettings): Partial<C
   return kept
 }
 
-async function redactTurns(turns: readonly Turn[], settings: RedactionSettings) {
+function* redactTurns(turns: readonly Turn[], redact: RedactText) {
   const redacted: Turn[] = []
   const counts: RedactionCounts[] = []
-  let chars = 0
   for (const { role, content } of turns) {
-    if (chars > charsAtOnceMax) await setImmediate()
-    chars = (chars > charsAtOnceMax ? 0 : chars) + content.length
+    yield
     const inTurn: RedactionCounts = {}
-    redacted.push({ role, content: redactor(settings, inTurn)(content) })
+    redacted.push({ role, content: yield* redact(content, '', inTurn) })
     counts.push(inTurn)
   }
   return { redacted, counts }

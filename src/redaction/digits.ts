@@ -1,3 +1,5 @@
+import { matchesIn } from './matches.ts'
+
 /** Digits that stand together in a text, written or spoken: `4155`, `four`, `double seven`, `twenty six`. */
 export interface DigitGroup {
   start: number
@@ -36,24 +38,55 @@ const group = new RegExp(
 
 /** Between written groups of one number: no comma, which separates thousands, and no full stop with a space. */
 const writtenGap = /^(?:[ \u00a0\u202f]{1,2}|\.| ?[-‐‑–—()] ?|\) ?[-–—]? ?| \()$/
+/** Soft hyphens, and characters of no width. */
+const invisible = /[\u00ad\u200b-\u200f\u2060\ufeff]/g
 const spokenGap =
   /^(?:[ ,.;…–—-]{1,4}|[ ,]{0,2}(?:dash|hyphen|dot|point|space|uh|um|and then|then)[ ,]{0,2})$/i
 
-/** The groups of digits of a text, in runs that may be one number or some in a row. */
-export function digitRuns(text: string): DigitGroup[][] {
-  const runs: DigitGroup[][] = []
-  let run: DigitGroup[] = []
-  for (const found of text.matchAll(group)) {
+/** Groups of digits in a row, which may be one number or some; a long run comes in parts that overlap. */
+export interface DigitRun {
+  /** The first group of the whole run. */
+  first: DigitGroup
+  groups: DigitGroup[]
+  /** From where to where numbers may start in this part. */
+  from: number
+  until: number
+  /** Whether it is a part of a long run. */
+  isPart: boolean
+}
+
+const partGroups = 1_024
+/** The groups of the longest number that is looked for, one digit each. */
+const numberGroups = 19
+
+/** The groups of digits of a text, in runs, with pauses (undefined). */
+export function* digitRuns(text: string): Generator<DigitRun | undefined> {
+  let groups: DigitGroup[] = []
+  let first: DigitGroup | undefined
+  let from = 0
+  let place = 0
+  for (const found of matchesIn(text, group)) {
+    yield undefined
+    if (!found) continue
     const next = toGroup(found)
-    const last = run.at(-1)
-    if (last && !isGap(text.slice(last.end, next.start), last, next, run.length)) {
-      runs.push(run)
-      run = []
+    const last = groups.at(-1)
+    if (first && last && !isGap(text.slice(last.end, next.start), last, next, place)) {
+      yield { first, groups, from, until: groups.length, isPart: place > groups.length }
+      groups = []
+      from = 0
+      place = 0
+    } else if (first && groups.length === partGroups) {
+      const until = groups.length - numberGroups
+      yield { first, groups, from, until, isPart: true }
+      // With the one before, from which it may be read on.
+      groups = groups.slice(until - 1)
+      from = 1
     }
-    run.push(next)
+    if (place === 0) first = next
+    groups.push(next)
+    place++
   }
-  if (run.length > 0) runs.push(run)
-  return runs
+  if (first) yield { first, groups, from, until: groups.length, isPart: place > groups.length }
 }
 
 /**
@@ -97,8 +130,10 @@ function isPart(digits: string): boolean {
   return digits.length >= 3 && digits.length <= 6
 }
 
-function isGap(between: string, last: DigitGroup, next: DigitGroup, place: number): boolean {
-  if (between.length > 12) return false
+function isGap(written: string, last: DigitGroup, next: DigitGroup, place: number): boolean {
+  if (written.length > 12) return false
+  const between = written.replace(invisible, '')
+  if (between === '') return true
   if (isReadOut(last, next)) {
     // "Oh, five five five …"
     const isExclamation = place === 1 && last.isSpoken && last.digits === '0' && between.startsWith(',')

@@ -1,4 +1,7 @@
+import type { Work } from '../threads/time-slices.ts'
+import { insert, merged, overlaps } from './found.ts'
 import type { Found } from './kinds.ts'
+import { matchesIn } from './matches.ts'
 
 const localCharsMax = 64
 const domainCharsMax = 255
@@ -20,18 +23,22 @@ const providers =
   /^(?:at|@)[ ,]*(?:gmail|google ?mail|yahoo|hotmail|outlook|icloud|aol|proton|protonmail|live|msn|gmx|me|comcast)\b/i
 
 /** The e-mail addresses of a text: written, and spoken as in `john dot smith at gmail dot com`. */
-export function findEmails(text: string): Found[] {
-  const written = findWritten(text)
-  const spoken = findSpoken(text).filter(
-    ({ start, end }) => !written.some((one) => one.start < end && start < one.end),
-  )
-  return [...written, ...spoken]
+export function* findEmails(text: string): Work<Found[]> {
+  const written = yield* findWritten(text)
+  const spoken: Found[] = []
+  for (const match of matchesIn(text, spokenDomain)) {
+    yield
+    const one = match && spokenAt(text, match)
+    if (one && !overlaps(written, one)) insert(spoken, one)
+  }
+  return yield* merged(written, spoken)
 }
 
 /** From each @ to both sides, so that a long text without one costs nothing. */
-function findWritten(text: string): Found[] {
+function* findWritten(text: string): Work<Found[]> {
   const found: Found[] = []
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    yield
     const local = localEnd
       .exec(text.slice(Math.max(0, at - localCharsMax), at))?.[0]
       .replace(/^[.'/=?&{|}*]+/, '')
@@ -41,15 +48,11 @@ function findWritten(text: string): Found[] {
   return found
 }
 
-function findSpoken(text: string): Found[] {
-  return [...text.matchAll(spokenDomain)].flatMap(({ 0: match, index }) => {
-    if (!dotted.test(match)) return []
-    const start = startOfLocal(
-      text.slice(Math.max(0, index - spokenLocalCharsMax), index),
-      providers.test(match),
-    )
-    return start === null ? [] : [{ kind: 'email' as const, start: index - start, end: index + match.length }]
-  })
+function spokenAt(text: string, { 0: match, index = 0 }: RegExpMatchArray): Found | null {
+  if (!dotted.test(match)) return null
+  const before = text.slice(Math.max(0, index - spokenLocalCharsMax), index)
+  const chars = startOfLocal(before, providers.test(match))
+  return chars === null ? null : { kind: 'email', start: index - chars, end: index + match.length }
 }
 
 /**

@@ -1,16 +1,22 @@
 import { countrySpecs, isValidIBAN } from 'ibantools'
+import type { Work } from '../threads/time-slices.ts'
 import type { Found } from './kinds.ts'
+import { matchesIn } from './matches.ts'
 
 const start = /(?<![\p{L}\p{N}])[a-z]{2}[ \u00a0-]?\d{2}(?=[ \u00a0-]?[a-z0-9])/giu
 /** The longest is 34 characters, in groups of four or all by themselves. */
 const spanCharsMax = 80
 
 /** The IBANs of a text, in groups or not: right in length, form and check digits (ISO 13616, mod 97). */
-export function findIbans(text: string): Found[] {
-  return [...text.matchAll(start)].flatMap(({ index }) => {
-    const end = endOf(text, index)
-    return end === null ? [] : [{ kind: 'iban' as const, start: index, end }]
-  })
+export function* findIbans(text: string): Work<Found[]> {
+  const found: Found[] = []
+  for (const match of matchesIn(text, start)) {
+    yield
+    const index = match?.index
+    const end = index === undefined ? null : endOf(text, index)
+    if (index !== undefined && end !== null) found.push({ kind: 'iban', start: index, end })
+  }
+  return found
 }
 
 function endOf(text: string, start: number): number | null {

@@ -1,11 +1,14 @@
 import type { CountryCode } from 'libphonenumber-js/max'
+import type { Work } from '../threads/time-slices.ts'
 import { isCard } from './cards.ts'
-import { chunksOf, type DigitGroup, digitRuns } from './digits.ts'
+import { chunksOf, type DigitGroup, type DigitRun, digitRuns } from './digits.ts'
 import type { Found } from './kinds.ts'
 import { isPhoneAbroad, type NumberSpan, phoneTest } from './phones.ts'
 
 /** What stands before a number is read this far back. */
 const contextCharsMax = 56
+/** After a comma. */
+const thousands = /^\d{3}(?![\d-])/
 /** Shorter runs are no number that is looked for. */
 const digitsMin = 7
 /** The longest card number. */
@@ -22,7 +25,7 @@ interface NumbersOptions {
 /** The start of a number in a run of groups. */
 interface Place {
   text: string
-  groups: readonly DigitGroup[]
+  run: DigitRun
   at: number
   /** Where the last number ends: what stands before that says nothing of this one. */
   from: number
@@ -30,20 +33,18 @@ interface Place {
   country: CountryCode | null
 }
 
-interface FoundNumber extends Found {
-  /** How many groups it has. */
-  length: number
-}
-
 /** The phone numbers, card numbers and US social-security numbers of a text, written or spoken. */
-export function findNumbers(text: string, { country, label }: NumbersOptions): Found[] {
+export function* findNumbers(text: string, { country, label }: NumbersOptions): Work<Found[]> {
   const found: Found[] = []
   let from = 0
-  for (const groups of digitRuns(text)) {
-    if (digitsIn(groups) < digitsMin) continue
-    for (let at = 0; at < groups.length; ) {
-      const number = numberAt({ text, groups, at, from, label, country })
-      at += number?.length ?? 1
+  for (const run of digitRuns(text)) {
+    yield
+    if (!run || (!run.isPart && digitsIn(run.groups) < digitsMin)) continue
+    for (let at = run.from; at < run.until; at++) {
+      // Within the last number.
+      if ((run.groups[at]?.start ?? 0) < from) continue
+      yield
+      const number = numberAt({ text, run, at, from, label, country })
       if (!number) continue
       found.push(number)
       from = number.end
@@ -53,14 +54,15 @@ export function findNumbers(text: string, { country, label }: NumbersOptions): F
 }
 
 /** The number that begins with a group, the longest first. What costs least is asked first: texts may be hostile. */
-function numberAt(place: Place): FoundNumber | null {
-  const { text, groups, at, from, country } = place
+function numberAt(place: Place): Found | null {
+  const { text, run, at, from, country } = place
+  const { groups } = run
   const start = groups[at]?.start ?? 0
   if (!isStart(text, start)) return null
   const candidates = candidatesAt(place)
   if (candidates.length === 0) return null
-  const as = (kind: Found['kind'], { end, length }: Candidate, before = '') => ({
-    ...{ kind, start: start - before.length, end, length },
+  const as = (kind: Found['kind'], { end }: Candidate, before = '') => ({
+    ...{ kind, start: start - before.length, end },
   })
   const isWhole = ({ end }: Candidate) => isEnd(text, end)
   const exit = candidates.find(
@@ -69,15 +71,17 @@ function numberAt(place: Place): FoundNumber | null {
   if (exit) return as('phone', exit)
   const plus = /(?:\+ ?\(?|\bplus )$/i.exec(text.slice(Math.max(from, start - 5), start))?.[0]
   if (plus) {
-    const abroad = candidates.filter(isWhole).map((one) => ({ one, as: isPhoneAbroad(one.digits) }))
-    const best = abroad.find((one) => one.as === 'valid') ?? abroad.find((one) => one.as === 'possible')
-    return best ? as('phone', best.one, plus) : null
+    const whole = candidates.filter(isWhole)
+    const best =
+      whole.find((one) => isPhoneAbroad(one.digits) === 'valid') ??
+      whole.find((one) => isPhoneAbroad(one.digits) !== null)
+    return best ? as('phone', best, plus) : null
   }
   const card = candidates.find((one) => isCard(one.digits) && isWhole(one))
   if (card && !isOrder(contextOf(place))) return as('card', card)
   const ssn = candidates.find((one) => isSocialSecurity(one.digits) && isWhole(one))
   if (ssn && saysSocialSecurity(place, ssn)) return as('ssn', ssn)
-  if (groups.length > groupsMax) return null
+  if (run.isPart || groups.length > groupsMax) return null
   const isPhone = phoneTest(contextOf(place), country)
   const phone = candidates.find((one) => isWhole(one) && isPhone(spanOf(place, one)))
   return phone ? as('phone', phone, text.charAt(start - 1) === '(' ? '(' : '') : null
@@ -90,7 +94,7 @@ interface Candidate {
 }
 
 /** What begins with a group and may be a number as a whole, the longest first. */
-function candidatesAt({ groups, at }: Place): Candidate[] {
+function candidatesAt({ run: { groups }, at }: Place): Candidate[] {
   const candidates: Candidate[] = []
   let digits = ''
   for (let length = 1; at + length <= groups.length; length++) {
@@ -102,7 +106,7 @@ function candidatesAt({ groups, at }: Place): Candidate[] {
   return candidates.reverse()
 }
 
-function spanOf({ text, groups, at }: Place, { digits, end, length }: Candidate): NumberSpan {
+function spanOf({ text, run: { groups }, at }: Place, { digits, end, length }: Candidate): NumberSpan {
   const own = groups.slice(at, at + length)
   const written = text.slice(own[0]?.start, end)
   return {
@@ -121,9 +125,9 @@ function isReadOn(text: string, groups: readonly DigitGroup[], at: number): bool
 }
 
 /** What stands before a number, from the last mark on, with `orderId` and `order_id` as words. */
-function contextOf({ text, groups, at, from, label }: Place): string {
+function contextOf({ text, run: { groups, first: firstOfRun }, at, from, label }: Place): string {
   // Of digits that are read out, none is told from the others by those before it.
-  const first = isReadOn(text, groups, at) ? groups[0] : groups[at]
+  const first = isReadOn(text, groups, at) ? firstOfRun : groups[at]
   const start = Math.max(first?.start ?? 0, from)
   const before = text.slice(Math.max(from, start - contextCharsMax), start)
   const isAll = before.length === start && !before.includes(']')
@@ -133,12 +137,15 @@ function contextOf({ text, groups, at, from, label }: Place): string {
 
 /** Digits that go on from a word, a path, a time or an amount are no number that is looked for. */
 function isStart(text: string, start: number): boolean {
-  const before = text.slice(Math.max(0, start - 3), start)
-  return !/(?:[\p{L}\p{N}_]|\d[.,:/]|[\p{L}\p{N}][/#&?-]|[#$€£¥] ?)$/u.test(before)
+  // A line break in JSON within a text is no letter.
+  const before = text.slice(Math.max(0, start - 3), start).replace(/\\[nrt]$/, ' ')
+  if (/\d,$/.test(before)) return !thousands.test(text.slice(start, start + 4))
+  return !/(?:[\p{L}\p{N}_]|\d[.:/]|[\p{L}\p{N}][/#&?-]|[#$€£¥] ?)$/u.test(before)
 }
 
 function isEnd(text: string, end: number): boolean {
-  return !/^(?:[\p{L}\p{N}_]|[.,:/]\d|-[\p{L}\p{N}])/u.test(text.slice(end, end + 2))
+  if (/^,\d/.test(text.slice(end, end + 2))) return !thousands.test(text.slice(end + 1, end + 5))
+  return !/^(?:[\p{L}\p{N}_]|[.:/]\d|-[\p{L}\p{N}])/u.test(text.slice(end, end + 2))
 }
 
 function digitsIn(groups: readonly DigitGroup[]): number {
@@ -160,6 +167,6 @@ function isSocialSecurity(digits: string): boolean {
 /** Nine digits are one when they stand as 3-2-4, or are said to be one. */
 function saysSocialSecurity(place: Place, { length }: Candidate): boolean {
   const context = contextOf(place)
-  const shape = chunksOf(place.text, place.groups.slice(place.at, place.at + length)).join('-')
+  const shape = chunksOf(place.text, place.run.groups.slice(place.at, place.at + length)).join('-')
   return !isOrder(context) && (shape === '3-2-4' || /\b(?:social|ssn|s\.s\.n\.?)\b/i.test(context))
 }

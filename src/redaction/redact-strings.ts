@@ -1,18 +1,27 @@
+import type { Work } from '../threads/time-slices.ts'
+
 /** A JSON value with each string as `redact` gives it, which is told the key of the string. Keys and numbers stay. */
 export function redactStrings<Value>(
   value: Value,
-  redact: (text: string, label: string) => string,
+  redact: (text: string, label: string) => Work<string>,
   label?: string,
-): Value
-export function redactStrings(
+): Work<Value>
+export function* redactStrings(
   value: unknown,
-  redact: (text: string, label: string) => string,
+  redact: (text: string, label: string) => Work<string>,
   label = '',
-): unknown {
-  if (typeof value === 'string') return redact(value, label)
+): Work<unknown> {
+  yield
+  if (typeof value === 'string') return yield* redact(value, label)
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((entry) => redactStrings(entry, redact, label))
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, redactStrings(member, redact, key)]),
-  )
+  if (Array.isArray(value)) {
+    const entries: unknown[] = []
+    for (const entry of value) entries.push(yield* redactStrings(entry, redact, label))
+    return entries
+  }
+  const members: [string, unknown][] = []
+  for (const [key, member] of Object.entries(value)) {
+    members.push([key, yield* redactStrings(member, redact, key)])
+  }
+  return Object.fromEntries(members)
 }

@@ -1,6 +1,5 @@
-import { isSupportedCountry } from 'libphonenumber-js/max'
+import type { Work } from '../threads/time-slices.ts'
 import { type RedactionCounts, type RedactionKind, redactionKinds } from './kinds.ts'
-import { redact } from './redact.ts'
 
 /** What a project's settings say of redaction. */
 export interface RedactionSettings {
@@ -10,8 +9,8 @@ export interface RedactionSettings {
   readonly keepNumbers: 'all' | 'last4' | 'none'
 }
 
-/** Replaces what is not to be stored. @param label see `redact` */
-export type RedactText = (text: string, label?: string) => string
+/** Replaces what is not to be stored, and adds how much it was to `counts`. @param label see `redact` */
+export type RedactText = (text: string, label: string, counts: RedactionCounts) => Work<string>
 
 /**
  * What was replaced in something that is read again before it becomes part of a call, where it is to be counted: a
@@ -24,30 +23,47 @@ export function isRedacting({ redact, keepNumbers }: RedactionSettings): boolean
   return redact.length > 0 || keepNumbers !== 'all'
 }
 
-/** Redacts by a project's settings, and adds what it replaces to `counts`; also what was replaced by `openRedactor`. */
-export function redactor({ redact: kinds, country }: RedactionSettings, counts: RedactionCounts): RedactText {
-  const options = { kinds, country: supported(country) }
-  const add = (kind: RedactionKind, count: number) => {
-    counts[kind] = (counts[kind] ?? 0) + count
+/** Redacts by a project's settings. */
+export function redactor(settings: RedactionSettings): Promise<RedactText> {
+  return withMarks(settings, (kind) => `[${kind}]`)
+}
+
+/** Counts also what was replaced by `openRedactor`: for what a source says, as nobody else may write its marks. */
+export function countingOpenMarks(redact: RedactText): RedactText {
+  return (text, label, counts) => {
+    if (!text.includes(openMark)) return redact(text, label, counts)
+    const closed = text.replace(openMarks, (_, kind: RedactionKind) => {
+      counts[kind] = (counts[kind] ?? 0) + 1
+      return `[${kind}]`
+    })
+    return redact(closed, label, counts)
   }
-  return (text, label) => {
-    const settled = text.includes(openMark)
-      ? text.replace(openMarks, (_, kind: RedactionKind) => {
-          add(kind, 1)
-          return `[${kind}]`
-        })
-      : text
-    if (kinds.length === 0) return settled
-    const redacted = redact(settled, options, label)
-    for (const kind of redactionKinds) if (redacted.counts[kind]) add(kind, redacted.counts[kind])
+}
+
+/** Redacts what is kept to be read again, with marks that `countingOpenMarks` counts then. */
+export function openRedactor(settings: RedactionSettings): Promise<RedactText> {
+  return withMarks(settings, (kind) => `${openMark}${kind}]`)
+}
+
+/** Loads the libraries where they are needed: they take 15 MB. */
+async function withMarks(
+  { redact: kinds, country }: RedactionSettings,
+  mark: (kind: RedactionKind) => string,
+): Promise<RedactText> {
+  if (kinds.length === 0) return asItIs
+  const { redact } = await import('./redact.ts')
+  return function* (text, label, counts) {
+    const redacted = yield* redact(text, { kinds, country, mark }, label)
+    for (const [kind, count] of Object.entries(redacted.counts) as [RedactionKind, number][]) {
+      counts[kind] = (counts[kind] ?? 0) + count
+    }
     return redacted.text
   }
 }
 
-/** Redacts what is kept to be read again, with marks that `redactor` counts then. */
-export function openRedactor({ redact: kinds, country }: RedactionSettings): RedactText {
-  const options = { kinds, country: supported(country), mark: (kind: RedactionKind) => `${openMark}${kind}]` }
-  return (text, label) => (kinds.length === 0 ? text : redact(text, options, label).text)
+function* asItIs(text: string): Work<string> {
+  yield
+  return text
 }
 
 /** As much of a caller's number as is stored: `…4120` of the last four digits. Words such as `anonymous` stay. */
@@ -56,8 +72,4 @@ export function keptNumber(number: string, { keepNumbers }: RedactionSettings): 
   const digits = number.replace(/\D/g, '')
   // Of an address such as alice@example.com nothing is left.
   return keepNumbers === 'last4' && digits !== '' && !/\p{L}/u.test(number) ? `…${digits.slice(-4)}` : null
-}
-
-function supported(country: string | null) {
-  return country !== null && isSupportedCountry(country) ? country : null
 }

@@ -5,7 +5,8 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { erasures, sourceFailures, sources } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { redactStrings } from '../redaction/redact-strings.ts'
-import { isRedacting, keptNumber, openRedactor } from '../redaction/settings.ts'
+import { isRedacting, keptNumber, openRedactor, type RedactText } from '../redaction/settings.ts'
+import { TimeSlices } from '../threads/time-slices.ts'
 import type { Fault } from './event.ts'
 import { keptOf, platforms } from './platforms.ts'
 import { failuresKeptMs, type OpenSource, type Sources } from './sources.ts'
@@ -50,6 +51,7 @@ interface SourceFailuresOptions {
  */
 export class SourceFailures {
   readonly #options: SourceFailuresOptions
+  readonly #slices = new TimeSlices()
 
   constructor(options: SourceFailuresOptions) {
     this.#options = options
@@ -59,7 +61,7 @@ export class SourceFailures {
   async add(source: OpenSource, fault: Fault, body: unknown): Promise<void> {
     const { write, now, recordHash, settingsOf, sources: all, erasure } = this.#options
     const { id, projectId } = source
-    const { callId, event } = keptFrom(source, body, await settingsOf(projectId))
+    const { callId, event } = await this.#keptFrom(source, body, await settingsOf(projectId))
     const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
     const [field, message] = [cut(fault.field), cut(fault.message)]
     const tooOld = sql`
@@ -140,6 +142,22 @@ export class SourceFailures {
     }
   }
 
+  /** Nothing of an event that does not name its call: it could not be erased with it. */
+  async #keptFrom(
+    { platform, options }: OpenSource,
+    body: unknown,
+    settings: ProjectSettings,
+  ): Promise<{ callId: string | null; event: string | null }> {
+    const kept = keptOf(platforms[platform], body, options)
+    if (kept.callId === null || kept.callId.length > idCharsMax || kept.callId.includes('\0'))
+      return { callId: null, event: null }
+    const redacted = isRedacting(settings)
+      ? await this.#slices.run(redactEvent(kept, settings, await openRedactor(settings)))
+      : kept.event
+    const event = JSON.stringify(redacted)
+    return { callId: kept.callId.toWellFormed(), event: event.length <= eventCharsMax ? event : null }
+  }
+
   #areOf(sourceId: string) {
     return and(
       eq(sourceFailures.sourceId, sourceId),
@@ -148,25 +166,16 @@ export class SourceFailures {
   }
 }
 
-/** Nothing of an event that does not name its call: it could not be erased with it. */
-function keptFrom(
-  { platform, options }: OpenSource,
-  body: unknown,
-  settings: ProjectSettings,
-): { callId: string | null; event: string | null } {
-  const kept = keptOf(platforms[platform], body, options)
-  if (kept.callId === null || kept.callId.length > idCharsMax || kept.callId.includes('\0'))
-    return { callId: null, event: null }
-  const event = JSON.stringify(isRedacting(settings) ? redacted(kept, settings) : kept.event)
-  return { callId: kept.callId.toWellFormed(), event: event.length <= eventCharsMax ? event : null }
-}
-
 /** The event without what the project does not store; the call's id and numbers are read again as they are kept. */
-function redacted({ callId, numbers, event }: ReturnType<typeof keptOf>, settings: ProjectSettings) {
-  const redact = openRedactor(settings)
-  return redactStrings(event, (text, label) => {
+function redactEvent(
+  { callId, numbers, event }: ReturnType<typeof keptOf>,
+  settings: ProjectSettings,
+  redact: RedactText,
+) {
+  return redactStrings(event, function* (text, label) {
     if (text.trim() === callId) return text
-    return numbers.includes(text.trim()) ? (keptNumber(text, settings) ?? '') : redact(text, label)
+    const isNumber = numbers.includes(text.trim())
+    return isNumber ? (keptNumber(text, settings) ?? '') : yield* redact(text, label, {})
   })
 }
 

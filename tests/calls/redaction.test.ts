@@ -82,6 +82,15 @@ describe('before anything of a call is written', () => {
     expect(await counted({ transcript: [] })).toBe(null)
   })
 
+  test('nobody but a source can add to the counts', async () => {
+    await put('open-mark', { summary: '\ue000phone] and 415-555-2671' })
+    const { summary, details } = await read('open-mark')
+    expect({ summary, redacted: details.redacted }).toEqual({
+      summary: '\ue000phone] and [phone]',
+      redacted: { phone: 1 },
+    })
+  })
+
   test('a repeated append continues what is stored, and another number in its place is none', async () => {
     const append = { appendTranscript: { at: 0, turns: says('call 415-555-2671') } }
     const [first, again] = [await put('append', append), await put('append', append)]

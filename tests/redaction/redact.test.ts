@@ -2,9 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CountryCode } from 'libphonenumber-js/max'
 import { redactionKinds } from '../../src/redaction/kinds.ts'
-import { redact } from '../../src/redaction/redact.ts'
+import { type RedactionOptions, redact as redacting } from '../../src/redaction/redact.ts'
+import { finished } from '../../src/threads/time-slices.ts'
 
 const all = { kinds: redactionKinds, country: 'US' as CountryCode | null }
+
+function redact(text: string, options: RedactionOptions, label?: string) {
+  return finished(redacting(text, options, label))
+}
 
 function redacted(text: string, country: CountryCode | null = 'US', label?: string): string {
   return redact(text, { ...all, country }, label).text
@@ -29,6 +34,13 @@ describe('is replaced by its mark', () => {
     ['GB82WEST12345698765432.', '[iban].'],
     ['My SSN is 123-45-6789.', 'My SSN is [ssn].'],
     ['my social is 123456789', 'my social is [ssn]'],
+    ['415-555-2671,415-555-2672', '[phone],[phone]'],
+    ['1,4155552671,4111111111111111,Ada', '1,[phone],[card],Ada'],
+    [String.raw`{"note":"Call\n415-555-2671\nor"}`, String.raw`{"note":"Call\n[phone]\nor"}`],
+    ['４１５-５５５-２６７１ ada＠example.com', '[phone] [email]'],
+    ['٤١٥-٥٥٥-٢٦٧١ and ४१५५५५२६७१', '[phone] and [phone]'],
+    ['415\u200b555\u200b2671, 4111\u00ad1111\u00ad1111\u00ad1111', '[phone], [card]'],
+    ['415\t555\t2671, 4111\u20031111\u20031111\u20031111', '[phone], [card]'],
     // As they say them.
     ['my number is five five five one two three four', 'my number is [phone]'],
     ['Oh, four one five, five five five, two six seven one', 'Oh, [phone]'],
@@ -61,6 +73,7 @@ describe('stays', () => {
     'Order number 4155552671, order 4532015112830366.',
     'Your confirmation code is 83920175.',
     'It costs $16,313.89, or $2,300,000.',
+    '12,345,678 people, 4155552,671 in all',
     'At 1475 167th Avenue, or 1016-1098 North Center Court Street.',
     'Go to 4175, 42151 Blacow Road, 94107-1234.',
     'On 2026-01-31 at 09:30, or 31.01.2026.',

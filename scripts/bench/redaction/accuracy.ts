@@ -1,6 +1,7 @@
 import type { Turn } from '../../../src/calls/schemas.ts'
 import { type RedactionKind, redactionKinds } from '../../../src/redaction/kinds.ts'
 import { redact } from '../../../src/redaction/redact.ts'
+import { finished } from '../../../src/threads/time-slices.ts'
 import { createRandom } from '../random.ts'
 import type { Forms } from './forms.ts'
 import { pick } from './values.ts'
@@ -66,7 +67,7 @@ export function measureAccuracy(dialogues: readonly Turn[][], forms: Forms, seed
     const chosen = Math.floor(random() * turns.length)
     for (const [at, { content }] of turns.entries()) {
       const { text, truth } = at === chosen ? plantInto(content, forms, random) : realOf(content)
-      const { text: redacted } = redact(text, { kinds: redactionKinds, country: 'US' })
+      const { text: redacted } = finished(redact(text, { kinds: redactionKinds, country: 'US' }))
       const marks = marksOf(text, redacted)
       let isWrong = false
       for (const one of truth) {

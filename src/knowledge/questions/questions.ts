@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
@@ -10,6 +9,7 @@ import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { type RedactText, redactor } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
+import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import type { SearchAnswer } from '../schemas.ts'
 
 const delayMs = 1_000
@@ -22,7 +22,6 @@ export const questionsPerProjectMax = 100_000
 const rowsPerDeletionMax = 2_000
 /** Small enough to keep other requests waiting for a moment only. */
 const rowsPerWriteMax = 250
-const redactedAtOnce = 4
 
 /**
  * What a search found: passages, of which at least one has a word of the question (`found`); passages that are only its
@@ -60,6 +59,7 @@ interface QuestionsOptions {
 export class Questions {
   readonly #options: QuestionsOptions
   readonly #background: Background
+  readonly #slices = new TimeSlices()
   /** How many questions of each project have expired since when: each day has one entry in the audit trail. */
   readonly #expired = new Map<number, { count: number; since: number }>()
   #waiting: Question[] = []
@@ -210,18 +210,23 @@ export class Questions {
     for (const projectId of new Set(waiting.map((question) => question.projectId))) {
       // A project that was deleted meanwhile keeps nothing.
       const settings = await this.#options.settingsOf(projectId).catch(unlessDeleted)
-      if (settings?.keepQuestionsDays) redactors.set(projectId, redactor(settings, {}))
+      if (settings?.keepQuestionsDays) redactors.set(projectId, await redactor(settings))
     }
-    const kept: Question[] = []
-    for (const question of waiting) {
-      const redact = redactors.get(question.projectId)
-      if (!redact) continue
-      // Other requests are answered in between.
-      if (kept.length % redactedAtOnce === 0) await setImmediate()
-      kept.push({ ...question, query: redact(question.query) })
-    }
-    return kept
+    return await this.#slices.run(redactQuestions(waiting, redactors))
   }
+}
+
+function* redactQuestions(
+  waiting: readonly Question[],
+  redactors: ReadonlyMap<number, RedactText>,
+): Work<Question[]> {
+  const kept: Question[] = []
+  for (const question of waiting) {
+    yield
+    const redact = redactors.get(question.projectId)
+    if (redact) kept.push({ ...question, query: yield* redact(question.query, '', {}) })
+  }
+  return kept
 }
 
 function unlessDeleted(error: unknown): null {

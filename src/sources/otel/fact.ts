@@ -1,4 +1,5 @@
-import { keptNumber, openRedactor, type RedactionSettings } from '../../redaction/settings.ts'
+import { keptNumber, type RedactionSettings, type RedactText } from '../../redaction/settings.ts'
+import type { Work } from '../../threads/time-slices.ts'
 import type { SourceUpdate } from '../event.ts'
 
 /** A span as a framework has exported it. Times are in milliseconds since 1970. */
@@ -75,17 +76,22 @@ export function storable(text: string): string {
 }
 
 /** The facts without what the project does not store. */
-export function redactFacts(facts: Facts, settings: RedactionSettings): Record<string, Fact> {
-  const redact = openRedactor(settings)
-  const kept = (value: Fact['values'][string], name: string) => {
-    if (typeof value !== 'string' || ids.includes(name)) return value
-    return numbers.includes(name) ? (keptNumber(value, settings) ?? '') : redact(value, name)
+export function* redactFacts(
+  facts: Facts,
+  settings: RedactionSettings,
+  redact: RedactText,
+): Work<Record<string, Fact>> {
+  const redacted: Record<string, Fact> = {}
+  for (const [key, fact] of Object.entries(facts)) {
+    const values: Record<string, Fact['values'][string]> = {}
+    for (const [name, value] of Object.entries(fact.values)) {
+      if (typeof value !== 'string' || ids.includes(name)) values[name] = value
+      else if (numbers.includes(name)) values[name] = keptNumber(value, settings) ?? ''
+      else values[name] = yield* redact(value, name, {})
+    }
+    redacted[key] = { ...fact, values }
   }
-  const valuesOf = ({ values }: Fact) =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, kept(value, name)]))
-  return Object.fromEntries(
-    Object.entries(facts).map(([key, fact]) => [key, { ...fact, values: valuesOf(fact) }]),
-  )
+  return redacted
 }
 
 /** A fact with its key. */

@@ -9,8 +9,9 @@ import type { StoreOf } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
-import { isRedacting } from '../../redaction/settings.ts'
+import { isRedacting, openRedactor } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
+import { TimeSlices } from '../../threads/time-slices.ts'
 import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
 import { type Fact, type Facts, type Framework, redactFacts, type Span, textOf } from './fact.ts'
 import { livekit } from './livekit.ts'
@@ -80,6 +81,7 @@ interface Row {
 export class CallSessions {
   readonly #options: SessionsOptions
   readonly #mutex = new KeyedMutex()
+  readonly #slices = new TimeSlices()
   readonly #background: Background
 
   constructor(options: SessionsOptions) {
@@ -120,8 +122,9 @@ export class CallSessions {
     if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
     const settings = await this.#options.settingsOf(projectId)
     if (isRedacting(settings)) {
+      const redact = await openRedactor(settings)
       for (const session of sessions.values()) {
-        session.added = redactFacts(session.added, settings)
+        session.added = await this.#slices.run(redactFacts(session.added, settings, redact))
         session.facts = session.added
       }
     }
