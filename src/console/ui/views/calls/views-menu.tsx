@@ -7,7 +7,7 @@ import { type FormEvent, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { parseSearch, stringifySearch } from '../../search-params.ts'
-import { useProject } from '../../session.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { type ChosenFilters, nameOf, readFilters } from './chosen-filters.ts'
 
 /** Filters that are kept under a name, for oneself or for everybody in the project. */
@@ -87,6 +87,7 @@ export function ViewsMenu({ filters }: { filters: ChosenFilters }) {
 function KeepView({ onKeep }: { onKeep: (name: string, isShared: boolean) => Promise<void> }) {
   const [name, setName] = useState('')
   const [isShared, setIsShared] = useState(false)
+  const refusal = useRefusal('change')
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => onKeep(name.trim(), isShared),
     onSuccess: () => setName(''),
@@ -108,6 +109,8 @@ function KeepView({ onKeep }: { onKeep: (name: string, isShared: boolean) => Pro
       <Checkbox
         size="xs"
         label="Everybody in the project sees it"
+        description={refusal}
+        disabled={refusal !== null}
         checked={isShared}
         onChange={(event) => setIsShared(event.currentTarget.checked)}
       />
