@@ -21,6 +21,7 @@ export function groupsOfPages(sources: string): BunPlugin {
   // What pages lend each other.
   const lent = [
     'calls/call-line.tsx',
+    'calls/no-calls.tsx',
     'calls/pill.tsx',
     'first-steps/first-call.tsx',
     'settings/key-queries.ts',

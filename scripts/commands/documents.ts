@@ -1,4 +1,4 @@
-import { readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileKind, readableFiles } from '../../src/knowledge/files/file-kind.ts'
 import { fileBytesMax } from '../../src/knowledge/files/file-reader.ts'
@@ -17,11 +17,11 @@ interface Found {
 
 /**
  * The files that can be read at and below these paths, sorted within each path, each once. Names in a folder that start
- * with a dot are skipped, and so are links to folders, which could form a circle.
+ * with a dot are skipped, and so are links to folders, which could form a circle. A file goes before links to it.
  */
 export async function findDocuments(paths: readonly string[]): Promise<Found> {
   const found: Found = { documents: [], errors: [] }
-  const seen = new Set<string>()
+  const seen: Visit['seen'] = new Map()
   for (const path of paths) {
     const before = found.documents.length + found.errors.length
     await visit(path, { found, seen, isGiven: true })
@@ -33,7 +33,8 @@ export async function findDocuments(paths: readonly string[]): Promise<Found> {
 
 interface Visit {
   found: Found
-  seen: Set<string>
+  /** By the real path. */
+  seen: Map<string, { document: Document; isLink: boolean }>
   /** Whether it is named on the command line, and so must not be skipped silently. */
   isGiven: boolean
 }
@@ -50,7 +51,7 @@ export async function readItem(
 /** The same for one folder, which may be empty. @throws when it cannot be listed */
 export async function findInFolder(folder: string): Promise<Found> {
   const found: Found = { documents: [], errors: [] }
-  const seen = new Set<string>()
+  const seen: Visit['seen'] = new Map()
   for (const path of await children(folder)) await visit(path, { found, seen, isGiven: false })
   return found
 }
@@ -65,9 +66,13 @@ async function visit(path: string, { found, seen, isGiven }: Visit): Promise<voi
     const isDocument = info.isFile() && fileKind(path) !== null
     if (!isDocument && isGiven) throw new Error(`cannot be read; there are readers for ${readableFiles}`)
     const real = await realpath(path)
-    if (!isDocument || seen.has(real)) return
-    seen.add(real)
-    found.documents.push({ path, bytes: info.size })
+    const isLink = (await lstat(path)).isSymbolicLink()
+    const earlier = seen.get(real)
+    if (!isDocument || (earlier && (isLink || !earlier.isLink))) return
+    if (earlier) found.documents.splice(found.documents.indexOf(earlier.document), 1)
+    const document = { path, bytes: info.size }
+    seen.set(real, { document, isLink })
+    found.documents.push(document)
   } catch (error) {
     found.errors.push({ path, error })
   }

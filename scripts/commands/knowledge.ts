@@ -37,8 +37,8 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
   knowledge
     .command('sync')
     .description(
-      'Make a project’s items equal a folder: each .md and .txt file in it is an item, under an id made of the name of ' +
-        'the set and the path. A file that has not changed is left alone.',
+      `Make a project’s items equal a folder of ${readableFiles}: each of them is an item, under an id made of the ` +
+        'name of the set and the path. A file that has not changed is left alone.',
     )
     .argument('<folder>', 'the folder')
     .requiredOption('--project <project>', 'id or name of the project')
@@ -109,16 +109,16 @@ interface SyncFlags {
 
 function syncTextOf({ set, created, changed, unchanged, deleted, failed, seconds }: SyncSummary): string {
   return (
-    `${shown(set)}: ${counted(created, 'item')} created, ${changed} changed, ${unchanged} unchanged, ${deleted} deleted, ` +
-    `${counted(failed, 'bad file')} (${seconds} s).`
+    `${shown(set)}: ${counted(created, 'item')} created, ${changed} changed, ${unchanged} unchanged, ${deleted} deleted` +
+    `${failed > 0 ? `, ${counted(failed, 'bad file')}` : ''} (${seconds} s).`
   )
 }
 
 function textOf(summary: ImportSummary): string[] {
   const { imported, unchanged, failed, chunks, pendingChunks, seconds } = summary
   const lines = [
-    `Imported ${counted(imported, 'item')} of ${counted(chunks, 'chunk')}, skipped ${unchanged} that were stored already and ` +
-      `${counted(failed, 'bad file')} (${seconds} s).`,
+    `Imported ${counted(imported, 'item')} of ${counted(chunks, 'chunk')}, skipped ${unchanged} that were stored already` +
+      `${failed > 0 ? ` and ${counted(failed, 'bad file')}` : ''} (${seconds} s).`,
   ]
   if (pendingChunks > 0) {
     lines.push(

@@ -47,7 +47,7 @@ const pages: Shot[] = [
   ...shots.filter(({ name }) => !/-(dark|phone)$/.test(name)),
   { name: 'palette', path: '/p/:project/overview', act: (page) => page.keyboard.press('Control+k') },
   { name: 'no-calls', path: '/p/:empty/calls' },
-  { name: 'new-item', path: '/p/:project/knowledge/new' },
+  { name: 'new-item', path: '/p/:project/new-item' },
   ...['keys', 'keys?create=ingest', 'webhooks', 'people', 'audit', 'general', 'account'].map((page) => ({
     name: page.replace(/\W/g, '-'),
     path: `/p/:project/settings/${page}`,

@@ -16,7 +16,7 @@ export const pagePaths = [
     'calls',
     'calls/:call',
     'knowledge',
-    'knowledge/new',
+    'new-item',
     'knowledge/:item',
     'playground',
     'questions',

@@ -12,9 +12,7 @@ export const RecordId = Type.String({
   example: 'call-1042',
 })
 
-const without = (...names: string[]) => ({
-  properties: Object.fromEntries(names.map((name) => [name, false])),
-})
+const having = (...names: string[]) => ({ required: names })
 
 /** Which calls to erase: exactly one of `number`, `ids` and `before`. */
 export const ErasureRequest = Type.Object(
@@ -56,10 +54,10 @@ export const ErasureRequest = Type.Object(
     'x-documented': {
       not: {
         anyOf: [
-          without('number', 'ids', 'before'),
-          { not: { anyOf: [without('number'), without('ids')] } },
-          { not: { anyOf: [without('number'), without('before')] } },
-          { not: { anyOf: [without('ids'), without('before')] } },
+          { not: { anyOf: [having('number'), having('ids'), having('before')] } },
+          having('number', 'ids'),
+          having('number', 'before'),
+          having('ids', 'before'),
         ],
       },
     },

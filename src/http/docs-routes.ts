@@ -53,7 +53,7 @@ const explanations: Record<ErrorCode, string> = {
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> made is gone; another key makes another.',
   item_has_changed:
-    'Item has changed. It is not the one that <code>If-Match</code> names. Read it again, and repeat the change with its <code>ETag</code>.',
+    'Item has changed. It is not as <code>If-Match</code> or <code>If-None-Match</code> says. Read it again, and repeat the change with its <code>ETag</code>.',
   payload_too_large:
     'Payload too large. Split a text into several items; a call, with all that was merged into it, has a largest size.',
   unsupported_media_type:

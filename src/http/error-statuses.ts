@@ -56,7 +56,7 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   },
   412: {
     name: 'PreconditionFailed',
-    description: 'The item is not as `If-Match` says.',
+    description: 'The item is not as `If-Match` or `If-None-Match` says.',
     code: 'item_has_changed',
     title: 'Item has changed',
   },

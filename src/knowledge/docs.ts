@@ -28,6 +28,15 @@ const ifMatch: OpenAPIV3.ParameterObject = {
   example: '*',
 }
 
+const ifNoneMatch: OpenAPIV3.ParameterObject = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: '`*` creates only: an item that is there already is left alone, and 412.',
+  schema: { type: 'string' },
+  example: '"none"',
+}
+
 /** Of the answer to a change. */
 const changedHeaders = {
   ETag: { $ref: '#/components/headers/ETag' },
@@ -204,6 +213,7 @@ export const replaceKnowledge = {
       ItemId,
     ),
     ifMatch,
+    ifNoneMatch,
   ],
   responses: keyedAnswers(
     {
@@ -236,10 +246,11 @@ export const deleteKnowledge = {
   operationId: 'deleteKnowledge',
   summary: 'Delete a knowledge item and all its vectors',
   description: 'It is gone when this answers; its erasure receipt tells when its bytes are.',
-  parameters,
+  parameters: [...parameters, ifMatch],
   responses: keyedAnswers({ 200: deletedAnswer('The item is gone, with every chunk and vector.') }, [
     'not_found',
     'method_not_allowed',
+    'item_has_changed',
     'insufficient_storage',
   ]),
 }

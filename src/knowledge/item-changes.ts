@@ -12,7 +12,13 @@ import type { EarlyEmbedder } from './embedding/early-embedder.ts'
 import type { Indexer } from './indexer.ts'
 import { itemQueries, type StoredItem, toItem } from './item-rows.ts'
 import { ItemSwap, type StoredChunk, type Swap, type Swapped } from './item-swap.ts'
-import { type CreatedItem, itemNotFound, type Knowledge } from './knowledge.ts'
+import {
+  type CreatedItem,
+  itemHasChanged,
+  itemNotFound,
+  type Knowledge,
+  type Precondition,
+} from './knowledge.ts'
 import { leaseMsDefault } from './leases.ts'
 import type { ChangePreview, ItemChange, NewItem } from './schemas.ts'
 import type { TextThreads } from './text-threads.ts'
@@ -33,9 +39,6 @@ interface ItemChangesOptions {
   erasure: { schedule(projectId: number): void }
   now: () => number
 }
-
-/** Whether an item of this last change is the one to change; null when there is none. */
-export type Precondition = (changeSeq: number | null) => boolean
 
 export type ChangedItem = CreatedItem & { outcome: 'created' | 'changed' | 'unchanged' }
 
@@ -217,12 +220,6 @@ function checkOwnId(id: string | null): void {
   if (id !== null && ownIdPattern.test(id)) return
   const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ -, and neither . nor ..'
   throw invalidRequest([{ field: 'id', message }])
-}
-
-function itemHasChanged(): AppError {
-  return new AppError('item_has_changed', 'Item has changed', {
-    detail: 'The item is not as If-Match says. Read it again, and repeat the change with its ETag.',
-  })
 }
 
 function tooContended(): AppError {

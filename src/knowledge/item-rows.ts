@@ -57,7 +57,11 @@ export const itemQueries = preparedQueries((db) => ({
     .from(knowledgeItems)
     .where(isItem)
     .prepare(),
-  seqById: db.select({ seq: knowledgeItems.seq }).from(knowledgeItems).where(isItem).prepare(),
+  versionById: db
+    .select({ seq: knowledgeItems.seq, changeSeq: knowledgeItems.changeSeq })
+    .from(knowledgeItems)
+    .where(isItem)
+    .prepare(),
   heads: db
     .select(headColumns)
     .from(knowledgeItems)

@@ -59,6 +59,9 @@ interface KnowledgeOptions {
   log: Pick<Log, 'warn'>
 }
 
+/** Whether an item of this last change is the one to change; null when there is none. */
+export type Precondition = (changeSeq: number | null) => boolean
+
 export interface CreatedItem {
   item: Item
   /** The number of its last change. */
@@ -224,33 +227,44 @@ export class Knowledge {
     return pending.length === 0
   }
 
-  /** Deletes an item with all its chunks and vectors. */
-  async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
+  /**
+   * Deletes an item with all its chunks and vectors.
+   * @throws not_found, or item_has_changed unless `isWanted`
+   */
+  async delete(
+    projectId: number,
+    id: string,
+    by?: By,
+    isWanted?: Precondition,
+  ): Promise<{ id: string; deleted: true }> {
     const { read, freeing: write } = this.#options.store(projectId)
-    const found = await itemQueries(read).seqById.get({ projectId, id })
+    const found = await itemQueries(read).versionById.get({ projectId, id })
+    if (isWanted && !isWanted(found?.changeSeq ?? null)) throw itemHasChanged()
     if (!found) throw itemNotFound()
-    const { seq: itemSeq } = found
+    const { seq: itemSeq, changeSeq } = found
     const idHash = this.#options.recordHash(projectId, 'item', id)
-    const [raised, , , deletedChunks, deletedItems] = await write.batch([
+    // Whoever wants this version of it deletes no other.
+    const item = sql`select seq from ${knowledgeItems} where project_id = ${projectId} and seq = ${itemSeq}
+      and ${isWanted ? sql`change_seq = ${changeSeq}` : sql`true`}`
+    const [raised, , , deletedChunks, , deletedItems] = await write.batch([
       write.all<{ version: number }>(sql`
         update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1
-        where id = ${projectId} returning knowledge_version as version`),
+        where id = ${projectId} and exists (${item}) returning knowledge_version as version`),
       write.run(sql`
         insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
         select ${projectId}, 'item', ${idHash}, ${itemSeq}, change_seq, ${this.#options.now()}
-        from ${projects} where id = ${projectId} and exists (
-          select 1 from ${knowledgeItems} where seq = ${itemSeq})
+        from ${projects} where id = ${projectId} and exists (${item})
         on conflict do nothing`),
       write.run(sql`
-        delete from ${chunkWords(projectId)} where rowid in (select label from ${chunks} where item_seq = ${itemSeq})`),
-      write.all<{ label: number }>(sql`delete from ${chunks} where item_seq = ${itemSeq} returning label`),
-      write.all(sql`
-        delete from ${knowledgeItems} where project_id = ${projectId} and seq = ${itemSeq} returning seq`),
-      write.run(this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash })),
+        delete from ${chunkWords(projectId)} where rowid in (select label from ${chunks} where item_seq in (${item}))`),
+      write.all<{ label: number }>(sql`delete from ${chunks} where item_seq in (${item}) returning label`),
       write.run(sql`
-        update ${idempotentCreates} set item_id = null where project_id = ${projectId} and item_id = ${id}`),
+        update ${idempotentCreates} set item_id = null
+        where project_id = ${projectId} and item_id = ${id} and exists (${item})`),
+      write.all(sql`delete from ${knowledgeItems} where seq in (${item}) returning seq`),
+      write.run(this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash })),
     ])
-    if (deletedItems.length === 0) throw itemNotFound()
+    if (deletedItems.length === 0) throw isWanted ? itemHasChanged() : itemNotFound()
     this.#options.erasure.schedule(projectId)
     await this.removeFromIndex(projectId, deletedChunks, raised[0]?.version)
     return { id, deleted: true }
@@ -286,5 +300,12 @@ export class Knowledge {
 export function itemNotFound(): AppError {
   return new AppError('not_found', 'Knowledge item not found', {
     detail: 'No knowledge item of this project has this id; it may have been deleted.',
+  })
+}
+
+export function itemHasChanged(): AppError {
+  return new AppError('item_has_changed', 'Item has changed', {
+    detail:
+      'The item is not as If-Match or If-None-Match says. Read it again, and repeat the change with its ETag.',
   })
 }

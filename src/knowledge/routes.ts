@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { byKey, callerContext } from '../http/caller.ts'
-import { answerTagged, isForRecord, type Tags } from '../http/conditional.ts'
+import { answerTagged, hasAnswer, isForRecord, type Tags } from '../http/conditional.ts'
 import { ignoredIn, isStrict, tellIgnored } from '../http/ignored-names.ts'
 import type { Upload } from '../http/json-body.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
@@ -11,9 +11,9 @@ import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
 import type { FileReader } from './files/file-reader.ts'
 import type { IdempotentCreates, Outcome } from './idempotent-creates.ts'
-import type { ChangedItem, ItemChanges, Precondition } from './item-changes.ts'
+import type { ChangedItem, ItemChanges } from './item-changes.ts'
 import { type ItemListRequest, type ItemSlices, readItemListRequest, toNextLink } from './item-list.ts'
-import type { Knowledge } from './knowledge.ts'
+import type { Knowledge, Precondition } from './knowledge.ts'
 import { type AskedSearch, callIdOf } from './questions/asked-search.ts'
 import { ItemChange, NewItem, PreviewRequest, SearchRequest, UploadedFile } from './schemas.ts'
 import type { TimeShares } from './search/explain.ts'
@@ -42,8 +42,10 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     toCreatedResponse(await idempotentCreates.add(projectId, input, headers.get('idempotency-key')))
   const isWanted =
     (projectId: number, request: Request): Precondition =>
-    (changeSeq) =>
-      isForRecord(request, changeSeq === null ? null : tags.of(projectId, changeSeq))
+    (changeSeq) => {
+      const tag = changeSeq === null ? null : tags.of(projectId, changeSeq)
+      return isForRecord(request, tag) && !(tag !== null && hasAnswer(request, tag))
+    }
   const answerChanged = (
     projectId: number,
     { item, changeSeq, isIndexed, outcome }: ChangedItem,
@@ -124,9 +126,16 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
       },
       { parse: 'json', body: bodyOf(ItemChange), detail: docs.changeKnowledge },
     )
-    .delete('/:id', ({ caller, params }) => knowledge.delete(caller.projectId, params.id, byKey(caller)), {
-      detail: docs.deleteKnowledge,
-    })
+    .delete(
+      '/:id',
+      ({ caller, request, params }) => {
+        const { projectId } = caller
+        const isConditional = request.headers.has('if-match') || request.headers.has('if-none-match')
+        const wanted = isConditional ? isWanted(projectId, request) : undefined
+        return knowledge.delete(projectId, params.id, byKey(caller), wanted)
+      },
+      { detail: docs.deleteKnowledge },
+    )
 }
 
 function toCreatedResponse({ item, isIndexed, isReplayed }: Outcome): Response {

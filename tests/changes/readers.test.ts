@@ -65,8 +65,11 @@ async function end(): Promise<number> {
   }
 }
 
+/** On a connection of its own: one that was used before may be closed for its idleness at any moment. */
 async function put(id: string, change: object = {}): Promise<void> {
-  const answer = await project.send('PUT', `/ingest/calls/${id}`, change)
+  const headers = { 'content-type': 'application/json' }
+  const init = { method: 'PUT', body: JSON.stringify(change), headers, keepalive: false }
+  const answer = await project.fetch(`/ingest/calls/${id}`, init)
   expect([id, answer.ok]).toEqual([id, true])
 }
 

@@ -129,7 +129,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
 
   test('when a session ends while somebody writes, they sign in over the page and lose nothing', async () => {
     const guest = await set.join(project, 'member')
-    const page = await openTab(`/p/${project.id}/knowledge/new`, { person: guest })
+    const page = await openTab(`/p/${project.id}/new-item`, { person: guest })
     await page.getByLabel('Name').fill('Opening hours')
     await guest.send('DELETE', '/sessions')
     // The preview asks for the chunks of what is typed.

@@ -206,7 +206,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     const theirs = await openConsolePage(opened, service, { person: stranger })
     await theirs.open(`/p/${project.id}/calls`)
     await theirs.page
-      .getByText(/not found|no such project|nothing here/i)
+      .getByText(/not found|no such project|nothing (here|at this address)/i)
       .first()
       .waitFor()
     expect(await theirs.page.content()).not.toContain(project.name)

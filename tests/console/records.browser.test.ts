@@ -102,11 +102,11 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await page.getByRole('button', { name: 'Clear Duration' }).click()
   })
 
-  test('an item is edited: what changes is previewed, and the draft outlives the page', async () => {
+  test('an item of any id is edited: what changes is previewed, and the draft outlives the page', async () => {
     const filler = 'We answer the telephone every day and write down what the caller wants. '.repeat(5)
     const textOf = (hours: string) => `## Hours\n\n${hours} ${filler}\n\n## Returns\n\nAlways. ${filler}`
-    await project.send('PUT', '/v1/knowledge/desk', { name: 'Desk', text: textOf('Nine to five.') })
-    const page = await openTab('knowledge/desk?tab=edit')
+    await project.send('PUT', '/v1/knowledge/new', { name: 'Desk', text: textOf('Nine to five.') })
+    const page = await openTab('knowledge/new?tab=edit')
     const text = page.getByRole('textbox', { name: /^Text/ })
     expect(await page.getByRole('button', { name: 'Save' }).isEnabled()).toBe(false)
     await text.fill(textOf('Ten to six.'))
@@ -114,14 +114,14 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await page.reload()
     expect(await text.inputValue()).toBe(textOf('Ten to six.'))
 
-    await project.send('PATCH', '/v1/knowledge/desk', { description: 'Changed elsewhere' })
+    await project.send('PATCH', '/v1/knowledge/new', { description: 'Changed elsewhere' })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The item has changed since you began.').waitFor()
     expect(await text.inputValue()).toBe(textOf('Ten to six.'))
     await page.getByRole('button', { name: 'replace it with yours' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved “Desk”').waitFor()
-    expect((await (await project.fetch('/v1/knowledge/desk')).json()).text).toBe(textOf('Ten to six.'))
+    expect((await (await project.fetch('/v1/knowledge/new')).json()).text).toBe(textOf('Ten to six.'))
 
     await page.getByRole('tab', { name: 'Edit' }).click()
     await text.fill('Nothing.')
@@ -130,11 +130,11 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await page.reload()
     expect(await text.inputValue()).toBe(textOf('Ten to six.'))
     expect(await page.getByRole('button', { name: 'Save' }).isEnabled()).toBe(false)
-    await project.fetch('/v1/knowledge/desk', { method: 'DELETE' })
+    await project.fetch('/v1/knowledge/new', { method: 'DELETE' })
   })
 
   test('a Markdown file is dropped, previewed, saved, and found in the playground', async () => {
-    const page = await openTab('knowledge/new')
+    const page = await openTab('new-item')
     const text =
       '# Lost parcels\n\nWait five days.\n\n## Compensation\n\nWe pay up to 42 euros for a lost parcel.\n'
     await page
@@ -260,7 +260,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
       'calls?text=order',
       'calls/own-1',
       'knowledge',
-      'knowledge/new',
+      'new-item',
       `knowledge/${itemId}`,
       `knowledge/${itemId}?tab=chunks`,
     ]

@@ -319,11 +319,11 @@ test('kill -9 between two batches of a commit leaves neither, and keeps what was
      let state = 'between'
      // While it runs, the others arrive, so that these two share a commit.
      const counting = 'with recursive n(at) as (select 1 union all select at + 1 from n limit 300000) '
-     writer.client.batch([counting + "insert into notes (note) select 'before' from n where at = 300000"])
+     const before = writer.client.batch([counting + "insert into notes (note) select 'before' from n where at = 300000"])
      note('of the killed commit').then(() => { state = 'after' })
      const endless = 'with recursive n(at) as (select 1 union all select at + 1 from n) insert into notes (note) select max(at) from n'
      writer.client.batch([endless])
-     setTimeout(() => { say('killed ' + state); process.kill(process.pid, 'SIGKILL') }, 500)`,
+     before.then(() => setTimeout(() => { say('killed ' + state); process.kill(process.pid, 'SIGKILL') }, 500))`,
     file,
   )
   expect(await other.said('killed')).toBe('between')

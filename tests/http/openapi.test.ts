@@ -58,7 +58,7 @@ const expectedStatuses: Record<string, string> = {
   'GET /v1/knowledge/{id}': `200 304 404 405 ${keyed}`,
   'PUT /v1/knowledge/{id}': `200 201 404 405 412 413 415 507 ${keyed}`,
   'PATCH /v1/knowledge/{id}': `200 404 405 412 413 415 507 ${keyed}`,
-  'DELETE /v1/knowledge/{id}': `200 404 405 507 ${keyed}`,
+  'DELETE /v1/knowledge/{id}': `200 404 405 412 507 ${keyed}`,
   'POST /v1/knowledge/preview': `200 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 413 415 ${keyed}`,
   'POST /v1/erasures': `200 202 413 415 507 ${keyed}`,

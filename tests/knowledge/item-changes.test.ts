@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import Database from 'libsql'
 import { chunkWords } from '../../src/db/word-tables.ts'
 import { splitIntoChunks } from '../../src/knowledge/chunking/chunks.ts'
 import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fake-embeddings.ts'
@@ -222,6 +224,80 @@ describe('If-Match', () => {
     expect((await send(project, 'PUT', '*', 'One.')).status).toBe(412)
     expect((await project.fetch(path)).status).toBe(404)
   })
+})
+
+describe('a deletion', () => {
+  const remove = (project: TestProject, headers: Record<string, string>) =>
+    project.fetch(path, { method: 'DELETE', headers })
+
+  test('is only of the item that was read, where If-Match says so', async () => {
+    const project = await service.mintProject()
+    const first = await project.send('PUT', path, { name: 'Handbook', text: 'We sell apples.' })
+    const stale = first.headers.get('etag') ?? ''
+    const second = await project.send('PUT', path, { name: 'Handbook', text: 'We sell pears.' })
+    const list = (await project.fetch('/v1/knowledge')).headers.get('etag')
+    await expectProblem(await remove(project, { 'if-match': stale }), 'item_has_changed', 'Item has changed')
+    expect((await remove(project, { 'if-none-match': '*' })).status).toBe(412)
+    expect(await textsBy(project, 'sell', 'keyword')).toEqual(['We sell pears.'])
+    expect((await project.fetch('/v1/knowledge')).headers.get('etag')).toBe(list)
+    const tag = second.headers.get('etag') ?? ''
+    expect((await remove(project, { 'if-match': tag.replace(/"$/, '-gzip"') })).status).toBe(200)
+    expect((await remove(project, { 'if-match': '*' })).status).toBe(412)
+    expect((await remove(project, {})).status).toBe(404)
+  })
+
+  test('and a change of the same version: only one of them happens', async () => {
+    const { knowledge, itemChanges } = service.services
+    for (let round = 0; round < 5; round++) {
+      const project = await service.mintProject()
+      const { projectId } = project
+      const { changeSeq } = await itemChanges.put(projectId, 'handbook', { name: 'Handbook', text: 'One.' })
+      const isRead = (seq: number | null) => seq === changeSeq
+      // Both have read the same version before either of them writes.
+      const outcomes = await Promise.allSettled([
+        knowledge.delete(projectId, 'handbook', undefined, isRead),
+        itemChanges.patch(projectId, 'handbook', { name: 'Other' }, isRead),
+      ])
+      expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+      const isDeleted = outcomes[0]?.status === 'fulfilled'
+      expect((await project.fetch(path)).status).toBe(isDeleted ? 404 : 200)
+      if (!isDeleted) await expectWhole(project, 'Other', 'One.')
+    }
+  })
+
+  test.skipIf(ofFilesOnly)(
+    'that has read a version which another process changes deletes nothing',
+    async () => {
+      const project = await service.mintProject()
+      const { projectId } = project
+      await project.send('PUT', path, { name: 'Handbook', text: 'One.' })
+      const other = new Database(join(service.dataDir, 'callbook.db'))
+      other.exec('pragma busy_timeout = 5000')
+      const deleting = service.services.knowledge.delete(projectId, 'handbook', undefined, (seq) => {
+        const change = 'update knowledge_items set change_seq = change_seq + 1000 where project_id = ?'
+        other.prepare(change).run(projectId)
+        return seq !== null
+      })
+      await expect(deleting).rejects.toMatchObject({ code: 'item_has_changed' })
+      other.close()
+      await expectWhole(project, 'Handbook', 'One.')
+    },
+  )
+})
+
+test('PUT with If-None-Match: * only creates, and one of two at once does', async () => {
+  const project = await service.mintProject()
+  const create = (text: string) =>
+    project.fetch(path, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', 'if-none-match': '*' },
+      body: JSON.stringify({ name: 'Handbook', text }),
+    })
+  const statuses = (await Promise.all([create('One.'), create('Two.')])).map(({ status }) => status)
+  expect(statuses.toSorted()).toEqual([201, 412])
+  const tag = (await project.fetch(path)).headers.get('etag') ?? ''
+  await expectProblem(await create('Three.'), 'item_has_changed', 'Item has changed')
+  expect((await project.fetch(path)).headers.get('etag')).toBe(tag)
 })
 
 describe('while an item is changed', () => {

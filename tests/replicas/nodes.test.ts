@@ -135,6 +135,8 @@ describe('two nodes of one primary', () => {
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
     try {
       const there = at(lagging, project)
+      // It asks the primary for its lease, and would be synced by that.
+      await lagging.services.retention.close()
       await first.services.projects.delete(projectId)
       await until(async () => {
         const rows = await first.services.database.write.all(

@@ -39,27 +39,35 @@ export async function livekitForNode(): Promise<string | null> {
 
 /**
  * A folder with `node_modules` that hold `@huggingface/transformers`, without what only browsers need of it; null where
- * npm's registry is not there.
+ * npm's registry is not there, or does not bring its 327 MB within 40 s.
  */
 export async function transformersForNode(): Promise<string | null> {
   const dependencies = { '@huggingface/transformers': '4.3.1' }
   const overrides = { 'onnxruntime-web': 'npm:onnxruntime-common@1.30.0' }
   const manifest = JSON.stringify({ type: 'module', dependencies, overrides })
-  return install('transformers', manifest, (folder) => {
+  const toCommand = (folder: string) => {
     writeFileSync(join(folder, 'package.json'), manifest)
     return [process.execPath, 'install', '--ignore-scripts', '--silent', '--cwd', folder]
-  })
+  }
+  return install('transformers', manifest, toCommand, 40_000)
 }
 
-function install(name: string, versions: string, command: (folder: string) => string[]): string | null {
+function install(
+  name: string,
+  versions: string,
+  command: (folder: string) => string[],
+  timeout = 300_000,
+): string | null {
   const folder = join(cache, `${name}-${createHash('sha256').update(versions).digest('hex').slice(0, 16)}`)
   if (existsSync(folder)) return folder
   const own = `${folder}.${process.pid}`
   mkdirSync(own, { recursive: true })
   const [program = '', ...args] = command(own)
-  const { status, error, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: 300_000 })
+  const { status, error, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout })
   if (status !== 0) {
     rmSync(own, { recursive: true, force: true })
+    if (error && 'code' in error && error.code === 'ETIMEDOUT')
+      return skipped(name, `the registry has not brought them within ${timeout / 1000} s`)
     return skipped(name, error?.message ?? stderr.trim().split('\n').at(-1) ?? '')
   }
   // Another run may have been faster.

@@ -130,7 +130,7 @@ const knowledgeRoute = createRoute({
 
 const newItemRoute = createRoute({
   getParentRoute: () => projectRoute,
-  path: '/knowledge/new',
+  path: '/new-item',
   validateSearch: newItemSearch,
   component: lazyRouteComponent(() => import('./views/knowledge/new-item-view.tsx'), 'NewItemView'),
 })

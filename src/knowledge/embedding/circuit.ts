@@ -11,6 +11,7 @@ import {
 } from 'cockatiel'
 import type { EmbeddingKind } from './embedder.ts'
 import { RequestFailure } from './failures.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 const failuresInRowMax = 5
 const retriesMax = 2
@@ -65,11 +66,9 @@ export class Circuit {
   /** Waits for a free slot, and repeats the request while that may help. Rejects at once when the signal aborts. */
   async run<T>(kind: EmbeddingKind, signal: AbortSignal, request: () => Promise<T>): Promise<T> {
     if (signal.aborted) throw new RequestFailure('cancelled')
-    const cancelled = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(new RequestFailure('cancelled')), { once: true })
-    })
     const inSlot = () => this.#slots[kind].execute(() => this.#unlessResting(request), signal)
-    return Promise.race([cancelled, this.#retries[kind].execute(inSlot, signal)]).catch((error) => {
+    const sent = this.#retries[kind].execute(inSlot, signal)
+    return unlessAborted(sent, signal, () => new RequestFailure('cancelled')).catch((error) => {
       throw isBulkheadRejectedError(error) ? new RequestFailure('crowded') : error
     })
   }

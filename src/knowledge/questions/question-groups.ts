@@ -18,7 +18,7 @@ export interface QuestionCounts {
   items: { id: string; name: string; count: number }[]
 }
 
-/** Questions that differ in nothing but capitals and the white space around them. */
+/** Questions that differ in nothing but capitals (of A to Z) and the spaces around them. */
 export interface AskedQuestion {
   /** As it was asked last. */
   query: string

@@ -20,7 +20,9 @@ const waitingMax = 5_000
 /** The newest that a project keeps. */
 export const questionsPerProjectMax = 100_000
 const rowsPerDeletionMax = 2_000
-const redactedAtOnce = 20
+/** Small enough to keep other requests waiting for a moment only. */
+const rowsPerWriteMax = 250
+const redactedAtOnce = 4
 
 /**
  * What a search found: passages, of which at least one has a word of the question (`found`); passages that are only its
@@ -52,7 +54,7 @@ interface QuestionsOptions {
 }
 
 /**
- * The questions of the projects that keep them, written behind the answers, once a second in one statement. A process
+ * The questions of the projects that keep them, written behind the answers, once a second. A process
  * that is killed loses those of its last second.
  */
 export class Questions {
@@ -170,11 +172,15 @@ export class Questions {
 
   /** Nothing of a project that keeps no questions, nor of a call that was deleted. */
   async #write(): Promise<void> {
-    const { write, recordHash, log } = this.#options
+    const { log } = this.#options
     if (this.#lost > 0) log.warn({ questions: this.#lost }, 'Too many questions waited; some are not kept')
     this.#lost = 0
-    const waiting = this.#waiting
-    this.#waiting = []
+    for (let left = this.#waiting.length; left > 0; left -= rowsPerWriteMax)
+      await this.#writeSome(this.#waiting.splice(0, rowsPerWriteMax))
+  }
+
+  async #writeSome(waiting: readonly Question[]): Promise<void> {
+    const { write, recordHash } = this.#options
     try {
       const kept = await this.#keptOf(waiting)
       if (kept.length === 0) return

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { getEventListeners } from 'node:events'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,7 +15,7 @@ import { spawnService } from '../../support/spawned.ts'
 import { tinyDimensions, tinyModel, writeModel } from '../../support/tiny-model.ts'
 import { until } from '../../support/until.ts'
 
-setDefaultTimeout(400_000)
+setDefaultTimeout(60_000)
 
 const root = mkdtempSync(join(tmpdir(), 'callbook-models-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -56,6 +58,15 @@ describe('a download from the hub', () => {
     for (const { host, authorization } of hub.tokens)
       expect(authorization).toBe(host === 'hub' ? 'Bearer hf_secret' : null)
     expect(hub.tokens.some(({ host }) => host === 'storage')).toBe(true)
+  })
+
+  test('removes what ended processes have left of it, and nothing else', async () => {
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    const leftover = `acme--tiny.${pid}.part`
+    const others = [`acme--tiny.${process.ppid}.part`, `acme--other.${pid}.part`]
+    for (const name of [leftover, ...others]) mkdirSync(join(parent, name, 'onnx'), { recursive: true })
+    await download()
+    expect(readdirSync(parent).toSorted()).toEqual(['acme--tiny', ...others].toSorted())
   })
 
   test('is tried again when it breaks off, stalls, brings something else, or the hub is in trouble', async () => {
@@ -222,6 +233,20 @@ describe.skipIf(packages === null)('a model in this process', () => {
     const again = await open()
     expect(await again.embed(['dog'], 'query', never)).toHaveLength(1)
     await again.close()
+  })
+
+  test('embeds documents in the end, however many queries there are, and keeps nothing of what is done', async () => {
+    const embedder = await open()
+    const stop = new AbortController()
+    let isDone = false
+    const document = embedder.embed(['dog'], 'document', stop.signal).finally(() => (isDone = true))
+    // There is always a query that waits.
+    const askOn = async () => {
+      while (!isDone) await embedder.embed(['money'], 'query', stop.signal)
+    }
+    await Promise.all([document, ...Array.from({ length: 4 }, askOn)])
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+    await embedder.close()
   })
 
   test('that cannot be loaded fails each time, and nothing else', async () => {

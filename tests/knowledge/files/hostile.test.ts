@@ -8,7 +8,8 @@ import { makeDocx, makePdf, makeZip, paragraph } from '../../support/files.ts'
 setDefaultTimeout(60_000)
 const seed = 20_260
 const mebi = 1_048_576
-const reader = new FileReader()
+// Of these files, none is refused for the time that reading it takes, however busy the machine is.
+const reader = new FileReader({ readWithinMs: 50_000 })
 afterAll(() => reader.close())
 
 /** The text, or why there is none. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { itemIdOf } from '../../../scripts/commands/knowledge-sync.ts'
 import {
@@ -70,6 +70,22 @@ describe('callbook knowledge sync', () => {
       expect(await names()).toEqual(['Own', 'Refund policy', 'Trains', 'times'])
       expect((await sync('--prune', '--name', 'other')).value.deleted).toBe(3)
       expect((await items()).map(({ id }) => id)).toEqual([own.id])
+    })
+  })
+
+  test('takes a file before a link to it, and says nothing of bad files where there are none', async () => {
+    await withService(async ({ mintProject }, callbook) => {
+      const project = await mintProject()
+      const folder = newFolder()
+      for (const name of ['a-link.md', 'z-link.md']) symlinkSync('middle.md', join(folder, name))
+      writeFileSync(join(folder, 'middle.md'), '# Refunds\n\nWe refund any order.\n')
+      const { code, out } = await callbook.run(['knowledge', 'sync', folder, '--project', project.id])
+      expect([code, out]).toEqual([
+        0,
+        expect.stringMatching(/: 1 item created, 0 changed, 0 unchanged, 0 deleted \([\d.]+ s\)\.$/m),
+      ])
+      const items = (await (await project.fetch('/v1/knowledge')).json()) as { id: string }[]
+      expect(items.map(({ id }) => id)).toEqual([itemIdOf(basename(folder), 'middle.md')])
     })
   })
 

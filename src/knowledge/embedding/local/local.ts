@@ -2,6 +2,7 @@ import { Thread } from '../../../threads/thread.ts'
 import { chunkerVersion } from '../../chunking/chunks.ts'
 import { type Embedder, EmbeddingError, type EmbeddingKind } from '../embedder.ts'
 import { prepareInput, traitsOf } from '../models.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 import type { LocalModel } from './model-files.ts'
 import type { ModelApi, ModelWorkerData } from './model-worker.ts'
 
@@ -9,6 +10,8 @@ const batchTextsMax = 16
 /** As for a model behind an endpoint: see huggingface.ts. */
 const rankWeight = 0.3
 const closeWithinMs = 5_000
+/** Then a document has its turn: however many queries there are, what was stored is embedded in the end. */
+const queriesInRowMax = 8
 
 interface LocalEmbedderOptions {
   /** Its id or the name of its folder, by which its prefixes are known. */
@@ -27,7 +30,7 @@ interface Waiting {
   isCancelled(): boolean
 }
 
-/** Runs a model in a thread of this process, one text at a time: a query waits for one document at most. */
+/** Runs a model in a thread of this process, one text at a time: queries first, and each waits for few documents. */
 export class LocalEmbedder implements Embedder {
   readonly space: string
   readonly destination: string
@@ -38,6 +41,7 @@ export class LocalEmbedder implements Embedder {
   readonly #traits: ReturnType<typeof traitsOf>
   readonly #thread: Thread<ModelApi, ModelWorkerData>
   readonly #waiting: Record<EmbeddingKind, Waiting[]> = { query: [], document: [] }
+  #queriesInRow = 0
   #isRunning = false
   #dimensions: number | null = null
 
@@ -72,10 +76,7 @@ export class LocalEmbedder implements Embedder {
     const traits = { ...this.#traits, tokensMax: null }
     const inputs = texts.map((text) => prepareInput(text, kind, traits))
     const vectors = inputs.map((text) => this.#enqueue(text, kind, signal))
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(cancelled(signal)), { once: true })
-    })
-    return await Promise.race([Promise.all(vectors), aborted])
+    return await unlessAborted(Promise.all(vectors), signal, () => cancelled(signal))
   }
 
   close(): Promise<void> {
@@ -101,7 +102,10 @@ export class LocalEmbedder implements Embedder {
   }
 
   #next(): Waiting | undefined {
-    return this.#waiting.query.shift() ?? this.#waiting.document.shift()
+    const { query, document } = this.#waiting
+    const isQuery = query.length > 0 && (this.#queriesInRow < queriesInRowMax || document.length === 0)
+    this.#queriesInRow = isQuery ? this.#queriesInRow + 1 : 0
+    return (isQuery ? query : document).shift()
   }
 
   async #embedOne({ text, resolve, reject }: Waiting): Promise<void> {

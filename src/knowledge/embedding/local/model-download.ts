@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Digests, ModelError, modelFiles, writeRecord } from './model-files.ts'
@@ -50,7 +50,7 @@ export async function downloadModel(options: DownloadOptions): Promise<void> {
   const { revision, files } = await inTries(options, () => listFiles(options))
   const allBytes = files.reduce((sum, { size }) => sum + size, 0)
   const own = `${folder}.${process.pid}.part`
-  await rm(own, { recursive: true, force: true })
+  await removeLeftovers(folder)
   try {
     const digests: Record<string, string> = {}
     let doneBytes = 0
@@ -74,6 +74,26 @@ export async function downloadModel(options: DownloadOptions): Promise<void> {
   }
 }
 
+/** Removes what is left of downloads whose process was ended. */
+async function removeLeftovers(folder: string): Promise<void> {
+  const names = await readdir(dirname(folder)).catch(() => [])
+  for (const name of names) {
+    const [, model, pid] = /^(.+)\.(\d+)\.part$/.exec(name) ?? []
+    if (model !== basename(folder) || isOther(Number(pid))) continue
+    await rm(join(dirname(folder), name), { recursive: true, force: true })
+  }
+}
+
+/** Whether another process of this id is running. */
+function isOther(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return Object(error).code === 'EPERM'
+  }
+}
+
 async function finish(
   own: string,
   folder: string,
@@ -82,7 +102,9 @@ async function finish(
   await writeRecord(own, record)
   // Another process may have been faster. What is there without a record was not completed by this service.
   if (existsSync(folder)) return
-  await rename(own, folder)
+  await rename(own, folder).catch((error) => {
+    if (!existsSync(folder)) throw error
+  })
 }
 
 /** https://huggingface.co/docs/hub/api */

@@ -71,11 +71,7 @@ export function KnowledgeView() {
               </Button>
             </Guarded>
             <Guarded right="change">
-              <PageButton
-                to="/p/$project/knowledge/new"
-                params={{ project }}
-                leftSection={<IconPlus size={16} />}
-              >
+              <PageButton to="/p/$project/new-item" params={{ project }} leftSection={<IconPlus size={16} />}>
                 New item
               </PageButton>
             </Guarded>

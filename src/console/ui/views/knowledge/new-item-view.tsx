@@ -17,10 +17,10 @@ import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
 import { textFor } from './item-search.ts'
 import { PreviewPanel } from './preview-panel.tsx'
 
-const route = getRouteApi('/p/$project/knowledge/new')
+const route = getRouteApi('/p/$project/new-item')
 
-/** The draft's name among those of items. */
-const newItem = 'new'
+/** The draft's name among those of items: no item has this id. */
+const newItem = 'new item'
 const empty: ItemValues = { name: '', description: '', text: '' }
 
 /** An editor for a new item, with a preview of its chunks. What is typed is kept in this browser until it is saved. */

@@ -157,12 +157,7 @@ function columnsOf(project: string, outcome: AskedProps['outcome']): Column<Aske
           </Text>
           <Group gap="md" mt={2}>
             {outcome !== 'found' && (
-              <PageLink
-                to="/p/$project/knowledge/new"
-                params={{ project }}
-                search={{ question: query }}
-                size="xs"
-              >
+              <PageLink to="/p/$project/new-item" params={{ project }} search={{ question: query }} size="xs">
                 Write an item
               </PageLink>
             )}

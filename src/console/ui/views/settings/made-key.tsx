@@ -1,11 +1,7 @@
-import { Button, Textarea } from '@mantine/core'
-import { IconAlertTriangle } from '@tabler/icons-react'
-import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CreatedKey } from '../../../../auth/key-record.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { CopyButton } from '../../components/copy-button.tsx'
-import { useFocus } from '../../components/use-focus.ts'
+import { ShownOnce } from '../../components/shown-once.tsx'
 
 interface MadeKeyProps {
   made: CreatedKey
@@ -16,42 +12,25 @@ interface MadeKeyProps {
 
 /** A new key in full, shown this once. */
 export function MadeKey({ made, onStored, renderUse }: MadeKeyProps) {
-  const field = useFocus<HTMLTextAreaElement>()
-  // Going back or reloading would lose the key by accident. Closing the dialog stays on the page.
-  useBlocker({
-    shouldBlockFn: ({ current, next }) => next.pathname !== current.pathname,
-    enableBeforeUnload: true,
-  })
   return (
-    <div className="cb-stack">
-      <div className="cb-warning" role="status">
-        <IconAlertTriangle size={16} aria-hidden />
-        <p>
+    <ShownOnce
+      what="key"
+      text={made.key}
+      warning={
+        <>
           This is the only time the key <strong>{made.name}</strong> is shown. Callbook stores only a hash of
           it. Copy it to where you keep your secrets.
-        </p>
-      </div>
-      <div className="cb-made-key">
-        <Textarea
-          ref={field}
-          label="Key"
-          value={made.key}
-          readOnly
-          autosize
-          spellCheck={false}
-          classNames={{ input: 'cb-mono' }}
-          onFocus={(event) => event.currentTarget.select()}
-        />
-        <CopyButton value={made.key} label="Copy key" withText />
-      </div>
+        </>
+      }
+      onStored={onStored}
+    >
       {renderUse?.(made.key) ?? (
         <div>
           <p className="cb-label">Try it</p>
           <CodeBlock code={commandFor(made)} label="Copy command" wrap />
         </div>
       )}
-      <Button onClick={onStored}>I have stored it</Button>
-    </div>
+    </ShownOnce>
   )
 }
 

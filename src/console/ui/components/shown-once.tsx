@@ -1,0 +1,52 @@
+import { Button, Textarea } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { useBlocker } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { CopyButton } from './copy-button.tsx'
+import { useFocus } from './use-focus.ts'
+
+interface ShownOnceProps {
+  what: 'key' | 'secret'
+  text: string
+  /** That it is shown this once, and what it is for. */
+  warning: ReactNode
+  /** Between the warning and the text. */
+  before?: ReactNode
+  /** How to use it. */
+  children?: ReactNode
+  onStored: () => void
+}
+
+/** A key or a secret in full. Whoever leaves the page is asked, since nothing shows it again. */
+export function ShownOnce({ what, text, warning, before, children, onStored }: ShownOnceProps) {
+  const field = useFocus<HTMLTextAreaElement>()
+  // Going back or reloading would lose it by accident. Closing the dialog stays on the page.
+  useBlocker({
+    shouldBlockFn: ({ current, next }) => next.pathname !== current.pathname,
+    enableBeforeUnload: true,
+  })
+  return (
+    <div className="cb-stack">
+      <div className="cb-warning" role="status">
+        <IconAlertTriangle size={16} aria-hidden />
+        <p>{warning}</p>
+      </div>
+      {before}
+      <div className="cb-made-key">
+        <Textarea
+          ref={field}
+          label={what === 'key' ? 'Key' : 'Secret'}
+          value={text}
+          readOnly
+          autosize
+          spellCheck={false}
+          classNames={{ input: 'cb-mono' }}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <CopyButton value={text} label={`Copy ${what}`} withText />
+      </div>
+      {children}
+      <Button onClick={onStored}>I have stored it</Button>
+    </div>
+  )
+}
