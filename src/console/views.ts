@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { and, asc, eq, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, not, or, type SQL, sql } from 'drizzle-orm'
 import { callViews } from '../db/schema.ts'
-import { AppError } from '../errors.ts'
-import type { Membership } from '../identity.ts'
+import { AppError, invalidRequest } from '../errors.ts'
+import { type Membership, mayDo, type Role } from '../identity.ts'
+import { nameProblem } from '../validation.ts'
 import type { PeopleOptions } from './people/options.ts'
 import type { NewView } from './schemas.ts'
 
-/** Of a project, all people together. */
-const viewsMax = 500
+/** Of one person in a project. */
+const viewsMax = 100
 
 /** Filters of the list of calls, kept under a name. */
 export interface View {
@@ -20,9 +21,7 @@ export interface View {
   canDelete: boolean
 }
 
-type Viewer = Pick<Membership, 'projectId' | 'role'>
-
-/** The views that people keep of a project's calls: for themselves, or for everybody in the project. */
+/** The views that people keep of a project's calls: for themselves, or, unless they are viewers, for everybody in it. */
 export class Views {
   readonly #options: Pick<PeopleOptions, 'read' | 'write'>
 
@@ -31,7 +30,8 @@ export class Views {
   }
 
   /** Those that the person sees, by name. */
-  async list({ projectId, role }: Viewer, personId: string): Promise<View[]> {
+  async list(member: Membership, personId: string): Promise<View[]> {
+    const { projectId, role } = member
     const rows = await this.#options.read
       .select()
       .from(callViews)
@@ -41,35 +41,44 @@ export class Views {
       .orderBy(asc(sql`lower(${callViews.name})`), asc(callViews.id))
     return rows.map(({ id, name, query, isShared, personId: keptBy }) => ({
       ...{ id, name, query, isShared },
-      canDelete: keptBy === personId || role === 'owner',
+      canDelete: role === 'owner' || (keptBy === personId && (!isShared || mayDo('change', member))),
     }))
   }
 
-  /** @throws forbidden when the project has too many */
-  async create({ projectId }: Viewer, personId: string, view: NewView): Promise<View> {
+  /** @throws invalid_request for a bad name; forbidden when the person keeps too many, and for a viewer's shared view */
+  async create(member: Membership, personId: string, view: NewView): Promise<View> {
     const id = `view_${randomBytes(12).toString('hex')}`
+    const { projectId } = member
     const { name, query, isShared } = view
+    const problem = nameProblem(name)
+    if (problem) throw invalidRequest([{ field: 'name', message: problem }])
+    if (isShared && !mayDo('change', member)) {
+      const detail = 'A viewer keeps views only for themselves. An owner can make you a member.'
+      throw new AppError('forbidden', 'Forbidden', { detail })
+    }
     const { rowsAffected } = await this.#options.write.run(sql`
       insert into ${callViews} (id, project_id, person_id, is_shared, name, query)
       select ${id}, ${projectId}, ${personId}, ${isShared ? 1 : 0}, ${name.trim()}, ${query}
-      where (select count(*) from ${callViews} where project_id = ${projectId}) < ${viewsMax}`)
+      where (select count(*) from ${callViews}
+        where project_id = ${projectId} and person_id = ${personId}) < ${viewsMax}`)
     if (rowsAffected > 0) return { id, name: name.trim(), query, isShared, canDelete: true }
     throw new AppError('forbidden', 'Forbidden', {
-      detail: `A project has at most ${viewsMax} views. Delete one first.`,
+      detail: `You keep ${viewsMax} views of this project, the most that one person may. Delete one first.`,
     })
   }
 
   /** @throws not_found unless the person sees it and may delete it */
-  async delete(
-    { projectId, role }: Viewer,
-    personId: string,
-    id: string,
-  ): Promise<{ id: string; deleted: true }> {
+  async delete(member: Membership, personId: string, id: string): Promise<{ id: string; deleted: true }> {
+    const { projectId, role } = member
     const isOwn = eq(callViews.personId, personId)
-    const mayDelete: SQL | undefined = role === 'owner' ? or(isOwn, callViews.isShared) : isOwn
+    const mayDelete: Record<Role, SQL | undefined> = {
+      owner: or(isOwn, callViews.isShared),
+      member: isOwn,
+      viewer: and(isOwn, not(callViews.isShared)),
+    }
     const { rowsAffected } = await this.#options.write
       .delete(callViews)
-      .where(and(eq(callViews.projectId, projectId), eq(callViews.id, id), mayDelete))
+      .where(and(eq(callViews.projectId, projectId), eq(callViews.id, id), mayDelete[role]))
     if (rowsAffected > 0) return { id, deleted: true }
     throw new AppError('not_found', 'Not found', { detail: 'There is no such view, or it is not yours.' })
   }

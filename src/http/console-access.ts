@@ -14,11 +14,13 @@ const sharedParts = ['calls', 'changes', 'exports', 'knowledge', 'overview', 'qu
 
 /**
  * Requests for shared parts that need another right than their method says: reading needs `see`, DELETE `delete`, and
- * anything else `change`. A route that only asks, or that deletes by POST, is listed here.
+ * anything else `change`. A route that only asks, or that deletes by POST, is listed here, and views, which everybody
+ * keeps for themselves: see views.ts.
  */
 const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST knowledge\/search$/, 'see'],
-  [/^DELETE views\/[^/]+$/, 'change'],
+  [/^POST views$/, 'see'],
+  [/^DELETE views\/[^/]+$/, 'see'],
 ]
 
 /** Who may send such a request; null when it is not under the console's interface. */

@@ -36,8 +36,12 @@ export class Settings {
     const { settingsOf, write, audit } = this.#options
     const wanted = normalized(check(change))
     const current: Record<string, unknown> = { ...(await settingsOf(projectId)) }
+    // A body may name more, and even other columns of the project.
     const changed = Object.entries(wanted).filter(
-      ([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(current[name]),
+      ([name, value]) =>
+        Object.hasOwn(settingsColumns, name) &&
+        value !== undefined &&
+        JSON.stringify(value) !== JSON.stringify(current[name]),
     )
     if (changed.length === 0) return await settingsOf(projectId)
     const target = changed.map(([name, value]) => `${name}: ${shown(value)}`).join('; ')

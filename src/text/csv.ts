@@ -5,8 +5,11 @@ export function csvLine(cells: readonly (string | number | boolean | null)[]): s
   return `${cells.map(toCell).join(',')}${lineEnd}`
 }
 
-/** A spreadsheet takes a cell that begins so for a formula: https://owasp.org/www-community/attacks/CSV_Injection */
-const formula = /^[=+@-]/
+/**
+ * A spreadsheet takes a cell that begins so for a formula, some after white space:
+ * https://owasp.org/www-community/attacks/CSV_Injection
+ */
+const formula = /^\s*[=+@-]/
 const phoneNumber = /^\+\d[\d ().\-/]*$/
 
 function toCell(value: string | number | boolean | null): string {

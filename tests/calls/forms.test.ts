@@ -42,7 +42,7 @@ describe('CSV', () => {
         callAnalysis: { evaluation: ',"callAnalysis":' },
         ...said('hello'),
       },
-      { id: 'b', createdAt: at(0), updatedAt: at(0), summary: '-' },
+      { id: 'b', createdAt: at(0), updatedAt: at(0), summary: '-', endedReason: '\t=1+1' },
     ])
     const answer = await get(project, '', 'text/csv')
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
@@ -51,7 +51,7 @@ describe('CSV', () => {
       [
         'id,status,duration,summary,evaluation,endedReason,callerNumber,calledNumber,isEngaged,createdAt,updatedAt',
         `'-1,completed,1.5,"Said ""no"", then\r\nleft ✓",'=1+1,'+cmd,+1 (555) 010-0044,'@sip,true,${at(1)},${at(2)}`,
-        `b,live,0,'-,,,,,false,${at(0)},${at(0)}`,
+        `b,live,0,'-,,'\t=1+1,,,false,${at(0)},${at(0)}`,
         '',
       ].join('\r\n'),
     )

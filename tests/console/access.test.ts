@@ -99,6 +99,9 @@ const levels: Record<string, Level> = {
   'POST /projects/:project/holds': 'manage',
   'DELETE /projects/:project/holds/:id': 'manage',
   'GET /projects/:project/calls/:id/holds': 'see',
+  'GET /projects/:project/views': 'see',
+  'POST /projects/:project/views': 'see',
+  'DELETE /projects/:project/views/:id': 'see',
   'GET /projects/:project/questions': 'see',
   'GET /projects/:project/questions/asked': 'see',
 }

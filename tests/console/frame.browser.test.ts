@@ -148,6 +148,38 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     expect(page.url()).not.toEndWith('/new')
   })
 
+  test('what somebody was writing is not there for whoever signs in after them, in the dialog or another tab', async () => {
+    const [writer, other] = [await set.join(project, 'member'), await set.join(project, 'member')]
+    const page = await openTab(`/p/${project.id}/knowledge/new`, { person: writer })
+    const name = page.getByLabel('Name')
+    await name.fill('Private draft')
+    await writer.send('DELETE', '/sessions')
+    await page.getByLabel('Text').fill('For my eyes only')
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+    await dialog.getByLabel('E-mail address').fill(other.email)
+    await dialog.getByLabel('Password', { exact: true }).fill(other.password)
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: `Signed in as ${other.name}` }).waitFor()
+    expect(await name.inputValue()).toBe('')
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('Private draft')
+
+    await name.fill('Of the other')
+    const sent = { email: set.owner.email, password: set.owner.password }
+    await page.evaluate(
+      (body) =>
+        fetch('/console/api/session', {
+          method: 'POST',
+          body,
+          headers: { 'content-type': 'application/json' },
+        }),
+      JSON.stringify(sent),
+    )
+    // As when the person comes back to this tab.
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+    await page.getByRole('button', { name: `Signed in as ${set.owner.name}` }).waitFor()
+    expect(await name.inputValue()).toBe('')
+  })
+
   test('an unreachable service is reported, and the request can be repeated', async () => {
     const page = await openTab(`/p/${project.id}/overview`)
     await heading(page, 'Overview').waitFor()

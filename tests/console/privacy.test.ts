@@ -13,6 +13,29 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
+test('a change of settings changes nothing else of the project, whatever it names', async () => {
+  const project = await console.mintProject()
+  const other = {
+    name: 'Other',
+    publicId: 'prj_other',
+    deletedAt: 1,
+    changeSeq: 1_000,
+    id: 4_711,
+    constructor: 1,
+  }
+  const rows = () =>
+    service.services.database.read.all(`select * from projects where id = ${project.projectId}`)
+  const before = await rows()
+  const path = `/projects/${project.id}/settings`
+  for (const [name, value] of Object.entries(other)) {
+    expect([name, (await console.owner.send('PUT', path, { [name]: value })).status]).toEqual([name, 200])
+  }
+  expect(await rows()).toEqual(before)
+  const changed = await console.owner.send('PUT', path, { ...other, notesReading: true })
+  expect(await changed.json()).toMatchObject({ notesReading: true })
+  expect(await rows()).toEqual([{ ...Object(before[0]), notes_reading: 1 }])
+})
+
 describe('retention in the console', () => {
   test('says how many calls go, asks for that number, and deletes them', async () => {
     const project = await console.mintProject()

@@ -63,6 +63,34 @@ describe('a sign-in link', () => {
     expect((await linkFor(set.owner, project, owner)).status).toBe(200)
   })
 
+  test('ends when its maker loses the project, or the person enters one that the maker does not own', async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    const maker = await set.join(project, 'owner')
+    const [owner, member] = [await set.join(project, 'owner'), await set.join(project, 'member')]
+    const tokenFor = async (person: TestPerson) => {
+      const { link } = await (await linkFor(maker, project, person)).json()
+      return new URL(link).hash.slice(1)
+    }
+    const tokens = [await tokenFor(member), await tokenFor(owner)]
+    await addTo(other, member, 'viewer')
+    const byConsoleOwner = await linkFor(set.owner, project, member)
+    const byCommandLine = await service.services.console.invitations.createPasswordLink(owner.email, '')
+    const removed = await owner.fetch(`/projects/${project.id}/people/${maker.personId}`, {
+      method: 'DELETE',
+    })
+    expect(removed.status).toBe(200)
+    const { nobody } = set
+    for (const token of tokens) {
+      const body = { token, password: 'chosen by the maker' }
+      await expectProblem(await nobody.send('POST', '/links/check', body), 'not_found', 'Not found')
+      await expectProblem(await nobody.send('POST', '/links/password', body), 'not_found', 'Not found')
+    }
+    for (const { link } of [await byConsoleOwner.json(), byCommandLine]) {
+      const token = link.split('#')[1]
+      expect((await nobody.send('POST', '/links/check', { token })).status).toBe(200)
+    }
+  })
+
   test('is not for oneself, nor for somebody outside the project', async () => {
     const [project, other] = [await set.mintProject(), await set.mintProject()]
     const owner = await set.join(project, 'owner')

@@ -90,6 +90,17 @@ describe('two-factor sign-in', () => {
     expect(await actionsOf()).toContain(`two_factor_enabled ${person.personId}`)
   })
 
+  test('takes each code of the app for one sign-in', async () => {
+    const { person, secret } = await enrol()
+    const code = totp(secret)
+    const waiting = [await signIn(person), await signIn(person)]
+    const answers = await Promise.all(waiting.map((cookie) => post('/session/code', { code }, cookie)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+    const third = await post('/session/code', { code }, await signIn(person))
+    const { errors } = await expectProblem(third, 'invalid_request', 'Invalid request')
+    expect(errors).toEqual([{ field: 'code', message: 'is wrong, or was used before' }])
+  })
+
   test('takes each backup code once, and new ones end the old', async () => {
     const { person, browser, backupCodes } = await enrol()
     const [first = '', second = ''] = backupCodes

@@ -50,6 +50,10 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
   const bad = await ada.send('POST', path, { name: '', query: 'x'.repeat(2_001) })
   const { errors } = await expectProblem(bad, 'invalid_request', 'Invalid request')
   expect(errors?.map(({ field }) => field).sort()).toEqual(['isShared', 'name', 'query'])
+  const blank = await ada.send('POST', path, { name: ' ', query: '', isShared: false })
+  expect((await expectProblem(blank, 'invalid_request', 'Invalid request')).errors).toEqual([
+    { field: 'name', message: 'must not be blank' },
+  ])
   const stranger = await people.join(await people.mintProject(), 'owner')
   await expectProblem(await stranger.fetch(path), 'not_found', 'Not found')
   expect((await people.nobody.fetch(path)).status).toBe(401)
@@ -85,4 +89,35 @@ test('an erasure by number deletes the views that name the number, and no others
         traces.map((text) => ({ name: text, bytes: Buffer.from(text) })),
       ),
     ).toEqual([])
+})
+
+test('a viewer keeps views for themselves, of which nobody keeps more than a hundred', async () => {
+  const project = await people.mintProject()
+  const path = `/projects/${project.id}/views`
+  const person = await people.join(project, 'member')
+  const keep = (isShared: boolean) => person.send('POST', path, { name: 'Failed', query: '', isShared })
+  const shared = await (await keep(true)).json()
+  const role = { role: 'viewer' }
+  await people.owner.send('PATCH', `/projects/${project.id}/people/${person.personId}`, role)
+  await expectProblem(await keep(true), 'forbidden', 'Forbidden')
+  // Others see it, so a viewer no longer deletes it.
+  await expectProblem(
+    await person.fetch(`${path}/${shared.id}`, { method: 'DELETE' }),
+    'not_found',
+    'Not found',
+  )
+  const own = await (await keep(false)).json()
+  const { data } = await (await person.fetch(path)).json()
+  expect(data.map(({ id, canDelete }: Record<string, unknown>) => [id, canDelete]).sort()).toEqual(
+    [
+      [shared.id, false],
+      [own.id, true],
+    ].sort(),
+  )
+  expect((await person.fetch(`${path}/${own.id}`, { method: 'DELETE' })).status).toBe(200)
+  for (let kept = 1; kept < 100; kept++) await keep(false)
+  await expectProblem(await keep(false), 'forbidden', 'Forbidden')
+  expect((await people.owner.send('POST', path, { name: 'Mine', query: '', isShared: true })).status).toBe(
+    200,
+  )
 })

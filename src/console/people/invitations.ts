@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { ownsProject, personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
@@ -126,7 +126,7 @@ export class Invitations {
   }
 
   /**
-   * The same, by an owner of a project for one of its people.
+   * The same, by an owner of a project for one of its people. It works while `by` may make such a link.
    * @throws not_found; invalid_request for oneself; forbidden unless `by` owns the project and every other one that the
    * person is in, or the console: whoever has the link reaches what the person reaches
    */
@@ -146,7 +146,8 @@ export class Invitations {
     if (personIdOf(by) === personId) {
       throw invalidRequest([{ field: 'id', message: 'is your own: change your password under Account' }])
     }
-    const requirements = [ownsProject(projectId, by), ownsAllOf(personId, by)]
+    const reaches = { condition: mayMakeLinkFor(personId, personIdOf(by)), otherwise: reachesMore }
+    const requirements = [ownsProject(projectId, by), reaches]
     return await this.#createPasswordLink(person, baseUrl, { by, projectId, requirements })
   }
 
@@ -159,13 +160,19 @@ export class Invitations {
     const token = createLinkToken()
     const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
     const target = personLabel(person)
-    const tokenHash = hashToken(token)
+    const values = {
+      id: newId('inv'),
+      personId: person.id,
+      tokenHash: hashToken(token),
+      // Null for the command line.
+      createdBy: projectId === null ? null : personIdOf(by),
+      createdAt,
+      expiresAt,
+    }
     await requiring(requirements, (check) =>
       write.batch([
         write.run(check),
-        write
-          .insert(invitations)
-          .values({ id: newId('inv'), personId: person.id, tokenHash, createdAt, expiresAt }),
+        write.insert(invitations).values(values),
         write.run(audit.entry({ by, projectId, action: 'password_link_created', target })),
       ]),
     )
@@ -177,23 +184,26 @@ export class Invitations {
   }
 }
 
-/** Requires that the actor owns the console, or every project that the person is in, of whom the console is not. */
-function ownsAllOf(personId: string, by: By): Requirement {
-  const actorId = personIdOf(by)
+/** Whether somebody owns the console, or every project that the person is in, of whom the console is not. */
+function mayMakeLinkFor(personId: string | SQL, creatorId: string | SQL | null): SQL {
   const isForeign = sql`exists (
     select 1 from ${members} as theirs join ${projects} on projects.id = theirs.project_id
     where theirs.person_id = ${personId} and projects.deleted_at is null and not exists (
       select 1 from ${members} as own
-      where own.project_id = theirs.project_id and own.person_id = ${actorId} and own.role = 'owner'))`
-  return {
-    condition: sql`${isConsoleOwner(actorId)} or not (${isConsoleOwner(personId)} or ${isForeign})`,
-    otherwise: () =>
-      new AppError('forbidden', 'Forbidden', {
-        detail:
-          'This person is also in a project that you do not own, or owns the console. Ask the owner of the console, ' +
-          'or whoever runs Callbook, for a link.',
-      }),
-  }
+      where own.project_id = theirs.project_id and own.person_id = ${creatorId} and own.role = 'owner'))`
+  return sql`(${isConsoleOwner(creatorId)} or not (${isConsoleOwner(personId)} or ${isForeign}))`
+}
+
+/** Whether who made a row of `invitations` may still make it. An invitation is revoked with its owner's role instead. */
+export const isStillAllowed = sql`(invitations.person_id is null or invitations.created_by is null
+  or ${mayMakeLinkFor(sql`invitations.person_id`, sql`invitations.created_by`)})`
+
+function reachesMore(): AppError {
+  return new AppError('forbidden', 'Forbidden', {
+    detail:
+      'This person is also in a project that you do not own, or owns the console. Ask the owner of the console, ' +
+      'or whoever runs Callbook, for a link.',
+  })
 }
 
 function toRow(

@@ -15,7 +15,7 @@ import {
   type NewPersonRow,
   passwordProblem,
 } from './credentials.ts'
-import { inviterName } from './invitations.ts'
+import { inviterName, isStillAllowed } from './invitations.ts'
 import type { PeopleOptions } from './options.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import type { Sessions } from './sessions.ts'
@@ -125,7 +125,7 @@ export class Links {
     const by = byPerson({ personId, name, email }, client.address)
     const entry = audit.entry({ by, projectId: null, action: 'password_reset', target: null })
     const condition = sql`exists (select 1 from ${invitations}
-      where token_hash = ${hashToken(token)} and expires_at > ${now()})`
+      where token_hash = ${hashToken(token)} and expires_at > ${now()} and ${isStillAllowed})`
     const [changed] = await write.batch(
       changePassword(write, { personId, passwordHash, now: now(), condition, entry }),
     )
@@ -158,6 +158,7 @@ export class Links {
           eq(invitations.tokenHash, hashToken(token)),
           gt(invitations.expiresAt, this.#options.now()),
           or(sql`${projects.id} is not null`, sql`${people.id} is not null`),
+          isStillAllowed,
         ),
       )
     if (!link) throw deadLink()

@@ -17,7 +17,7 @@ import type { Person } from './people.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
-import { challengeOver, codeRefusal, hasTwoFactor, withoutSpaces } from './two-factor.ts'
+import { challengeOver, codeRefusal, hasTwoFactor, withoutSpaces, wrongCode } from './two-factor.ts'
 
 export interface SessionRow {
   id: string
@@ -103,11 +103,16 @@ export class Sessions {
     const { cookie, person } = challenge
     const passwordHash = await findPasswordHash(read, person.email)
     const body = { code: withoutSpaces(code) }
+    const isOfApp = /^\d{6}$/.test(body.code)
+    if (isOfApp)
+      await limits.countAppCode(person.id, body.code).catch((error) => {
+        throw error instanceof AppError ? wrongCode() : error
+      })
     // Without the session of somebody who is signed in meanwhile: better-auth would check their code.
     const headers = headersOf({ ...client, cookies: cookie })
     const asked = { body, headers, returnHeaders: true } as const
     const { response, headers: answered } = await this.#ask(({ api }) =>
-      /^\d{6}$/.test(body.code) ? api.verifyTOTP(asked) : api.verifyBackupCode(asked),
+      isOfApp ? api.verifyTOTP(asked) : api.verifyBackupCode(asked),
     ).catch((error) => {
       if (isAPIError(error)) void this.#recordFailure(person.email, client)
       throw codeRefusal(error)

@@ -13,6 +13,6 @@ export async function findConsoleOwner(read: ReadDatabase): Promise<string | nul
 }
 
 /** Whether the person owns the console when the statement runs. */
-export function isConsoleOwner(personId: string | null): SQL {
+export function isConsoleOwner(personId: string | SQL | null): SQL {
   return sql`exists (select 1 from ${meta} where name = ${consoleOwnerName} and value = ${personId})`
 }

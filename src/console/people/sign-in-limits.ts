@@ -20,6 +20,9 @@ const perEmail: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 /** Codes of a second factor, from one network. better-auth also limits them for each person. */
 const perCodeAddress: LimitRule = { windowMs: 60_000, attemptsMax: 5 }
 
+/** One code of an app: longer than any is good for, as https://www.rfc-editor.org/rfc/rfc6238#section-5.2 asks. */
+const perAppCode: LimitRule = { windowMs: 120_000, attemptsMax: 1 }
+
 /** By a signed-in person, at their own password. */
 const perOwnPassword: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
@@ -62,6 +65,11 @@ export class SignInLimits {
 
   async countCode(address: string | null): Promise<void> {
     await this.#count([{ key: `code:${this.#options.networkOf(address)}`, rule: perCodeAddress }])
+  }
+
+  /** Whoever has seen a code of the app being entered cannot enter it again. */
+  async countAppCode(personId: string, code: string): Promise<void> {
+    await this.#count([{ key: `app-code:${hashToken(`${personId} ${code}`)}`, rule: perAppCode }])
   }
 
   async countOwnPassword(personId: string): Promise<void> {

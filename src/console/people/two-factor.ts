@@ -136,7 +136,7 @@ export function codeRefusal(error: unknown): unknown {
   switch (codeOf(error)) {
     case 'INVALID_CODE':
     case 'INVALID_BACKUP_CODE':
-      return invalidRequest([{ field: 'code', message: 'is wrong, or was used before' }])
+      return wrongCode()
     case 'ACCOUNT_TEMPORARILY_LOCKED':
       return new AppError('rate_limited', 'Too many requests', {
         detail: 'There were too many wrong codes. Wait a quarter of an hour and try again.',
@@ -147,6 +147,10 @@ export function codeRefusal(error: unknown): unknown {
     default:
       return challengeOver()
   }
+}
+
+export function wrongCode(): AppError {
+  return invalidRequest([{ field: 'code', message: 'is wrong, or was used before' }])
 }
 
 /** The time for the code is over, or there were too many wrong ones. */

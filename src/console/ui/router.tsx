@@ -16,6 +16,7 @@ import { PageProblem } from './shell/page-problem.tsx'
 import { callsQuery } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
+import { dropDrafts } from './views/knowledge/drafts.ts'
 import { itemSearch, newItemSearch } from './views/knowledge/item-search.ts'
 import { knowledgeSearch } from './views/knowledge/knowledge-search.ts'
 import { overviewSearch } from './views/overview/overview-search.ts'
@@ -79,6 +80,8 @@ const projectRoute = createRoute({
     const { person, projects } = await queryClient.ensureQueryData(sessionQuery)
     const from = ownPath(location.href)
     if (!person) throw redirect({ to: '/sign-in', search: from ? { from } : {}, replace: true })
+    // Another person may have used this browser before.
+    dropDrafts({ except: person.id })
     if (projects.some(({ id }) => id === params.project)) lastProject.keep(params.project)
   },
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),

@@ -15,12 +15,17 @@ export const sessionQuery = queryOptions({
   queryFn: async ({ client, signal }) => {
     const before = client.getQueryData<SessionAnswer>(sessionKey)
     const now = await unwrap(api.session.get({ fetch: { signal } }))
-    if (!before?.person || now.person) return now
+    if (!before?.person) return now
     // The page stays as it is until the person signs in again.
-    client.setQueryData(sessionEndedQuery.queryKey, true)
+    client.setQueryData(sessionEndedQuery.queryKey, now.person === null)
+    if (now.person?.id === before.person.id) return now
+    // Somebody else has signed in, in another tab: they must not see or send what this page holds.
+    if (now.person) location.reload()
     return before
   },
   staleTime: freshForMs,
+  // Another tab may have changed who is signed in.
+  refetchOnWindowFocus: 'always',
 })
 
 /** Whether an answer said that the session of this page has ended. */

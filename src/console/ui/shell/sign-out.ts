@@ -1,9 +1,9 @@
 import { api, unwrap } from '../api.ts'
-import { drafts } from '../views/knowledge/drafts.ts'
+import { dropDrafts } from '../views/knowledge/drafts.ts'
 
 /** Ends the session and reloads, so that nothing stays in memory. */
 export async function signOut(): Promise<void> {
   await unwrap(api.session.delete())
-  drafts.dropAll()
+  dropDrafts()
   location.assign('/console/sign-in')
 }

@@ -8,7 +8,7 @@ import { api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { parseSearch, stringifySearch } from '../../search-params.ts'
-import { useProject } from '../../session.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { type ChosenFilters, nameOf, readFilters } from './chosen-filters.ts'
 
 interface ViewsListProps {
@@ -80,6 +80,7 @@ export default function ViewsList({ filters, onDone }: ViewsListProps) {
 function KeepView({ onKeep }: { onKeep: (name: string, isShared: boolean) => Promise<void> }) {
   const [name, setName] = useState('')
   const [isShared, setIsShared] = useState(false)
+  const refusal = useRefusal('change')
   const first = useFocus<HTMLInputElement>()
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => onKeep(name.trim(), isShared),
@@ -102,6 +103,8 @@ function KeepView({ onKeep }: { onKeep: (name: string, isShared: boolean) => Pro
       <Checkbox
         size="xs"
         label="Everybody in the project sees it"
+        description={refusal}
+        disabled={refusal !== null}
         checked={isShared}
         onChange={(event) => setIsShared(event.currentTarget.checked)}
       />

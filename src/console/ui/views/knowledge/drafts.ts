@@ -1,3 +1,4 @@
+import { usePerson } from '../../session.ts'
 import type { ItemValues } from './item-fields.tsx'
 
 const prefix = 'callbook-draft '
@@ -8,43 +9,52 @@ export interface Draft extends ItemValues {
   changeSeq: number
 }
 
-/** Keeps drafts in this browser, so that they survive the end of a session. */
-export const drafts = {
-  read(project: string, item: string): Draft | null {
-    try {
-      const kept: unknown = JSON.parse(localStorage.getItem(keyOf(project, item)) ?? 'null')
-      return isDraft(kept) ? kept : null
-    } catch {
-      // The browser blocks storage.
-      return null
-    }
-  },
-  keep(project: string, item: string, draft: Draft): void {
-    try {
-      localStorage.setItem(keyOf(project, item), JSON.stringify(draft))
-    } catch {
-      // As above, or the storage is full: the form still has the text.
-    }
-  },
-  drop(project: string, item: string): void {
-    try {
-      localStorage.removeItem(keyOf(project, item))
-    } catch {
-      // As above.
-    }
-  },
-  /** For whoever signs out: the next person at this browser may be another. */
-  dropAll(): void {
-    try {
-      for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key)
-    } catch {
-      // As above.
-    }
-  },
+/** A person's drafts in a project. */
+export type Drafts = ReturnType<typeof draftsOf>
+
+/** Keeps drafts in this browser, so that they survive the end of a session. They are their writer's alone. */
+export function useDrafts(project: string): Drafts {
+  return draftsOf(usePerson().id, project)
 }
 
-function keyOf(project: string, item: string): string {
-  return `${prefix}${project} ${item}`
+function draftsOf(person: string, project: string) {
+  const keyOf = (item: string) => `${prefix}${person} ${project} ${item}`
+  return {
+    read(item: string): Draft | null {
+      try {
+        const kept: unknown = JSON.parse(localStorage.getItem(keyOf(item)) ?? 'null')
+        return isDraft(kept) ? kept : null
+      } catch {
+        // The browser blocks storage.
+        return null
+      }
+    },
+    keep(item: string, draft: Draft): void {
+      try {
+        localStorage.setItem(keyOf(item), JSON.stringify(draft))
+      } catch {
+        // As above, or the storage is full: the form still has the text.
+      }
+    },
+    drop(item: string): void {
+      try {
+        localStorage.removeItem(keyOf(item))
+      } catch {
+        // As above.
+      }
+    },
+  }
+}
+
+/** @param except the person whose drafts stay */
+export function dropDrafts({ except }: { except?: string } = {}): void {
+  try {
+    const isTheirs = (key: string) => except !== undefined && key.startsWith(`${prefix}${except} `)
+    for (const key of Object.keys(localStorage))
+      if (key.startsWith(prefix) && !isTheirs(key)) localStorage.removeItem(key)
+  } catch {
+    // As above.
+  }
 }
 
 function isDraft(value: unknown): value is Draft {

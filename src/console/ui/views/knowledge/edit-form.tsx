@@ -6,7 +6,7 @@ import { useState } from 'react'
 import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
-import { type Draft, drafts } from './drafts.ts'
+import { type Draft, useDrafts } from './drafts.ts'
 import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 
@@ -20,7 +20,8 @@ interface EditFormProps {
 export function EditForm({ project, item, onSaved }: EditFormProps) {
   const { id } = item
   const queryClient = useQueryClient()
-  const [kept] = useState(() => drafts.read(project, id))
+  const drafts = useDrafts(project)
+  const [kept] = useState(() => drafts.read(id))
   const [changeSeq, setChangeSeq] = useState(kept?.changeSeq ?? item.changeSeq)
   const [isDraft, setDraft] = useState(kept !== null)
   const form = useForm<ItemValues>({
@@ -30,7 +31,7 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
   })
   const keep = (draft: Draft) => {
     setDraft(true)
-    drafts.keep(project, id, draft)
+    drafts.keep(id, draft)
   }
   const discard = () => {
     form.setValues(valuesOf(item))
@@ -38,7 +39,7 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
     save.reset()
     setChangeSeq(item.changeSeq)
     setDraft(false)
-    drafts.drop(project, id)
+    drafts.drop(id)
   }
   const saveOver = () => {
     setChangeSeq(item.changeSeq)
@@ -53,7 +54,7 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
           .put({ ...values, changeSeq }),
       ),
     onSuccess: async (saved) => {
-      drafts.drop(project, id)
+      drafts.drop(id)
       await queryClient.invalidateQueries({ queryKey: ['knowledge', project] })
       notifications.show({ message: `Saved “${saved.name}”` })
       onSaved()

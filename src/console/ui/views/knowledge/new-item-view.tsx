@@ -12,7 +12,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useRefusal } from '../../session.ts'
 import { readableFiles, readDocument } from './documents.ts'
-import { drafts } from './drafts.ts'
+import { type Drafts, useDrafts } from './drafts.ts'
 import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
 import { textFor } from './item-search.ts'
 import { PreviewPanel } from './preview-panel.tsx'
@@ -40,19 +40,20 @@ function NewItem() {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const { question } = route.useSearch()
+  const drafts = useDrafts(project)
   // An item for a question has a draft of its own, so that neither takes the place of the other.
   const name = question === undefined ? newItem : `${newItem} ${question}`
   const begun: ItemValues = { ...empty, text: question === undefined ? '' : textFor(question) }
   const form = useForm<ItemValues>({
-    initialValues: draftOf(project, name) ?? begun,
+    initialValues: draftOf(drafts, name) ?? begun,
     validate: validItem,
-    onValuesChange: (values) => drafts.keep(project, name, { ...values, changeSeq: 0 }),
+    onValuesChange: (values) => drafts.keep(name, { ...values, changeSeq: 0 }),
   })
   const isEmpty = form.values.name + form.values.description === '' && form.values.text === begun.text
   const save = useMutation({
     mutationFn: (values: typeof form.values) => unwrap(api.projects({ project }).knowledge.post(values)),
     onSuccess: async (item) => {
-      drafts.drop(project, name)
+      drafts.drop(name)
       await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
       notifications.show({ message: `Saved “${item.name}”` })
       await navigate({
@@ -94,7 +95,7 @@ function NewItem() {
                 variant="default"
                 to="/p/$project/knowledge"
                 params={{ project }}
-                onClick={() => drafts.drop(project, name)}
+                onClick={() => drafts.drop(name)}
               >
                 {isEmpty ? 'Cancel' : 'Discard'}
               </PageButton>
@@ -128,7 +129,7 @@ function NewItem() {
   )
 }
 
-function draftOf(project: string, draft: string): ItemValues | null {
-  const kept = drafts.read(project, draft)
+function draftOf(drafts: Drafts, draft: string): ItemValues | null {
+  const kept = drafts.read(draft)
   return kept && { name: kept.name, description: kept.description, text: kept.text }
 }
