@@ -150,7 +150,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
 
   test('what somebody was writing is not there for whoever signs in after them, in the dialog or another tab', async () => {
     const [writer, other] = [await set.join(project, 'member'), await set.join(project, 'member')]
-    const page = await openTab(`/p/${project.id}/knowledge/new`, { person: writer })
+    const page = await openTab(`/p/${project.id}/new-item`, { person: writer })
     const name = page.getByLabel('Name')
     await name.fill('Private draft')
     await writer.send('DELETE', '/sessions')
