@@ -4,7 +4,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { calls, callViews } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
-import { readInstant } from './instant.ts'
+import { readInstant } from '../text/instant.ts'
 import type { NumberMatcher } from './phone-number.ts'
 
 /** Behind every text that begins alike. */

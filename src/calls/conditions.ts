@@ -1,9 +1,9 @@
 import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
+import { readInstant } from '../text/instant.ts'
 import { digitsOf, headText } from './call-head.ts'
 import { labelValue, markValue, valuesMeant } from './call-values.ts'
 import { type CallFilter, noValue } from './filters.ts'
-import { readInstant } from './instant.ts'
 
 /** What a call must meet to be listed. */
 export interface Condition {

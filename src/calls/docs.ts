@@ -9,8 +9,8 @@ import {
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
+import { certainTimeOrDayPattern } from '../text/instant.ts'
 import { type CallFilter, callFilters, type FilterName } from './filters.ts'
-import { certainTimeOrDayPattern } from './instant.ts'
 import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
 
 // What the OpenAPI document says about the routes of calls.

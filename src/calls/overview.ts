@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
-import { readInstant } from './instant.ts'
+import { readInstant } from '../text/instant.ts'
 import { countsByDay } from './ranges.ts'
 import { partsOfZone, type ZonePart } from './time-zone.ts'
 

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { callIdPattern } from '../ids.ts'
-import { certainInstantPattern, instantPattern } from './instant.ts'
+import { certainInstantPattern, instantPattern } from '../text/instant.ts'
 
 export const transcriptTurnsMax = 10_000
 export const metadataBytesMax = 65_536

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { certainInstantPattern } from '../text/instant.ts'
 
 const idsMax = 1_000
 const requestIdExample = 'era_019a5f0c2b7e7cc0a1d2e3f405162738'
@@ -41,6 +42,7 @@ export const ErasureRequest = Type.Object(
       Type.String({
         description: 'A time: completed calls whose `createdAt` is before it.',
         format: 'date-time',
+        'x-documented': { pattern: certainInstantPattern },
         example: '2026-01-31T09:30:00.000Z',
       }),
     ),
