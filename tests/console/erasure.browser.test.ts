@@ -6,8 +6,6 @@ import { buildPage, type ConsolePage, openConsolePage } from '../support/console
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
-/** Where screenshots for people go; none by default. */
-const shots = process.env.ERASURE_SHOTS
 
 describe.if(browserPath !== null)('erasing a person, in a browser', () => {
   let service: TestService
@@ -43,7 +41,6 @@ describe.if(browserPath !== null)('erasing a person, in a browser', () => {
     await page.getByLabel('Phone number', { exact: true }).fill('+15557294053')
     await page.getByRole('button', { name: 'Count calls' }).click()
     await page.getByText('2 calls of this number. 1 call on hold will stay.').waitFor()
-    if (shots) await page.screenshot({ path: `${shots}/counted.png`, fullPage: true })
     expect(await findings(page)).toEqual([])
     await page.getByRole('button', { name: 'Erase 2 calls' }).click()
     await page.getByRole('dialog').getByRole('textbox').fill('2')
@@ -51,7 +48,6 @@ describe.if(browserPath !== null)('erasing a person, in a browser', () => {
     await page
       .getByText(/^Erased 2 calls\. The last byte of them was gone .* 1 call on hold stayed\.$/)
       .waitFor()
-    if (shots) await page.screenshot({ path: `${shots}/done.png`, fullPage: true })
     // The address is in the history of the browser.
     expect(page.url()).not.toContain('555')
 

@@ -5,8 +5,6 @@ import { buildPage, type ConsolePage, openConsolePage } from '../support/console
 import { startService, type TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
-/** Where screenshots for people go; none by default. */
-const shots = process.env.PRIVACY_SHOTS
 
 describe.if(browserPath !== null)('privacy, in a browser', () => {
   let service: TestService
@@ -26,10 +24,6 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     await service.stop()
   })
 
-  async function shoot(name: string): Promise<void> {
-    if (shots) await tab.page.screenshot({ path: `${shots}/${name}.png`, fullPage: true })
-  }
-
   test('switching retention on asks for how many calls go, and the audit trail shows what went', async () => {
     const project = await set.mintProject()
     const times = { createdAt: '2020-01-01T00:00:00Z', occurredAt: '2020-01-01T00:05:00Z' }
@@ -40,11 +34,9 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     const { page, open } = tab
     await open(`/p/${project.id}/settings/privacy`)
     await page.getByLabel('Days to keep a call').fill('90')
-    await shoot('privacy')
     await page.getByRole('button', { name: 'Save' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('2 calls of this project were completed more than 90 days ago.').waitFor()
-    await shoot('confirm')
     const confirm = dialog.getByRole('button', { name: 'Delete 2 calls' })
     await dialog.getByLabel('Type 2 to confirm').fill('3')
     expect(await confirm.isDisabled()).toBe(true)
@@ -52,7 +44,6 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     await confirm.click()
     await page.getByText('The retention has been changed.').waitFor()
     await page.getByText(/2 calls completed before/).waitFor()
-    await shoot('deleted')
 
     await page.getByLabel('Note in the audit trail who opens a call').check()
     await page.getByLabel('Phone numbers').check()
@@ -66,10 +57,8 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     await page.getByRole('link', { name: 'All in the audit trail' }).click()
     await page.getByRole('table', { name: 'Audit trail' }).getByText('Calls deleted by retention').waitFor()
     expect(new URL(page.url()).searchParams.get('action')).toBe('calls_expired')
-    await shoot('filtered')
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByText('redact: phone; country: US', { exact: true }).waitFor()
-    await shoot('trail')
     expect(tab.complaints.filter((line) => !/400/.test(line))).toEqual([])
   })
 })

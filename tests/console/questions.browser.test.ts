@@ -6,8 +6,6 @@ import { buildPage, type ConsolePage, openConsolePage } from '../support/console
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
-/** Where screenshots for people go; none by default. */
-const shots = process.env.QUESTION_SHOTS
 
 describe.if(browserPath !== null)('kept questions, in a browser', () => {
   let service: TestService
@@ -30,16 +28,11 @@ describe.if(browserPath !== null)('kept questions, in a browser', () => {
     await service.stop()
   })
 
-  async function shoot(name: string): Promise<void> {
-    if (shots) await tab.page.screenshot({ path: `${shots}/${name}.png` })
-  }
-
   test('lead from what was not found to a new item and to the playground', async () => {
     const { page, open } = tab
     await open(`/p/${project.id}/knowledge`)
     await page.getByRole('link', { name: 'Questions' }).click()
     await page.getByText('Questions are not kept').waitFor()
-    await shoot('off')
     await service.services.settings.change(project.projectId, { keepQuestionsDays: 30 })
     const ask = (query: string) => project.send('POST', '/v1/knowledge/search', { query, timeoutMs: 10_000 })
     for (const query of ['Do you ship to Norway?', 'do you ship to norway?', 'Is there parking?'])
@@ -54,26 +47,21 @@ describe.if(browserPath !== null)('kept questions, in a browser', () => {
     const row = page.getByRole('row').filter({ hasText: /ship to norway/i })
     expect(await row.getByRole('cell').nth(1).textContent()).toBe('2')
     expect(await page.getByRole('table').getByRole('row').count()).toBe(3)
-    await shoot('none')
     expect(await findings(page)).toEqual([])
     await page.getByRole('tab', { name: 'Found 1' }).click()
     await page.getByRole('row').filter({ hasText: 'Refunds' }).click()
     await page.getByText('Can I have a refund?').waitFor()
-    await shoot('found')
     await page.getByRole('tab', { name: 'Weak matches 1' }).click()
     await page.getByText('zyxwv qrstu').waitFor()
-    await shoot('weak')
 
     await page.getByRole('tab', { name: 'Nothing found 3' }).click()
     await page.getByRole('row').filter({ hasText: 'parking' }).getByText('Try it').click()
     await page.getByRole('button', { name: 'Ask' }).waitFor()
     expect(await page.getByLabel('Question', { exact: true }).inputValue()).toBe('Is there parking?')
     await page.getByRole('article', { name: 'Passage 1' }).waitFor()
-    await shoot('playground')
     await page.goBack()
     await page.getByRole('row').filter({ hasText: 'parking' }).getByText('Write an item').click()
     await page.getByRole('heading', { name: 'New item' }).waitFor()
     expect(await page.getByRole('textbox', { name: 'Text' }).inputValue()).toBe('## Is there parking?\n\n')
-    await shoot('item')
   })
 })

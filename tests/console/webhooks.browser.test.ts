@@ -9,8 +9,6 @@ import { startService, type TestProject, type TestService } from '../support/ser
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
-/** Where screenshots for people go; none by default. */
-const shots = process.env.WEBHOOK_SHOTS
 
 describe.if(browserPath !== null)('webhooks, in a browser', () => {
   let service: TestService
@@ -37,27 +35,20 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await receiver.close()
   })
 
-  async function shoot(name: string): Promise<void> {
-    if (shots) await tab.page.screenshot({ path: `${shots}/${name}.png` })
-  }
-
   const put = (id: string, change: object) => project.send('PUT', `/ingest/calls/${id}`, change)
 
   test('a new webhook shows its secret once, and its deliveries', async () => {
     const { page, open } = tab
     await open(`/p/${project.id}/settings/webhooks`)
-    await shoot('empty')
     await page.getByRole('button', { name: 'Create webhook' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('URL').fill('http://10.0.0.1/')
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
     await dialog.getByText(/must begin with https/).waitFor()
-    await shoot('refused')
     await dialog.getByLabel('URL').fill(receiver.url)
     await dialog.getByLabel('knowledge.ready').click()
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
     const secret = await dialog.getByLabel('Secret', { exact: true }).inputValue()
-    await shoot('secret')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'I have stored it' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -74,7 +65,6 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await page.getByRole('button', { name: 'Replay' }).click()
     await page.getByText('1 record is sent again.').waitFor()
     await until(() => receiver.received.length === 2)
-    await shoot('deliveries')
     expect(await findings(page)).toEqual([])
     await page.keyboard.press('Escape')
   })
@@ -86,13 +76,11 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await until(() => receiver.received.length === 3)
     await page.reload()
     await page.getByText('1 failure').waitFor()
-    await shoot('failing')
     // The next try, as if it had failed for five days: a session would not last that long.
     await service.services.database.write.run(sql`update webhooks set failing_since = 0`)
     aheadMs = 5_000
     await page.getByText('Switched off', { exact: true }).waitFor()
     await page.getByText('Every try has failed for five days.').waitFor()
-    await shoot('switched-off')
     expect(await findings(page)).toEqual([])
     const sent = receiver.received.length
     receiver.answer = accept
@@ -107,7 +95,6 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     const { page, open } = tab
     await open(`/p/${project.id}/settings/webhooks`)
     await page.getByRole('button', { name: /^Actions for/ }).click()
-    await shoot('menu')
     await page.getByRole('menuitem', { name: 'Rotate secret' }).click()
     await page.getByRole('button', { name: 'Rotate secret' }).click()
     expect(await page.getByLabel('Secret', { exact: true }).inputValue()).toMatch(/^whsec_/)
