@@ -21,7 +21,7 @@ interface ReadingOptions {
 /**
  * Notes who has opened a call or exported calls, where the project's settings ask for it. A note holds no id of a call
  * and nothing that somebody looked for, since it is not erased with the call. No method fails, and no request waits for
- * one: reading is neither slower nor less sure for its note. Without `by`, the command line has read.
+ * a note. Without `by`, the command line has read.
  */
 export class ReadingNotes {
   readonly #options: ReadingOptions
