@@ -538,7 +538,7 @@ CREATE TRIGGER `calls_delete` AFTER DELETE ON `calls` BEGIN
 	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
 		AND `created_at` = old.`created_at` AND `id` = old.`id`;
 END;--> statement-breakpoint
--- The counts change before a range can end, so that a range that is split holds as many calls as it counts.
+-- Both counts change before a range can end, so that a range that is split holds as many calls as it counts.
 CREATE TRIGGER `calls_move` AFTER UPDATE OF `created_at` ON `calls` WHEN old.`created_at` <> new.`created_at` BEGIN
 	UPDATE `call_ranges` SET `calls` = `calls` - 1, `success` = `success` - (old.`evaluation` IS 'success'),
 		`fail` = `fail` - (old.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` - (old.`evaluation` IS NULL)
@@ -568,9 +568,10 @@ CREATE TRIGGER `calls_move` AFTER UPDATE OF `created_at` ON `calls` WHEN old.`cr
 	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
 		AND `created_at` = old.`created_at` AND `id` = old.`id`;
 END;--> statement-breakpoint
--- A full range keeps its newest quarter, and the rest becomes a range of its own: most calls come in by time.
+-- A full range keeps its newest quarter, and the rest becomes a range of its own: most calls come in by time. Only when it
+-- grows: while a call moves, the range that it leaves counts one fewer than it may hold.
 CREATE TRIGGER `call_ranges_update` AFTER UPDATE OF `calls` ON `call_ranges`
-WHEN new.`calls` > 16 << (4 * new.`level`) BEGIN
+WHEN new.`calls` > 16 << (4 * new.`level`) AND new.`calls` > old.`calls` BEGIN
 	INSERT INTO `call_ranges`
 	SELECT new.`project_id`, 1, `first`.`created_at`, `first`.`id`, new.`calls` - count(*),
 		new.`success` - sum(`evaluation` IS 'success'), new.`fail` - sum(`evaluation` IS 'fail'),
