@@ -53,3 +53,19 @@ export function countsByDay(
         and (call.created_at, call.id) > (+older_created_at, +older_id)
     where +call.created_at >= ${from} and +call.created_at < ${to}`
 }
+
+const isInRange = `(created_at, id) <= (+range.created_at, +range.id)
+  and (created_at, id) > (+older_created_at, +older_id)`
+
+/** Selects the `project_id` of each project whose ranges do not count what its calls say. */
+export const wrongRanges = `
+  select distinct project_id from (
+    select *, lead(created_at, 1, -1) over older as older_created_at, lead(id, 1, '') over older as older_id
+    from call_ranges window older as (partition by project_id, level order by created_at desc, id desc)) as range
+  where case level
+    when 1 then (calls, success, fail, unevaluated) is not (
+      select count(*), count(*) filter (where evaluation is 'success'), count(*) filter (where evaluation is 'fail'),
+        count(*) filter (where evaluation is null)
+      from calls as call indexed by calls_at_a_glance where call.project_id = range.project_id and ${isInRange})
+    else calls is not (select coalesce(sum(narrow.calls), 0) from call_ranges as narrow
+      where narrow.project_id = range.project_id and narrow.level = range.level - 1 and ${isInRange}) end`

@@ -349,12 +349,14 @@ describe('paging', () => {
         for (let offset = 7; isWriting; offset = (offset * 31) % 300) {
           const { data, pagination } = await pageOf(project, `?limit=20&offset=${offset}`)
           expect([300, 301]).toContain(pagination.total)
-          expect(data).toHaveLength(Math.min(20, pagination.total - offset))
+          const length = Math.min(20, pagination.total - offset)
           const times = data.map(({ id, createdAt }) => ({ id, createdAt: Date.parse(createdAt) }))
           expect(times.toSorted(newestFirst)).toEqual(times)
           // One call comes and goes: only its being there can move the others, by one.
           const lates = data.filter(({ id }) => id.startsWith('late')).length
           expect(lates).toBeLessThanOrEqual(1)
+          // When it is deleted after the page was cut, and before its documents are read, it is left out.
+          expect(lates === 1 ? [length] : [length, length - 1]).toContain(data.length)
           const first = Number(data.find(({ id }) => id.startsWith('call'))?.id.slice(5))
           expect([299 - offset, 300 - offset]).toContain(first)
         }
