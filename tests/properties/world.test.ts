@@ -26,7 +26,9 @@ test.skipIf(ofFilesOnly)(
       await checkEvents(world)
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error)
-      throw new Error(`With WORLD_SEED=${seed}, after:\n${world.log.slice(-30).join('\n')}\n${said}`, { cause: error })
+      throw new Error(`With WORLD_SEED=${seed}, after:\n${world.log.slice(-30).join('\n')}\n${said}`, {
+        cause: error,
+      })
     } finally {
       await world.close()
     }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { countWrongRows } from '../../../scripts/torture/rows.ts'
 import { toHead } from '../../../src/calls/call-head.ts'
-import type { Call } from '../../../src/calls/schemas.ts'
 import { marksOf } from '../../../src/calls/review/review.ts'
+import type { Call } from '../../../src/calls/schemas.ts'
 import { until } from '../../support/until.ts'
 import { chooseFilters, countsOf, dayMs, evaluationOf, type KnownCall, newestFirst, times } from './naive.ts'
 import type { ChangesPage, World } from './world.ts'
@@ -93,7 +93,8 @@ async function checkFigures(world: World): Promise<void> {
   expect(agentId.map(({ value, calls }) => ({ value, calls }))).toEqual(
     countsOf(all.map(({ details }) => details.agent?.id ?? null)),
   )
-  const [zone = '', ahead = 0] = chance.oneOf([['UTC', 0] as const, ['Asia/Kolkata', 5.5 * 3_600_000] as const]) ?? []
+  const [zone = '', ahead = 0] =
+    chance.oneOf([['UTC', 0] as const, ['Asia/Kolkata', 5.5 * 3_600_000] as const]) ?? []
   const from = Date.parse(chance.oneOf(times) ?? '')
   const period = { from, to: from + chance.between(1, 366) * dayMs }
   const within = all.filter(({ call }) => {
@@ -104,7 +105,9 @@ async function checkFigures(world: World): Promise<void> {
   const { data } = await services.overview.days(project.projectId, {
     ...{ from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString(), zone },
   })
-  const counted = data.filter(({ success, fail, other, unevaluated }) => success + fail + other + unevaluated > 0)
+  const counted = data.filter(
+    ({ success, fail, other, unevaluated }) => success + fail + other + unevaluated > 0,
+  )
   const days = Map.groupBy(within, ({ call }) => day(Date.parse(call.createdAt)))
   expect(counted).toEqual(
     [...days]
@@ -137,7 +140,8 @@ async function checkChanges(world: World): Promise<void> {
   await world.follow(world.chance.between(1, 50))
   const records = (mirror: Iterable<unknown>) => {
     const all = [...mirror] as { id: string; status?: string }[]
-    const key = ({ id, status }: { id: string; status?: string }) => `${status === undefined ? 'i' : 'c'} ${id}`
+    const key = ({ id, status }: { id: string; status?: string }) =>
+      `${status === undefined ? 'i' : 'c'} ${id}`
     return Object.fromEntries(all.map((record) => [key(record), record]))
   }
   const expected = records([...[...world.calls.values()].map(({ call }) => call), ...world.items.values()])
@@ -165,9 +169,10 @@ async function checkRows(world: World): Promise<void> {
   const wrong = countWrongRows(database)
   expect(Object.entries(wrong).filter(([, n]) => n > 0)).toEqual([])
   const { projectId } = world.project
-  const heads = database
-    .prepare('select * from calls where project_id = ?')
-    .all(projectId) as Record<string, unknown>[]
+  const heads = database.prepare('select * from calls where project_id = ?').all(projectId) as Record<
+    string,
+    unknown
+  >[]
   const asked = database.prepare('select call_id from questions where project_id = ?').pluck().all(projectId)
   const acted = database
     .prepare('select action, count(*) as times from audit_events where project_id = ? group by action')
@@ -177,7 +182,8 @@ async function checkRows(world: World): Promise<void> {
   for (const head of heads) checkHead(world, head)
   expect(asked.toSorted()).toEqual(world.questions.map(({ callId }) => callId).toSorted())
   const times = new Map(acted.map(({ action, times }) => [action, times]))
-  for (const [action, expected] of world.actions) expect([action, times.get(action) ?? 0]).toEqual([action, expected])
+  for (const [action, expected] of world.actions)
+    expect([action, times.get(action) ?? 0]).toEqual([action, expected])
 }
 
 /** The columns that are computed from the document and the details. */
@@ -209,8 +215,12 @@ export async function checkEvents(world: World): Promise<void> {
   const calls = new Map([...last.values()].flatMap(({ data: { call } }) => (call ? [[call.id, call]] : [])))
   const items = new Map([...last.values()].flatMap(({ data: { item } }) => (item ? [[item.id, item]] : [])))
   expect(Object.fromEntries(calls)).toEqual(
-    Object.fromEntries([...world.calls].map(([id, { call }]) => [id, call as unknown as Record<string, unknown>])),
+    Object.fromEntries(
+      [...world.calls].map(([id, { call }]) => [id, call as unknown as Record<string, unknown>]),
+    ),
   )
-  expect(Object.fromEntries(items)).toEqual(Object.fromEntries([...world.items].map(([id, item]) => [id, { ...item }])))
+  expect(Object.fromEntries(items)).toEqual(
+    Object.fromEntries([...world.items].map(([id, item]) => [id, { ...item }])),
+  )
   expect(gone).toHaveLength(world.deleted.size + world.deletedItems.size)
 }

@@ -1,5 +1,5 @@
-import type { Call, CallDetails } from '../../../src/calls/schemas.ts'
 import type { Chance } from '../../../scripts/torture/chance.ts'
+import type { Call, CallDetails } from '../../../src/calls/schemas.ts'
 import { isFound, wordsSaid } from '../../calls/naive-find.ts'
 
 /** A call as the service has answered it last, and its details. */

@@ -137,18 +137,14 @@ export class World {
 
   /** Waits until nothing is left to do in the background. */
   async settle(): Promise<void> {
-    const { wordBacklog, erasureRequests, questions, indexer } = {
-      ...this.services,
-      erasureRequests: this.services.erasureRequests,
-    }
+    const { wordBacklog, erasureRequests, projectErasure, questions } = this.services
     await wordBacklog.finish()
     await erasureRequests.finish()
+    await projectErasure.finish()
     await questions.flush()
-    void indexer
-    await until(async () => (await this.sql('select 1 from chunks where embedding_space is null')).length === 0)
-    await until(
-      async () => (await this.sql('select 1 from erasures where done_at is null limit 1')).length === 0,
-    )
+    const open = `select 1 from chunks where embedding_space is null
+      union all select 1 from erasures where done_at is null`
+    await until(async () => (await this.sql(open)).length === 0, 'What is left to do')
   }
 
   async sql<Row = Record<string, unknown>>(statement: string): Promise<Row[]> {
