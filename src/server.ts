@@ -154,7 +154,7 @@ export function createServer(
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(
       consoleChangeRoutes({
-        ...{ ...services, buffers, judge: judgeConsole },
+        ...{ ...services, buffers, sessions: services.console.openSessions },
         keepOpen: (request) => keepOpen(contexts.of(request).received),
         onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
       }),

@@ -188,7 +188,10 @@ export async function openServices({
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     keyChanges: new KeyChanges({ ...common, write: freeing }),
     changeTags: new ChangeTags({ ...common, generation }),
-    changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
+    changes: new Changes({
+      ...{ ...common, dataVersion: database.dataVersion },
+      ...{ watch: changeWatch, calls, knowledge },
+    }),
     reviews: new Reviews({ ...common, ingest }),
     ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
     sourceEvents: new SourceEvents({
