@@ -146,16 +146,16 @@ export async function openServices({
   const webhooks = new Webhooks({ ...common, queue, addresses, erasure })
   const erasureRequests = new ErasureRequests({
     ...{ ...common, selections, holds, deletion, erasure, webhooks },
-    lease: database.isLocal ? null : new Lease(write, 'erasures'),
+    lease: database.isLocal ? null : new Lease(database, 'erasures'),
   })
   const follower = new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests })
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
-  const lease = database.isLocal ? null : new Lease(write, 'webhooks')
+  const lease = database.isLocal ? null : new Lease(database, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ ...common, write: freeing, erasure })
   const sourceFailures = new SourceFailures({ ...common, sources, erasure })
-  const retentionLease = database.isLocal ? null : new Lease(write, 'retention')
+  const retentionLease = database.isLocal ? null : new Lease(database, 'retention')
   const retention = new Retention({ ...common, holds, deletion, erasure, lease: retentionLease })
   const eventCounts = new EventCounts(common)
   const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks, questions })
