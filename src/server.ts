@@ -41,6 +41,7 @@ import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
 import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
+import { describeWebhooks } from './webhooks/docs.ts'
 
 /** The routes that take a file, and the most that a form around one may have. */
 const uploadRoutes = ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read']
@@ -99,6 +100,7 @@ export function createServer(
         version: packageJson.version,
         scriptPath: docsScriptPath,
         securitySchemes: vapiSecuritySchemes,
+        webhooks: describeWebhooks({ Call, Item }),
       }),
     )
     .use(docsRoutes())
@@ -154,7 +156,7 @@ export function createServer(
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(
       consoleChangeRoutes({
-        ...{ ...services, buffers, judge: judgeConsole },
+        ...{ ...services, buffers, sessions: services.console.openSessions },
         keepOpen: (request) => keepOpen(contexts.of(request).received),
         onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
       }),

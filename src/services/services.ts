@@ -128,14 +128,14 @@ export async function openServices({
   const wordBacklog = new WordBacklog(common)
   const projects = new Projects({ ...common, freeing, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
-  const questions = new Questions({ ...common, freeing, erasure })
+  const holds = new Holds({ ...common, erasure })
+  const questions = new Questions({ ...common, freeing, erasure, holds })
   // The console's playground and `knowledge check` use `search`: nobody has asked those questions.
   const askedSearch = new AskedSearch({ search, questions })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const selections = new CallSelections(common)
-  const holds = new Holds({ ...common, erasure })
   const deletion = new CallDeletion(common)
   const calls = new Calls({ ...common, erasure, holds, deletion })
   const ingest = new Ingest(common)
@@ -146,16 +146,16 @@ export async function openServices({
   const webhooks = new Webhooks({ ...common, queue, addresses, erasure })
   const erasureRequests = new ErasureRequests({
     ...{ ...common, selections, holds, deletion, erasure, webhooks },
-    lease: database.isLocal ? null : new Lease(write, 'erasures'),
+    lease: database.isLocal ? null : new Lease(database, 'erasures'),
   })
   const follower = new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests })
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
-  const lease = database.isLocal ? null : new Lease(write, 'webhooks')
+  const lease = database.isLocal ? null : new Lease(database, 'webhooks')
   const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ ...common, write: freeing, erasure })
   const sourceFailures = new SourceFailures({ ...common, sources, erasure })
-  const retentionLease = database.isLocal ? null : new Lease(write, 'retention')
+  const retentionLease = database.isLocal ? null : new Lease(database, 'retention')
   const retention = new Retention({ ...common, holds, deletion, erasure, lease: retentionLease })
   const eventCounts = new EventCounts(common)
   const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks, questions })
@@ -188,7 +188,10 @@ export async function openServices({
     keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
     keyChanges: new KeyChanges({ ...common, write: freeing }),
     changeTags: new ChangeTags({ ...common, generation }),
-    changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
+    changes: new Changes({
+      ...{ ...common, dataVersion: database.dataVersion },
+      ...{ watch: changeWatch, calls, knowledge },
+    }),
     reviews: new Reviews({ ...common, ingest }),
     ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
     sourceEvents: new SourceEvents({
