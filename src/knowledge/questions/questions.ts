@@ -18,7 +18,7 @@ export const dayMs = 86_400_000
 /** Questions in memory. Further ones are not kept, as when the database cannot be written for a while. */
 const waitingMax = 5_000
 /** The newest that a project keeps. */
-export const questionsPerProjectMax = 100_000
+const questionsPerProjectMax = 100_000
 const rowsPerDeletionMax = 2_000
 /** Small enough to keep other requests waiting for a moment only. */
 const rowsPerWriteMax = 250
