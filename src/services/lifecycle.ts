@@ -22,9 +22,9 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
 import type { EventCounts } from '../sources/event-counts.ts'
 import type { CallSessions } from '../sources/otel/sessions.ts'
-import type { SourceExpiry } from '../sources/source-expiry.ts'
 import { Background } from '../threads/background.ts'
 import type { WebhookSender } from '../webhooks/sender.ts'
+import type { Expiry } from './expiry.ts'
 
 const retryMs = 2_000
 
@@ -44,7 +44,7 @@ interface LifecycleOptions {
   files: FileReader
   wordBacklog: WordBacklog
   eventCounts: EventCounts
-  sourceExpiry: SourceExpiry
+  expiry: Expiry
   retention: Retention
   questions: Questions
   erasure: Erasure
@@ -71,10 +71,7 @@ export class Lifecycle {
   constructor(options: LifecycleOptions) {
     this.#options = options
     this.#owning = new Background({
-      work: async (signal) => {
-        await this.#actAsOwner(signal)
-        return null
-      },
+      work: (signal) => this.#actAsOwner(signal),
       delayMs: 0,
       retryMs,
       onFailure: (error) => options.log.warn({ error }, "The folder owner's work failed; it is tried again"),
@@ -130,8 +127,7 @@ export class Lifecycle {
   async close(): Promise<void> {
     const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads, files } =
       this.#options
-    const { eventCounts, sourceExpiry, metrics, wordBacklog, projectErasure, erasure, sweeper } =
-      this.#options
+    const { eventCounts, expiry, metrics, wordBacklog, projectErasure, erasure, sweeper } = this.#options
     const { changeWatch, webhookSender } = this.#options
     owner.stopWaiting()
     await webhookSender.close()
@@ -155,7 +151,7 @@ export class Lifecycle {
     await files.close()
     await wordBacklog.close()
     await eventCounts.close()
-    await sourceExpiry.close()
+    await expiry.close()
     await this.#options.questions.close()
     await Promise.all([...aborted, indexSaved])
     await database.close()
@@ -165,7 +161,7 @@ export class Lifecycle {
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
     const { database, projects, indexer, index, wordBacklog } = this.#options
-    const { erasure, projectErasure, sweeper, webhookSender, sourceExpiry, log } = this.#options
+    const { erasure, projectErasure, sweeper, webhookSender, expiry, log } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
@@ -174,7 +170,7 @@ export class Lifecycle {
       () => this.#options.callSessions.start(),
       () => webhookSender.start(),
       () => projectErasure.schedule(),
-      () => sourceExpiry.start(),
+      () => expiry.start(),
       () => this.#options.retention.schedule(),
       async () => {
         await erasure.finish()

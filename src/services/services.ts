@@ -17,7 +17,7 @@ import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
 import { ChangeTags } from '../db/change-tags.ts'
-import { Lease } from '../db/lease.ts'
+import { Lease, noLease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createSettingsReader } from '../db/project-settings.ts'
 import { createRecordHash } from '../db/record-hash.ts'
@@ -49,7 +49,6 @@ import { Settings } from '../projects/settings.ts'
 import { EventCounts } from '../sources/event-counts.ts'
 import { CallSessions } from '../sources/otel/sessions.ts'
 import { SourceEvents } from '../sources/source-events.ts'
-import { SourceExpiry } from '../sources/source-expiry.ts'
 import { SourceFailures } from '../sources/source-failures.ts'
 import { Sources } from '../sources/sources.ts'
 import { Addresses } from '../webhooks/addresses.ts'
@@ -60,6 +59,7 @@ import { Webhooks } from '../webhooks/webhooks.ts'
 import { createConsole } from './console.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
+import { Expiry } from './expiry.ts'
 import { openFolder } from './folder.ts'
 import { Lifecycle } from './lifecycle.ts'
 
@@ -126,7 +126,7 @@ async function openCommon({
     audit: new AuditTrail({ read, readAside, write, now, log }),
     settingsOf: createSettingsReader({ read, dataVersion }),
     /** On a remote database several processes do the same work: one at a time, by its lease. */
-    leaseOf: (name: string) => (database.isLocal ? null : new Lease(write, name)),
+    leaseOf: (name: string) => (database.isLocal ? noLease : new Lease(write, name)),
   }
 }
 
@@ -199,7 +199,7 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
       ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
       lookUps: new LookUps({ ...common, search: askedSearch }),
     }),
-    sourceExpiry: new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks, questions }),
+    expiry: new Expiry({ ...common, sources, sourceFailures, webhooks, questions }),
     webhookSender: new WebhookSender({
       ...{ ...common, queue, messages, addresses, webhooks, lease: leaseOf('webhooks') },
     }),

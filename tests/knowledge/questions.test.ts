@@ -190,7 +190,7 @@ describe('questions of searches', () => {
     await service.services.settings.change(stopped.projectId, { keepQuestionsDays: null })
     // What is over is not shown, before it is deleted.
     expect([(await api(week)).weak + (await api(week)).none, (await api(month)).none]).toEqual([0, 1])
-    await service.services.sourceExpiry.run()
+    await service.services.expiry.run()
     expect([await kept(week), await kept(stopped)]).toEqual([[], []])
     expect(await kept(month)).toHaveLength(1)
     const { data } = await service.services.console.audit.list(week.projectId, { limit: 1, before: null })

@@ -1,5 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
+import { erasing } from '../../db/erasing.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
@@ -68,10 +69,7 @@ export class Questions {
   constructor(options: QuestionsOptions) {
     this.#options = options
     this.#background = new Background({
-      work: async () => {
-        await this.#write()
-        return null
-      },
+      work: () => this.#write(),
       delayMs,
       retryMs,
       onFailure: (error) => options.log.warn({ error }, 'Questions were not written yet'),
@@ -147,9 +145,10 @@ export class Questions {
     const { freeing, erasure } = this.#options
     const over = sql`select seq from ${questions}
       where project_id = ${projectId} and at < ${before} limit ${rowsPerDeletionMax}`
+    const erased = { projectId, kind: 'questions', id: '' } as const
     for (let count = 0; ; ) {
       const [, deleted] = await freeing.batch([
-        freeing.run(this.#erasing(projectId, sql`exists (${over})`)),
+        freeing.run(erasing(this.#options, erased, sql`exists (${over})`)),
         freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
         ...(after ? [freeing.run(after(count))] : []),
       ])
@@ -157,17 +156,6 @@ export class Questions {
       if (deleted.length > 0) erasure.schedule(projectId)
       if (deleted.length < rowsPerDeletionMax) return count
     }
-  }
-
-  /** The statement that has the bytes erased of what the same batch deletes. */
-  #erasing(projectId: number, condition = sql`true`) {
-    const { recordHash, now } = this.#options
-    return sql`
-      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
-      select ${projectId}, 'questions', ${recordHash(projectId, 'questions', '')}, 0, change_seq, ${now()}
-      from ${projects} where id = ${projectId} and ${condition}
-      on conflict (project_id, kind, id_hash) do update set change_seq = change_seq + 1,
-        requested_at = excluded.requested_at, done_at = null`
   }
 
   /** Nothing of a project that keeps no questions, nor of a call that was deleted. */
