@@ -2,11 +2,11 @@ const retryFactor = 2
 
 export interface BackgroundOptions {
   /**
-   * One run. It may resolve to the milliseconds until the next run, or to null to wait for the next call of `soon`.
+   * One run. It may resolve to the milliseconds until the next run; otherwise `everyMs` counts.
    * A run that stops because `signal` is aborted throws the signal's reason.
    */
   work: (signal: AbortSignal) => Promise<number | null> | Promise<void>
-  /** How long after a run the next one begins if the work does not say; by default the next call of `soon` begins it. */
+  /** How long after a run the next one begins. Without it, the next call of `soon` begins one. */
   everyMs?: number
   /** How long `soon` waits, so that requests close together share a run. */
   delayMs: number
