@@ -22,6 +22,16 @@ export function asPercent(share: number): string {
   return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(share)
 }
 
+/** `+12%`, the change from one value to another; null when there is nothing to compare with. */
+export function asChange(value: number | null, before: number | null): string | null {
+  if (value === null || before === null || before === 0) return null
+  return new Intl.NumberFormat(undefined, {
+    style: 'percent',
+    maximumFractionDigits: 0,
+    signDisplay: 'exceptZero',
+  }).format(value / before - 1)
+}
+
 /** `1.2 kB`, `34 MB`. */
 export function asBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']

@@ -16,7 +16,7 @@ export function localCalendar() {
 }
 
 /** 0 is Sunday; Monday where the browser does not know. */
-function firstDayOfWeek(locale: string): Weekday {
+export function firstDayOfWeek(locale: string): Weekday {
   const known = new Intl.Locale(locale) as Intl.Locale & {
     getWeekInfo?: () => { firstDay: number }
     weekInfo?: { firstDay: number }

@@ -23,7 +23,7 @@ export function triesQuery(project: string, id: string) {
 }
 
 /** Each event, and when it is sent. */
-const eventWords = {
+export const eventWords = {
   'call.started': 'A live call came in',
   'call.changed': 'A call changed',
   'call.completed': 'A call became completed',
