@@ -208,24 +208,24 @@ describe('the end reasons', () => {
 })
 
 describe('the origins', () => {
-  test('are the platforms that sent calls in the period, and the agents that took them, with their last names', async () => {
+  test('are the platforms and agents of the period with their failures, the most failures first', async () => {
     const at = (days: number) => ({ createdAt: iso(start + days * day) })
     const by = (id: string, name: string | null) => ({ details: { agent: { id, name } } })
-    const projectId = await projectWith([{ id: 'unnamed', ...at(1) }])
+    const projectId = await projectWith([{ id: 'unnamed', ...at(1), evaluation: 'fail' }])
     const put = (id: string, event: object, source: string) =>
       service.services.ingest.putEvent(projectId, id, event, source)
-    await put('1', { ...at(1), ...by('a', 'Ada') }, 'vapi')
+    await put('1', { ...at(1), ...by('a', 'Ada'), evaluation: 'success' }, 'vapi')
     await put('2', { ...at(2), ...by('a', 'Ada L.') }, 'vapi')
-    await put('3', { ...at(3), ...by('b', null) }, 'retell')
+    await put('3', { ...at(3), ...by('b', null), evaluation: 'fail' }, 'retell')
     await put('later', { ...at(31), ...by('c', null) }, 'bland')
     expect(await service.services.overview.origins(projectId, january)).toEqual({
       sources: [
-        { value: 'vapi', name: null, calls: 2 },
-        { value: 'retell', name: null, calls: 1 },
+        { value: 'retell', name: null, calls: 1, failed: 1 },
+        { value: 'vapi', name: null, calls: 2, failed: 0 },
       ],
       agents: [
-        { value: 'a', name: 'Ada L.', calls: 2 },
-        { value: 'b', name: null, calls: 1 },
+        { value: 'b', name: null, calls: 1, failed: 1 },
+        { value: 'a', name: 'Ada L.', calls: 2, failed: 0 },
       ],
     })
     expect(await service.services.overview.origins(await projectWith([]), january)).toEqual({

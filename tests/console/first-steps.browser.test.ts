@@ -76,22 +76,72 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     expect(await page.evaluate('document.fonts.check("13px Inter")')).toBe(true)
   })
 
-  test('a bar of the overview leads to the calls of its day', async () => {
+  test('every bar, figure and reason of the overview leads to exactly the calls that it counts', async () => {
     const project = await set.mintProject()
-    await project.send('PUT', '/ingest/calls/failed', {
+    const now = Date.now()
+    const call = (at: number) => ({
       status: 'completed',
-      duration: 45,
-      evaluation: 'fail',
+      // One just below the bound of a bar, and one on it.
+      duration: [45, 9.9996, 10, 2_000][at % 4],
+      evaluation: [undefined, 'fail', 'success', 'B+', 'fail'][at % 5],
+      isEngaged: at % 3 === 0,
+      endedReason: ['caller_hung_up', 'agent_hung_up', 'none', undefined][at % 4],
+      createdAt: new Date(now - (at % 3) * 86_400_000).toISOString(),
+      details: { agent: { id: `agent-${at % 2}` } },
     })
+    const { ingest } = service.services
+    for (let at = 0; at < 13; at += 1)
+      await ingest.putEvent(project.projectId, `c${at}`, call(at), at % 3 ? 'vapi' : 'retell')
+    await project.send('PUT', '/ingest/calls/live', {
+      evaluation: 'fail',
+      createdAt: new Date(now).toISOString(),
+    })
+
     const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/overview`)
-    await page.getByRole('link', { name: /: 1 call · 1 failed$/ }).click()
-    await page.getByRole('heading', { level: 1, name: 'Calls' }).waitFor()
-    const { searchParams } = new URL(page.url())
-    expect(Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '')).toBe(
-      86_400_000,
+    await open(`/p/${project.id}/overview?days=7`)
+    await page.getByRole('table').getByRole('link', { name: 'agent-1' }).waitFor()
+    await page.getByRole('link', { name: /^over 30m: 3 calls/ }).waitFor()
+    const part = async (name: string, period: string) =>
+      (await set.owner.fetch(`/projects/${project.id}/overview/${name}?${period}`)).json()
+    const links = await page.locator('.cb-overview a[href*="/calls?"]').evaluateAll((all) =>
+      all.map((link) => ({
+        href: link.getAttribute('href') ?? '',
+        text: link.getAttribute('aria-label') ?? link.textContent ?? '',
+        row: link.closest('li, tr')?.textContent ?? '',
+      })),
     )
-    await page.locator('a[href*="/calls/failed"]').waitFor()
+    const period = new URLSearchParams(links.find(({ text }) => text === 'Calls')?.href.split('?')[1])
+    const [{ calls, engagement }, { data: days }] = [
+      await part('figures', `${period}`),
+      await part('days', `${period}`),
+    ]
+    const sum = (kind: string) => days.reduce((before: number, day: never) => before + day[kind], 0)
+    const figures: Record<string, number> = {
+      Calls: calls.value,
+      'Success rate': sum('success'),
+      'Median duration': 13,
+      Engagement: Math.round(engagement.value * calls.value),
+      'All failed calls': sum('fail'),
+    }
+    const counted = links.map(({ href, text, row }) => {
+      const said = /: (\d+) call|^(\d+) (?:failed|call)/.exec(text)
+      const count = figures[text] ?? Number(said?.[1] ?? said?.[2] ?? /(\d+)$/.exec(row)?.[1])
+      return { href, text, count }
+    })
+    expect(counted.filter(({ count }) => count > 0)).toHaveLength(24)
+    for (const { href, text, count } of counted) {
+      const answer = await set.owner.fetch(`/projects/${project.id}/calls?${href.split('?')[1]}`)
+      expect([text, (await answer.json()).total]).toEqual([text, count])
+    }
+    // The list reads each kind of link as the service does.
+    const clicked = counted.filter(({ text }) => /^(Success|under 10s|No reason|2 failed|Vapi)/.test(text))
+    expect(clicked).toHaveLength(6)
+    for (const { href, count } of clicked) {
+      await page.locator(`.cb-overview a[href="${href}"]`).click()
+      await page.locator('.cb-calls-total', { hasText: new RegExp(`^${count} calls$`) }).waitFor()
+      await page.goBack()
+      await page.getByRole('table').getByRole('link', { name: 'agent-1' }).waitFor()
+    }
   })
 
   test('the right link works in a tab that opened a truncated one, and an unknown address has a page', async () => {

@@ -17,6 +17,11 @@ export function asCount(value: number): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 }).format(value)
 }
 
+/** `1,234.5`, to two digits. */
+export function asDecimal(value: number): string {
+  return new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 }).format(value)
+}
+
 /** `87.5%` of a share from 0 to 1. */
 export function asPercent(share: number): string {
   return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(share)

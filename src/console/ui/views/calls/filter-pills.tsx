@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type CallFilter, noValue } from '../../../../calls/filters.ts'
+import { asDecimal } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import {
@@ -151,7 +152,10 @@ function TypedPill({ name, filters, onChange }: { name: keyof typeof typedFilter
 
 function chosenText(name: keyof typeof typedFilters, filters: ChosenFilters): string | undefined {
   if (name !== 'minDuration') return filters[name]
-  const { minDuration: least, maxDuration: most } = filters
+  // The largest number below 10, up to which a bar of the overview counts, reads as 10.
+  const [least, most] = [filters.minDuration, filters.maxDuration].map(
+    (bound) => bound && asDecimal(Number(bound)),
+  )
   if (least === undefined) return most && `up to ${most} s`
   return most === undefined ? `from ${least} s` : `${least} to ${most} s`
 }

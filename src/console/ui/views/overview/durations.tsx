@@ -40,8 +40,8 @@ function columnOf(bucket: DurationBucket, { from, to }: Period): ColumnOfCalls {
     filters: {
       status: 'completed',
       ...{ from, to, minDuration: String(bucket.from) },
-      // The filter takes the calls of its bound, which are those of the next bar.
-      ...(bucket.to === null ? {} : { maxDuration: String(bucket.to - 0.001) }),
+      // The filter takes the calls of its bound, which are those of the next bar: so the next smaller number.
+      ...(bucket.to === null ? {} : { maxDuration: String(bucket.to * (1 - Number.EPSILON / 2)) }),
     },
   }
 }
