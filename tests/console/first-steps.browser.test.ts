@@ -4,6 +4,7 @@ import { browserPath, openBrowser, type TestBrowser } from '../support/browser.t
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { buildPage, ConsoleTabs } from '../support/console-page.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(90_000)
 
@@ -100,7 +101,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     const { page, open } = await tabs.open({ person: set.owner })
     await open(`/p/${project.id}/overview?days=7`)
     await page.getByRole('table').getByRole('link', { name: 'agent-1' }).waitFor()
-    await page.getByRole('link', { name: /^over 30m: 3 calls/ }).waitFor()
+    await until(async () => (await page.locator('.cb-overview [aria-busy="true"]').count()) === 0)
     const part = async (name: string, period: string) =>
       (await set.owner.fetch(`/projects/${project.id}/overview/${name}?${period}`)).json()
     const links = await page.locator('.cb-overview a[href*="/calls?"]').evaluateAll((all) =>

@@ -43,10 +43,13 @@ function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
   if (rows.length === 0) return <p className="cb-chart-none">No call names one in this period</p>
   return (
     <table className="cb-origins">
-      <thead>
+      <thead className="cb-origins-head">
         <tr>
-          {[label, 'Failed', 'Share', 'Calls'].map((column) => (
-            <th key={column} scope="col">
+          <th scope="col" className="cb-origins-name">
+            {label}
+          </th>
+          {['Failed', 'Share', 'Calls'].map((column) => (
+            <th key={column} scope="col" className="cb-origins-head">
               {column}
             </th>
           ))}
@@ -54,8 +57,8 @@ function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
       </thead>
       <tbody>
         {rows.slice(0, shownMax).map(({ value, name: own, calls, failed }) => (
-          <tr key={value}>
-            <th scope="row">
+          <tr key={value} className="cb-origins-row">
+            <th scope="row" className="cb-origins-name">
               <Link
                 to="/p/$project/calls"
                 params={{ project }}
