@@ -140,6 +140,33 @@ describe('the days', () => {
       ['2026-03-29', 2],
       ['2026-03-30', 1],
     ])
+    // All of a year, with the day of 25 hours; and clocks that change by half an hour.
+    const year = { from: '2026-01-01T00:00:00+01:00', to: '2027-01-01T00:00:00+01:00' }
+    const edges = ['2026-10-24T21:59Z', '2026-10-24T22:00Z', '2026-10-25T22:59Z', '2026-10-25T23:00Z']
+    await putCalls(
+      service.services,
+      projectId,
+      edges.map((createdAt, n) => ({ id: `autumn ${n}`.replace(' ', '-'), createdAt })),
+    )
+    const { data: all } = await service.services.overview.days(projectId, { ...year, zone: 'Europe/Berlin' })
+    expect(all).toHaveLength(365)
+    const busy = all.flatMap(({ day, unevaluated }) => (unevaluated > 0 ? [[day.slice(5), unevaluated]] : []))
+    expect(busy).toEqual([
+      ...[
+        ['03-28', 1],
+        ['03-29', 2],
+        ['03-30', 1],
+      ],
+      ...[
+        ['10-24', 1],
+        ['10-25', 2],
+        ['10-26', 1],
+      ],
+    ])
+    const lordHowe = { from: '2026-04-03T13:00:00Z', to: '2026-04-06T13:30:00Z', zone: 'Australia/Lord_Howe' }
+    expect((await service.services.overview.days(projectId, lordHowe)).data.map(({ day }) => day)).toEqual([
+      ...['2026-04-04', '2026-04-05', '2026-04-06'],
+    ])
     const error = await service.services.overview
       .days(projectId, { ...period, zone: 'Nowhere/Land' })
       .catch((error) => error)

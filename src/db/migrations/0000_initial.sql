@@ -342,7 +342,8 @@ CREATE TABLE `projects` (
 	`keep_numbers` text DEFAULT 'all' NOT NULL,
 	`keep_questions_days` integer,
 	`notes_reading` integer DEFAULT false NOT NULL,
-	`members_may_delete` integer DEFAULT true NOT NULL
+	`members_may_delete` integer DEFAULT true NOT NULL,
+	`time_zone` text
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint
