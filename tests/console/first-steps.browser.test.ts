@@ -145,6 +145,41 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     }
   })
 
+  test('days and times are those of the project, as the person writes them, and calendars need no mouse', async () => {
+    const project = await set.mintProject()
+    const call = { status: 'completed', createdAt: '2026-03-02T11:30:00Z', duration: 12_000 }
+    await project.send('PUT', '/ingest/calls/late', call)
+    const { page, open } = await tabs.open({
+      person: set.owner,
+      ...{ locale: 'de-DE', timezoneId: 'America/Los_Angeles' },
+    })
+    await open(`/p/${project.id}/settings/general`)
+    await page.getByRole('combobox', { name: 'Time zone of the project' }).fill('auckl')
+    await page.getByRole('option', { name: 'Pacific/Auckland' }).click()
+    await page.locator('.cb-panel', { hasText: 'Time zone' }).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The time zone has been changed.').waitFor()
+
+    await open(`/p/${project.id}/overview?from=2026-03-02&to=2026-03-03`)
+    await page.getByText('Times in Pacific/Auckland').waitFor()
+    await page.getByRole('link', { name: /^Mon.? 2 Mar: 0 calls/ }).waitFor()
+    await page.getByRole('button', { name: 'Custom' }).click()
+    const calendar = page.getByRole('dialog', { name: 'Custom period' })
+    await calendar.getByText('March 2026').waitFor()
+    expect(await calendar.locator('th').first().textContent()).toBe('Mon')
+    await calendar.getByRole('button', { name: '2 March 2026', exact: true }).focus()
+    console.log(await calendar.innerHTML())
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/overview?from=2026-03-03&to=2026-03-03')
+
+    await page.getByRole('link', { name: /^Tue.? 3 Mar: 1 call/ }).click()
+    await page.getByText('1 call · Times in Pacific/Auckland').waitFor()
+    await page.getByRole('rowheader', { name: /^Tue.? 3 Mar$/ }).waitFor()
+    await page.locator('[data-call="late"]').getByText('00:30').waitFor()
+    await page.getByRole('button', { name: /3 Mar$/ }).waitFor()
+  })
+
   test('the right link works in a tab that opened a truncated one, and an unknown address has a page', async () => {
     const project = await set.mintProject()
     const answer = await set.owner.send('POST', `/projects/${project.id}/invitations`, { role: 'member' })

@@ -20,6 +20,9 @@ export interface OpenOptions {
   width?: number
   height?: number
   colorScheme?: 'light' | 'dark'
+  /** American English by default. */
+  locale?: string
+  timezoneId?: string
 }
 
 /** Call it before the service starts, which reads the built files once. */
@@ -31,12 +34,13 @@ export async function buildPage(): Promise<void> {
 export async function openConsolePage(
   { browser }: TestBrowser,
   service: TestService,
-  { person, width = 1440, height = 900, colorScheme = 'light' }: OpenOptions = {},
+  { person, width = 1440, height = 900, colorScheme = 'light', ...place }: OpenOptions = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme,
     reducedMotion: 'reduce',
+    ...place,
   })
   const complaints: string[] = []
   await context.route('**/*', async (route) => {

@@ -1,23 +1,25 @@
 import { DatePicker } from '@mantine/dates'
-import dayjs from 'dayjs'
 import { useState } from 'react'
 import { localCalendar } from './local-calendar.ts'
 
+/** A first and a last day, such as `2026-01-31`. */
+export type DayRange = [string | null, string | null]
+
 interface RangeCalendarProps {
-  days: [Date | null, Date | null]
-  /** Called when both days are chosen: both inclusive, at local midnight. */
-  onChoose: (first: Date, last: Date) => void
-  maxDate?: Date
+  days: DayRange
+  /** Called when both days are chosen: both inclusive. */
+  onChoose: (first: string, last: string) => void
+  /** The last day that can be chosen. */
+  today: string
 }
 
 /** A calendar for choosing two days. Loaded when it is first opened. */
-export default function RangeCalendar({ days, onChoose, maxDate }: RangeCalendarProps) {
-  const asDay = (date: Date | null) => (date ? dayjs(date).format('YYYY-MM-DD') : null)
-  const [range, setRange] = useState<[string | null, string | null]>([asDay(days[0]), asDay(days[1])])
-  const choose = (next: [string | null, string | null]) => {
+export default function RangeCalendar({ days, onChoose, today }: RangeCalendarProps) {
+  const [range, setRange] = useState(days)
+  const choose = (next: DayRange) => {
     setRange(next)
     const [first, last] = next
-    if (first && last) onChoose(dayjs(first).toDate(), dayjs(last).toDate())
+    if (first && last) onChoose(first, last)
   }
   return (
     <DatePicker
@@ -26,8 +28,8 @@ export default function RangeCalendar({ days, onChoose, maxDate }: RangeCalendar
       allowSingleDateInRange
       value={range}
       onChange={choose}
-      defaultDate={asDay(days[1]) ?? asDay(new Date()) ?? undefined}
-      maxDate={maxDate && (asDay(maxDate) ?? undefined)}
+      defaultDate={days[1] ?? today}
+      maxDate={today}
     />
   )
 }

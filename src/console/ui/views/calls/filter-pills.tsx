@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type CallFilter, noValue } from '../../../../calls/filters.ts'
 import { asDecimal } from '../../components/figures.ts'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import {
@@ -88,15 +89,16 @@ function ValuePill({ filter: { name, kind }, filters, onChange }: { filter: Many
 }
 
 function DatePill({ filters, onChange }: ChosenProps) {
+  const dates = useDates()
   return (
     <FormPill
       label={filterLabels.from}
-      chosen={dateRangeLabel(filters, new Date()) || undefined}
+      chosen={dateRangeLabel(filters, dates, Date.now()) || undefined}
       onClear={() => onChange({ from: undefined, to: undefined })}
     >
       {(close) => (
         <DateFilter
-          days={rangeToDays(filters)}
+          days={rangeToDays(filters, dates)}
           onChoose={(range) => {
             onChange(range)
             close()

@@ -4,6 +4,7 @@ import type { CreatedKey } from '../../../../auth/key-record.ts'
 import { api, unwrap } from '../../api.ts'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
 import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
@@ -26,6 +27,7 @@ interface NewKeyFormProps {
 /** The name, access, expiry and allowed addresses of a new key. */
 export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
   const { id: project } = useProject()
+  const dates = useDates()
   const [name, setName] = useState(preset?.name ?? '')
   const [access, setAccess] = useState<Access>(preset?.access ?? 'full')
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
@@ -35,7 +37,7 @@ export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
   const [isPending, setPending] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const check = useAddressCheck(project, entries, address)
-  const expiresAt = expiresAtOf(expiry)
+  const expiresAt = expiresAtOf(expiry, dates)
   const isForPages = access === 'read' || access === 'search'
   const isReady = name.trim() !== '' && expiresAt !== undefined && check.problems.size === 0
 
