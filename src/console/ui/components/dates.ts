@@ -1,4 +1,3 @@
-import { clockOf } from '../../../text/zone.ts'
 import { locale } from './locale.ts'
 
 const msPerDay = 86_400_000
@@ -19,31 +18,33 @@ const day: Shape = { day: 'numeric', month: 'short' }
 export class Dates {
   /** Such as `Europe/Berlin`. */
   readonly zone: string
-  readonly #clock: (at: number) => number
+  readonly #days: Intl.DateTimeFormat
   readonly #formats = new Map<Shape, Intl.DateTimeFormat>()
-  /** The UTC day of the last instant, and the clock in it unless that changes. */
-  #known: { day: number; ahead: number | null } = { day: Number.NaN, ahead: null }
 
   /** @param zone null for the reader's own, which also stands for a zone that the browser does not know */
   constructor(zone: string | null) {
-    const own = new Intl.DateTimeFormat().resolvedOptions().timeZone
-    const known = [zone, own].find((name) => name !== null && clockOf(name) !== null) ?? 'UTC'
-    this.zone = known
-    this.#clock = clockOf(known) ?? (() => 0)
+    this.#days = daysIn(zone) ?? new Intl.DateTimeFormat('en', numeric)
+    this.zone = this.#days.resolvedOptions().timeZone
   }
 
   /** The day of an instant. */
   dayOf(at: At): string {
-    const ms = msOf(at)
-    return dayName(ms + this.#ahead(ms))
+    const parts = this.#days.formatToParts(msOf(at)).map(({ type, value }) => [type, value])
+    const { year, month, day } = Object.fromEntries(parts)
+    return `${year}-${month}-${day}`
   }
 
   /** The first instant of a day, which is not midnight where clocks change then. */
   startOf(day: string): number {
-    const midnight = Date.parse(day)
-    const starts = [-msPerDay, msPerDay].map((before) => midnight - this.#clock(midnight + before))
-    const isStart = (at: number) => this.dayOf(at) === day && this.dayOf(at - 1) !== day
-    return starts.find(isStart) ?? midnight - this.#clock(midnight)
+    // In minutes from midnight in UTC: no clocks differ from that by more than 14 hours.
+    let [before, after] = [-900, 900]
+    const at = (minute: number) => Date.parse(day) + minute * 60_000
+    while (after - before > 1) {
+      const middle = (before + after) >> 1
+      if (this.dayOf(at(middle)) < day) before = middle
+      else after = middle
+    }
+    return at(after)
   }
 
   /** The instants from the first of one day to the last of another: `from` inclusive, `to` exclusive. */
@@ -111,17 +112,9 @@ export class Dates {
     this.#formats.set(shape, format)
     return format.format(msOf(at))
   }
-
-  #ahead(at: number): number {
-    const day = Math.floor(at / msPerDay)
-    if (day !== this.#known.day) {
-      const [first, last] = [this.#clock(day * msPerDay), this.#clock((day + 1) * msPerDay)]
-      this.#known = { day, ahead: first === last ? first : null }
-    }
-    return this.#known.ahead ?? this.#clock(at)
-  }
 }
 
+const numeric: Shape = { year: 'numeric', month: '2-digit', day: '2-digit' }
 const timeWithSecond: Shape = { ...time, second: '2-digit' }
 const moment: Shape = { ...day, ...time }
 const momentWithYear: Shape = { ...moment, year: 'numeric' }
@@ -145,9 +138,25 @@ export function plusDays(day: string, days: number): string {
   return dayName(Date.parse(day) + days * msPerDay)
 }
 
+/** The same day of another month, or the last one of a month that is shorter. */
+export function plusMonths(day: string, months: number): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate()
+  return dayName(Date.UTC(year, month - 1 + months, Math.min(date, last)))
+}
+
 /** How many days there are from one to another, both included. */
 export function daysBetween(first: string, last: string): number {
   return Math.round((Date.parse(last) - Date.parse(first)) / msPerDay) + 1
+}
+
+function daysIn(timeZone: string | null): Intl.DateTimeFormat | null {
+  try {
+    return timeZone === null ? null : new Intl.DateTimeFormat('en', { ...numeric, timeZone })
+  } catch {
+    // A browser that is older than the zone throws.
+    return null
+  }
 }
 
 function dayName(utc: number): string {

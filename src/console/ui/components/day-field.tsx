@@ -4,7 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { dayLabel } from './dates.ts'
 import { useDates } from './use-dates.ts'
 
-const DayCalendar = lazy(() => import('./day-calendar.tsx'))
+const Calendar = lazy(() => import('./calendar.tsx'))
 
 interface DayFieldProps {
   label: string
@@ -36,7 +36,12 @@ export function DayField({ label, day, onChoose }: DayFieldProps) {
       </Popover.Target>
       <Popover.Dropdown aria-label={label}>
         <Suspense fallback={<Skeleton width={252} height={288} />}>
-          <DayCalendar day={day} today={dates.dayOf(Date.now())} onChoose={choose} />
+          <Calendar
+            of="one"
+            days={[day || null, day || null]}
+            today={dates.dayOf(Date.now())}
+            onChoose={choose}
+          />
         </Suspense>
       </Popover.Dropdown>
     </Popover>

@@ -1,10 +1,10 @@
 import { Skeleton } from '@mantine/core'
 import { lazy, Suspense } from 'react'
+import type { DayRange } from '../../components/calendar.tsx'
 import { plusDays } from '../../components/dates.ts'
-import type { DayRange } from '../../components/range-calendar.tsx'
 import { useDates } from '../../components/use-dates.ts'
 
-const RangeCalendar = lazy(() => import('../../components/range-calendar.tsx'))
+const Calendar = lazy(() => import('../../components/calendar.tsx'))
 
 const presets = [
   { label: 'Today', first: 0, last: 0 },
@@ -39,7 +39,7 @@ export function DateFilter({ days, onChoose }: DateFilterProps) {
         ))}
       </div>
       <Suspense fallback={<Skeleton width={252} height={288} />}>
-        <RangeCalendar days={days} onChoose={choose} today={today} />
+        <Calendar of="two" days={days} today={today} onChoose={choose} />
       </Suspense>
     </div>
   )

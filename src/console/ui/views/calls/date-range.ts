@@ -1,5 +1,5 @@
+import type { DayRange } from '../../components/calendar.tsx'
 import type { Dates } from '../../components/dates.ts'
-import type { DayRange } from '../../components/range-calendar.tsx'
 import type { ChosenFilters } from './chosen-filters.ts'
 
 type Range = Pick<ChosenFilters, 'from' | 'to'>

@@ -6,7 +6,7 @@ import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { choiceOf, type OverviewSearch, overviewSearch, periodChoices } from './overview-search.ts'
 
-const RangeCalendar = lazy(() => import('../../components/range-calendar.tsx'))
+const Calendar = lazy(() => import('../../components/calendar.tsx'))
 
 /** Chooses the last days, or a range in a calendar. */
 export function PeriodPicker({ search }: { search: OverviewSearch }) {
@@ -50,9 +50,10 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
             Custom
           </UnstyledButton>
         </Popover.Target>
-        <Popover.Dropdown aria-label="Custom period">
+        <Popover.Dropdown>
           <Suspense fallback={<Skeleton width={252} height={288} />}>
-            <RangeCalendar
+            <Calendar
+              of="two"
               days={[search.from ?? null, search.to ?? null]}
               onChoose={choose}
               today={dates.dayOf(Date.now())}
