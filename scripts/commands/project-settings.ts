@@ -13,6 +13,7 @@ interface SetOptions {
   keepQuestions?: string
   noteReading?: string
   membersDelete?: string
+  timeZone?: string
   json?: true
 }
 
@@ -25,6 +26,7 @@ const options: Record<string, string> = {
   keepQuestionsDays: '--keep-questions',
   notesReading: '--note-reading',
   membersMayDelete: '--members-delete',
+  timeZone: '--time-zone',
 }
 
 /** `project set`: how a project keeps personal data. Without a setting it shows them. */
@@ -43,6 +45,7 @@ export function addSet(project: Command, shell: Shell): void {
       '--members-delete <on|off>',
       'let members delete calls and knowledge in the console; owners always may',
     )
+    .option('--time-zone <zone>', 'such as Europe/Berlin: whose days and times the console shows; or off')
     .option('--json', 'print {"id","name","retainDays","redact","country","keepNumbers",…}')
     .action(async (wanted: string, { json, ...values }: SetOptions) => {
       const done = await shell.withServices(async ({ projects, settings }) => {
@@ -60,6 +63,7 @@ export function addSet(project: Command, shell: Shell): void {
 /** The settings that the options name. What cannot be read is left for the check of the change. */
 function changeOf(values: SetOptions): SettingsChange {
   const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading, membersDelete } = values
+  const { timeZone } = values
   const change = {
     ...(retainDays !== undefined && { retainDays: numberOf(retainDays) }),
     ...(redact !== undefined && { redact: redact === 'off' ? [] : redact.split(',') }),
@@ -68,6 +72,7 @@ function changeOf(values: SetOptions): SettingsChange {
     ...(keepQuestions !== undefined && { keepQuestionsDays: numberOf(keepQuestions) }),
     ...(noteReading !== undefined && { notesReading: switchOf('notesReading', noteReading) }),
     ...(membersDelete !== undefined && { membersMayDelete: switchOf('membersMayDelete', membersDelete) }),
+    ...(timeZone !== undefined && { timeZone: timeZone === 'off' ? null : timeZone }),
   }
   return change as SettingsChange
 }

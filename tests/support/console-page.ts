@@ -20,6 +20,9 @@ export interface OpenOptions {
   width?: number
   height?: number
   colorScheme?: 'light' | 'dark'
+  /** American English by default. */
+  locale?: string
+  timezoneId?: string
 }
 
 export interface ConsoleInBrowser {
@@ -82,12 +85,13 @@ export class ConsoleTabs {
 async function openConsolePage(
   { browser }: TestBrowser,
   service: TestService,
-  { person, width = 1440, height = 900, colorScheme = 'light' }: OpenOptions = {},
+  { person, width = 1440, height = 900, colorScheme = 'light', ...place }: OpenOptions = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme,
     reducedMotion: 'reduce',
+    ...place,
   })
   const complaints: string[] = []
   await context.route('**/*', async (route) => {

@@ -1,4 +1,5 @@
 import type { CallRows } from '../../../../calls/call-rows.ts'
+import { asCount, counted } from '../../components/figures.ts'
 
 /** What sorts a call in the list. */
 interface Place {
@@ -63,8 +64,8 @@ export function rowsOf<Row extends Place>(pages: Page<Row>[]): Row[] {
 
 /** How many calls there are, in words: `8,000 calls`, `10,000+ calls`. */
 export function totalLabel({ total, totalMax }: Pick<CallRows, 'total' | 'totalMax'>): string {
-  if (total === null) return `${totalMax.toLocaleString()}+ calls`
-  return total === 1 ? '1 call' : `${total.toLocaleString()} calls`
+  if (total === null) return `${asCount(totalMax)}+ calls`
+  return counted(total, 'call')
 }
 
 /** Newest first, as the list is sorted: by time, then by id. */

@@ -5,6 +5,7 @@ import { api, unwrap } from '../../api.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
 import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
@@ -28,6 +29,7 @@ interface NewKeyFormProps {
 /** The name, access, expiry and allowed addresses of a new key. */
 export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
   const { id: project } = useProject()
+  const dates = useDates()
   const [name, setName] = useState(preset?.name ?? '')
   const [access, setAccess] = useState<Access>(preset?.access ?? 'full')
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
@@ -35,7 +37,7 @@ export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
   const [address, setAddress] = useState('')
   const [origins, setOrigins] = useState('')
   const check = useAddressCheck(project, entries, address)
-  const expiresAt = expiresAtOf(expiry)
+  const expiresAt = expiresAtOf(expiry, dates)
   const isForPages = access === 'read' || access === 'search'
   const isReady = name.trim() !== '' && expiresAt !== undefined && check.problems.size === 0
   const { request, isPending, error } = useSecretRequest(async () => {
