@@ -5,12 +5,13 @@ import type { FieldError } from '../errors.ts'
 import { detailsStart, readAgentName } from './agent-names.ts'
 import { listedColumns } from './call-head.ts'
 import { type CallQuery, isFiltered, readCallSearch, refuse, valuesOf } from './call-query.ts'
+import { hasId } from './conditions.ts'
 import type { Density } from './density.ts'
 import { readSummary } from './document.ts'
 import { CallFinder, totalMax } from './find-calls.ts'
 import { readFirstWords } from './first-words.ts'
 import { servedDocument } from './parts.ts'
-import { type CallOrder, type Cursors, newestFirst } from './place.ts'
+import { type CallOrder, type Cursors, callOrders, reversed } from './place.ts'
 import { callNotFound } from './refusals.ts'
 import { readDensities } from './row-densities.ts'
 import type { Call } from './schemas.ts'
@@ -66,7 +67,10 @@ interface HeadRow extends Listed {
 /** Its start is the same, whatever was appended since. */
 const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`
 
-/** A page of the calls that match a query. @throws invalid_request for a value that cannot be read */
+/**
+ * A page of the calls that match a query, with `id` those of them that have one of these ids.
+ * @throws invalid_request for a value that cannot be read
+ */
 export async function findRows(
   db: ReadDatabase,
   projectId: number,
@@ -74,9 +78,13 @@ export async function findRows(
   cursors: Cursors,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
-  const asked = readCallSearch(query, cursors.read, errors)
+  const asked = readCallSearch(query, { orders: callOrders, readCursor: cursors.read }, errors)
   const limit = readLimit(query, errors)
+  const ids = valuesOf(query, 'id')
+  if (ids && ids.length > limitMax)
+    errors.push({ field: 'id', message: `must be at most ${limitMax} values` })
   refuse(errors)
+  if (ids) asked.conditions = [...asked.conditions, hasId(ids)]
   const { search, foundBy } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
   const finder = new CallFinder(db, projectId, search)
   const places = await finder.places(limit + 1)
@@ -110,11 +118,11 @@ export async function findNeighbours(
   query: CallQuery,
 ): Promise<Neighbours> {
   const errors: FieldError[] = []
-  const asked = readCallSearch(query, () => undefined, errors)
+  const asked = readCallSearch(query, { orders: callOrders, readCursor: () => undefined }, errors)
   refuse(errors)
   const { search } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
   const [after] = await db
-    .select({ createdAt: calls.createdAt, id: calls.id })
+    .select({ createdAt: calls.createdAt, id: calls.id, duration: calls.duration })
     .from(calls)
     .where(and(eq(calls.projectId, projectId), eq(calls.id, id)))
   if (!after) throw callNotFound()
@@ -122,12 +130,8 @@ export async function findNeighbours(
     const [first] = await new CallFinder(db, projectId, { ...search, order }).places(1, { after })
     return first?.id ?? null
   }
-  const [next, previous] = [await firstOf(search.order), await firstOf(reversed(search.order))]
+  const [next, previous] = [await firstOf(search.order), await firstOf(reversed[search.order])]
   return { previous, next }
-}
-
-function reversed(order: CallOrder): CallOrder {
-  return order === newestFirst ? 'createdAt' : newestFirst
 }
 
 function readLimit(query: CallQuery, errors: FieldError[]): number {

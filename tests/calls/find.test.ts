@@ -166,6 +166,18 @@ describe('a page of calls', () => {
     }
   })
 
+  test('has those of some calls that filters leave, as they are now', async () => {
+    const projectId = await projectWith(
+      ['a', 'b', 'c', 'd'].map((id, n) => ({
+        ...{ id, createdAt: at(n), evaluation: id === 'b' ? 'fail' : null, ...said(`I am ${id}.`) },
+      })),
+    )
+    expect(await idsOf(projectId, { id: ['a', 'b', 'gone', 'c'] })).toEqual(['c', 'b', 'a'])
+    expect(await idsOf(projectId, { id: ['a', 'b'], evaluation: 'none', order: 'duration' })).toEqual(['a'])
+    expect(await idsOf(projectId, { id: ['a', 'b', 'c'], text: 'I am b' })).toEqual(['b'])
+    expect(await problemsOf({ id: Array.from({ length: 201 }, (_, n) => `${n}`) })).toEqual(['id'])
+  })
+
   test('goes on where the one before has ended, whatever comes and goes meanwhile', async () => {
     const projectId = await projectWith(
       Array.from({ length: 30 }, (_, n) => ({ id: `c${n}`, createdAt: at(n), ...said('hello there') })),

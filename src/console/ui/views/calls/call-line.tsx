@@ -12,7 +12,7 @@ import { asReason } from '../../components/reason.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
 import { type ColumnName, columns } from './columns.ts'
-import { exactTime, timeOfDay } from './days.ts'
+import { dayAndTime, exactTime, timeOfDay } from './days.ts'
 import { spokenDuration } from './duration.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
@@ -34,6 +34,8 @@ interface CallLineProps {
   isReached: boolean
   /** What the address says beside the call. */
   search: ChosenFilters & OpenTab
+  /** Whether the row stands under the name of its day. */
+  isUnderDay: boolean
   onSelect: (id: string, isRange: boolean) => void
   /** Called for a click beside the row's link. */
   onOpen: (row: CallRow) => void
@@ -42,8 +44,8 @@ interface CallLineProps {
 /** One call of the list. Its link covers the row but for what a mouse may want to hover or select. */
 export function CallLine({ row, isOpen, isSelected, isReached, search, ...place }: Place & CallLineProps) {
   const project = useProject()
-  const { at, ref, shown, onSelect, onOpen } = place
-  const time = timeOfDay(row.createdAt)
+  const { at, ref, shown, isUnderDay, onSelect, onOpen } = place
+  const time = isUnderDay ? timeOfDay(row.createdAt) : dayAndTime(row.createdAt, new Date())
   const open = (event: MouseEvent) => {
     const isOther = event.target instanceof Element && event.target.closest('a, input, label')
     if (!isOther && !window.getSelection()?.toString()) onOpen(row)

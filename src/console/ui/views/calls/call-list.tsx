@@ -1,15 +1,16 @@
-import { Checkbox } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import { Problem } from '../../components/problem.tsx'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
-import type { useCallList } from './call-queries.ts'
-import type { ChosenFilters } from './chosen-filters.ts'
-import { type ColumnName, columns } from './columns.ts'
-import { byDay, type Entry } from './days.ts'
+import type { ChosenFilters, Order } from './chosen-filters.ts'
+import type { ColumnName } from './columns.ts'
+import { byDay, type Entry, withoutDays } from './days.ts'
+import { ListHead } from './list-head.tsx'
 import type { OpenTab } from './open-tab.ts'
 import type { Selection } from './selection.ts'
+import type { CallListData } from './use-call-list.ts'
+import { useFollowedRows } from './use-followed-rows.ts'
 import { useTopWithin } from './use-top-within.ts'
 
 /** As calls-list.css has them; a row that turns out higher is measured. */
@@ -34,7 +35,7 @@ export interface CallListHandle {
 }
 
 interface CallListProps {
-  list: ReturnType<typeof useCallList>
+  list: CallListData
   openId: string | undefined
   /** What scrolls. */
   scroller: HTMLElement | null
@@ -43,15 +44,30 @@ interface CallListProps {
   shown: ReadonlySet<ColumnName>
   selection: Selection
   onOpen: (row: CallRow) => void
+  onOrder: (order: Order | undefined) => void
   ref: Ref<CallListHandle>
 }
 
 /** The calls, of which only those on the screen are in the page. */
-export function CallList({ list, openId, search, scroller, shown, selection, onOpen, ref }: CallListProps) {
+export function CallList({
+  list,
+  openId,
+  search,
+  scroller,
+  shown,
+  selection,
+  onOpen,
+  onOrder,
+  ref,
+}: CallListProps) {
   const isSearch = search.text !== undefined
   const body = useRef<HTMLTableSectionElement>(null)
   const { rows, isPlaceholderData } = list
-  const entries = useMemo(() => rows && byDay(rows, new Date()), [rows])
+  const isUnderDays = search.order === undefined || search.order === 'createdAt'
+  const entries = useMemo(
+    () => rows && (isUnderDays ? byDay(rows, new Date()) : withoutDays(rows)),
+    [rows, isUnderDays],
+  )
   const top = useTopWithin(body, scroller)
   const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
   const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
@@ -102,6 +118,7 @@ export function CallList({ list, openId, search, scroller, shown, selection, onO
     const entry = entries?.[index]
     return entry && 'row' in entry ? [entry.row.id] : []
   })
+  useFollowedRows(list, virtual.isScrolling ? [] : onScreen)
   const reached = onScreen.find((id) => id === active) ?? onScreen.find((id) => id === openId) ?? onScreen[0]
   const [first, last] = [items[0], items.at(-1)]
   return (
@@ -112,9 +129,16 @@ export function CallList({ list, openId, search, scroller, shown, selection, onO
         aria-busy={rows === undefined || isPlaceholderData}
         className="cb-calls-table"
         data-stale={isPlaceholderData || undefined}
+        data-dated={!isUnderDays || undefined}
         data-selecting={selection.ids.size > 0 || undefined}
       >
-        <Head shown={shown} rows={rows ?? []} selection={selection} />
+        <ListHead
+          shown={shown}
+          rows={rows ?? []}
+          selection={selection}
+          order={search.order}
+          onOrder={onOrder}
+        />
         <tbody
           ref={body}
           onFocus={({ target }) => setActive(target.closest<HTMLElement>('[data-call]')?.dataset.call)}
@@ -134,6 +158,7 @@ export function CallList({ list, openId, search, scroller, shown, selection, onO
                 isSelected={selection.ids.has(id)}
                 isReached={id === reached}
                 search={search}
+                isUnderDay={isUnderDays}
                 shown={shown}
                 onSelect={selection.toggle}
                 onOpen={onOpen}
@@ -156,11 +181,7 @@ export function CallList({ list, openId, search, scroller, shown, selection, onO
 }
 
 /** Asks for the next page before its place comes on the screen. */
-function useNextPage(
-  list: ReturnType<typeof useCallList>,
-  entries: Entry<CallRow>[] | undefined,
-  lastShown: number,
-): void {
+function useNextPage(list: CallListData, entries: Entry<CallRow>[] | undefined, lastShown: number): void {
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData } = list
   const isNearEnd = entries !== undefined && lastShown >= entries.length - nextPageAheadRows
   const fetchNext = useEffectEvent(() => void list.fetchNextPage())
@@ -169,44 +190,6 @@ function useNextPage(
       fetchNext()
     }
   }, [isNearEnd, hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData])
-}
-
-interface HeadProps {
-  shown: ReadonlySet<ColumnName>
-  rows: readonly CallRow[]
-  selection: Selection
-}
-
-function Head({ shown, rows, selection }: HeadProps) {
-  const isAll = rows.length > 0 && rows.every(({ id }) => selection.ids.has(id))
-  return (
-    <thead>
-      <tr>
-        <th scope="col" data-cell="select">
-          <Checkbox
-            size="xs"
-            aria-label="Select all loaded calls"
-            checked={isAll}
-            indeterminate={!isAll && selection.ids.size > 0}
-            onChange={() => selection.set(isAll ? [] : rows.map(({ id }) => id))}
-          />
-        </th>
-        {columns.map(
-          ({ name, label }) =>
-            shown.has(name) && (
-              <th
-                key={name}
-                scope="col"
-                data-cell={name}
-                data-align={name === 'duration' ? 'right' : undefined}
-              >
-                {label}
-              </th>
-            ),
-        )}
-      </tr>
-    </thead>
-  )
 }
 
 interface DayLineProps {

@@ -7,7 +7,6 @@ import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
 import { CallList, type CallListHandle } from './call-list.tsx'
-import { useCallList } from './call-queries.ts'
 import { type FilterChange, isFiltered, readFilters } from './chosen-filters.ts'
 import { useColumns } from './columns.ts'
 import { ListMenus } from './list-menus.tsx'
@@ -18,6 +17,7 @@ import { totalLabel } from './pages.ts'
 import { SelectedCalls } from './selected-calls.tsx'
 import { useSelection } from './selection.ts'
 import { useCallKeys } from './use-call-keys.ts'
+import { type CallListData, useCallList } from './use-call-list.ts'
 import { useOpenCall } from './use-open-call.ts'
 
 /** From this width on a call is open beside the list, narrower over it; as in calls.css. */
@@ -131,6 +131,7 @@ export function CallsView() {
                 shown={shown}
                 selection={selection}
                 onOpen={({ id }) => open(id, false)}
+                onOrder={(order) => filter({ order })}
               />
             )}
           </div>
@@ -157,7 +158,7 @@ function useRefocus(openId: string | undefined, refocus: (id: string) => void): 
   }, [openId])
 }
 
-function Total({ list }: { list: ReturnType<typeof useCallList> }) {
+function Total({ list }: { list: CallListData }) {
   return (
     <span role="status" className="cb-calls-total">
       {list.first ? totalLabel(list.first) : list.error ? ' ' : 'Loading calls…'}

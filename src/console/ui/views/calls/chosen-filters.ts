@@ -18,7 +18,11 @@ export type ChosenFilters = {
       : string
 } & {
   [Name in `${typeof analysisPrefix}${string}`]?: OneOrMore
-} & { order?: 'createdAt' }
+} & { order?: Order }
+
+/** How the list is sorted; without one, newest first. */
+export type Order = (typeof orders)[number]
+export const orders = ['createdAt', '-duration', 'duration'] as const
 
 /** Filters to set, and with undefined to clear. */
 export type FilterChange = { [Name in keyof ChosenFilters]?: OneOrMore | undefined }
@@ -30,7 +34,7 @@ export function readFilters(search: Record<string, unknown>): ChosenFilters {
     Object.fromEntries([
       ...callFilters.map((filter) => [filter.name, readFilter(filter, search[filter.name])]),
       ...ofAnalysis.map((name) => [name, readMany(search[name])]),
-      ['order', search.order === 'createdAt' ? 'createdAt' : undefined],
+      ['order', orders.find((order) => order === search.order)],
     ]),
   )
 }

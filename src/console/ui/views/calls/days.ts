@@ -1,8 +1,16 @@
 const times = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const dayAndMinute = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const
+const daysAndTimes = new Intl.DateTimeFormat(undefined, dayAndMinute)
+const yearsDaysAndTimes = new Intl.DateTimeFormat(undefined, { ...dayAndMinute, year: 'numeric' })
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
 
 /** A row of the list: a call, or the day that the next ones are of. */
 export type Entry<Row> = { key: string; row: Row } | { key: string; day: string }
+
+/** Calls in their order, whatever days they are of. */
+export function withoutDays<Row extends { id: string }>(rows: readonly Row[]): Entry<Row>[] {
+  return rows.map((row) => ({ key: row.id, row }))
+}
 
 /** Calls in their order, each day's under its name. */
 export function byDay<Row extends { id: string; createdAt: string }>(
@@ -37,6 +45,13 @@ export function dayName(date: Date, now: Date): string {
 /** `14:32` */
 export function timeOfDay(at: string): string {
   return times.format(new Date(at))
+}
+
+/** `Nov 19, 14:32`, with the year when it is another. */
+export function dayAndTime(at: string, now: Date): string {
+  const date = new Date(at)
+  const isThisYear = date.getFullYear() === now.getFullYear()
+  return (isThisYear ? daysAndTimes : yearsDaysAndTimes).format(date)
 }
 
 /** With the day, the second and the zone. */
