@@ -22,6 +22,8 @@ import type { WordQuery } from './word-query.ts'
 
 const limitDefault = 50
 const limitMax = 200
+/** Rows are counted up to here, unless words are searched for. */
+const rowsCountedMax = 100_000
 /** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
 /** Enough to hold the start of the summary, however it is escaped. */
@@ -90,8 +92,8 @@ export async function findRows(
   const places = await finder.places(limit + 1)
   // Counting what has a phrase would read every call that has its words.
   const isPhrase = (search.phrases ?? []).length > 0
-  const countedMax = isPhrase ? limit : totalMax
-  const total = isPhrase ? places.length : await finder.count()
+  const countedMax = isPhrase ? limit : search.words ? totalMax : rowsCountedMax
+  const total = isPhrase ? places.length : await finder.count(rowsCountedMax)
   const seqs = places.slice(0, limit).map(({ seq }) => seq)
   const { rows, end } = await readRows(db, projectId, seqs, search.words)
   const last = places[end - 1]

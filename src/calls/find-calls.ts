@@ -66,19 +66,19 @@ export class CallFinder {
     return await this.#select(sql`${this.#rowsWithWords(source.words, after)} ${this.#inOrder} ${page}`)
   }
 
-  /** How many calls match: exact without filters, else counted up to one more than the limit. */
-  async count(): Promise<number> {
+  /**
+   * How many calls match: exact without filters, else counted up to one more than the limit.
+   * @param most the limit where no words are searched for
+   */
+  async count(most = this.#limits.counted): Promise<number> {
     if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
     if (this.#search.words?.length === 0) return 0
     const source = await this.#readSource()
     const max = this.#limits.counted + 1
     if (!source.words) {
-      return (
-        source.total ??
-        (await this.#countOf(
-          sql`${this.#branches(source.path === byDuration ? byTime : source.path)} limit ${max}`,
-        ))
-      )
+      const { counted } = this.#limits
+      if (source.total !== null && (source.total <= counted || most <= counted)) return source.total
+      return await this.#countOf(sql`${this.#branches(source.countPath)} limit ${most + 1}`)
     }
     if (source.total !== null) return source.total
     if (!source.isByWords && source.size <= this.#limits.counted) {
@@ -106,14 +106,26 @@ export class CallFinder {
     if (from !== undefined || to !== undefined) paths.push(byTime)
     const sizes = paths.length > 0 ? await this.#sizesOf(paths) : [counted + 1]
     const size = Math.min(...sizes)
-    const inOrder = this.#isByDuration ? byDuration : byTime
-    const smallest = paths[sizes.indexOf(size)] ?? inOrder
-    const isAlone = conditions.length === 1 && smallest.isOrdered && inOrder === byTime
-    const path = size <= counted || isAlone ? smallest : inOrder
+    const smallest = paths[sizes.indexOf(size)] ?? byTime
+    const isChosen = size <= counted || (conditions.length === 1 && smallest.isOrdered)
+    const countPath = isChosen ? smallest : byTime
+    const path = this.#isByDuration && size > counted ? byDuration : countPath
     if (words)
-      return { path, size, ...(await this.#chooseWords(words, size, paths.length === 0 && !this.#phrases)) }
+      return {
+        path,
+        countPath,
+        size,
+        ...(await this.#chooseWords(words, size, paths.length === 0 && !this.#phrases)),
+      }
     const isOne = conditions.length <= 1 && paths.length > 0
-    return { path, size, total: isOne ? (sizes[0] ?? null) : null, words: undefined, isByWords: false }
+    return {
+      path,
+      countPath,
+      size,
+      total: isOne ? (sizes[0] ?? null) : null,
+      words: undefined,
+      isByWords: false,
+    }
   }
 
   /** @param size of the smallest path @param isAlone whether there is no other filter */
@@ -327,6 +339,8 @@ interface Words {
 /** Where to read calls. */
 interface Source {
   path: Path
+  /** Where to count them: an index that has what is checked. */
+  countPath: Path
   /** How many calls the smallest path has, counted up to one more than the limit. */
   size: number
   /** How many calls match but for their words, when that is known. */

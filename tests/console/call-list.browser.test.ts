@@ -153,6 +153,15 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.goto(`${service.url}/console/p/${project.id}/calls?analysis.topic=booking&agentId=ag_1`)
     await page.getByText('60 calls', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'topic booking' }).waitFor()
+
+    await page.goto(`${service.url}/console/p/${project.id}/calls?number=abc&callerNumber=%2B15557292007`)
+    await page.getByText('“abc” is not a number').waitFor()
+    await page.getByText('No call matches').waitFor()
+    await page.getByText('0 calls', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Clear Number' }).click()
+    await rowOf(page, 'call-1007').waitFor()
+    await page.getByRole('button', { name: 'Clear Caller' }).click()
+    await page.getByText('120 calls', { exact: true }).waitFor()
   })
 
   test('a call far down the list keeps its neighbours after a reload', async () => {

@@ -1,9 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useMemo, useRef, useState } from 'react'
+import { type Ref, type RefObject, useEffect, useEffectEvent, useMemo, useRef } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import { Problem } from '../../components/problem.tsx'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
-import type { ChosenFilters, Order } from './chosen-filters.ts'
+import { type ChosenFilters, type Order, orders } from './chosen-filters.ts'
 import type { ColumnName } from './columns.ts'
 import { byDay, type Entry, withoutDays } from './days.ts'
 import { ListHead } from './list-head.tsx'
@@ -11,6 +11,7 @@ import type { OpenTab } from './open-tab.ts'
 import type { Selection } from './selection.ts'
 import type { CallListData } from './use-call-list.ts'
 import { useFollowedRows } from './use-followed-rows.ts'
+import { type CallListHandle, useRowFocus } from './use-row-focus.ts'
 import { useTopWithin } from './use-top-within.ts'
 
 /** As calls-list.css has them; a row that turns out higher is measured. */
@@ -22,17 +23,6 @@ const headPx = 32
 const nextPageAheadRows = 15
 const skeletonRows = 14
 const skeletonRowsOfNextPage = 3
-
-export interface CallListHandle {
-  /** Puts the focus on a call, and scrolls to it. */
-  focus: (id: string) => void
-  /** Puts the focus back on a call that was open, where it is on the screen. */
-  refocus: (id: string) => void
-  /** Moves the focus down or up. */
-  move: (by: number) => void
-  /** The call that has the focus. */
-  focused: () => string | undefined
-}
 
 interface CallListProps {
   list: CallListData
@@ -49,18 +39,8 @@ interface CallListProps {
 }
 
 /** The calls, of which only those on the screen are in the page. */
-export function CallList({
-  list,
-  openId,
-  search,
-  scroller,
-  shown,
-  selection,
-  onOpen,
-  onOrder,
-  ref,
-}: CallListProps) {
-  const isSearch = search.text !== undefined
+export function CallList({ list, search, scroller, shown, ref, ...rest }: CallListProps) {
+  const { openId, selection, onOpen, onOrder } = rest
   const body = useRef<HTMLTableSectionElement>(null)
   const { rows, isPlaceholderData } = list
   const isUnderDays = search.order === undefined || search.order === 'createdAt'
@@ -68,6 +48,83 @@ export function CallList({
     () => rows && (isUnderDays ? byDay(rows, new Date()) : withoutDays(rows)),
     [rows, isUnderDays],
   )
+  const isSearch = search.text !== undefined
+  const { virtual, items, spaces } = useVirtualRows({ list, entries, isSearch, body, scroller })
+  const onScreen = items.flatMap(({ index }) => {
+    const entry = entries?.[index]
+    return entry && 'row' in entry ? [entry.row.id] : []
+  })
+  useNextPage(list, entries, items.at(-1)?.index ?? 0)
+  useFollowedRows(list, virtual.isScrolling ? [] : onScreen)
+  const { reached, onFocus } = useRowFocus({
+    ...{ ref, body, rows, openId, onScreen },
+    scrollTo: (id) => {
+      const at = entries?.findIndex(({ key }) => key === id) ?? -1
+      if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' })
+      return at >= 0
+    },
+  })
+  return (
+    <>
+      <table
+        aria-label="Calls"
+        aria-rowcount={list.first?.total ?? -1}
+        aria-busy={rows === undefined || isPlaceholderData}
+        className="cb-calls-table"
+        data-stale={isPlaceholderData || undefined}
+        data-dated={!isUnderDays || undefined}
+        data-selecting={selection.ids.size > 0 || undefined}
+      >
+        <ListHead
+          {...{ shown, selection, onOrder }}
+          rows={rows ?? []}
+          order={orders.find((order) => order === search.order)}
+        />
+        <tbody ref={body} onFocus={onFocus}>
+          <Space heightPx={spaces.above} />
+          {items.map(({ index, key }) => {
+            const entry = entries?.[index]
+            const place = { at: index, ref: virtual.measureElement }
+            if (!entry) return <CallLineSkeleton key={key} isSearch={isSearch} shown={shown} {...place} />
+            if ('day' in entry) return <DayLine key={key} day={entry.day} {...place} />
+            const { id } = entry.row
+            return (
+              <CallLine
+                key={key}
+                {...{ search, shown, onOpen, ...place }}
+                row={entry.row}
+                isOpen={id === openId}
+                isSelected={selection.ids.has(id)}
+                isReached={id === reached}
+                isUnderDay={isUnderDays}
+                onSelect={selection.toggle}
+              />
+            )
+          })}
+          <Space heightPx={spaces.below} />
+        </tbody>
+      </table>
+      {list.isFetchNextPageError && (
+        <Problem
+          title="The next calls could not be loaded"
+          error={list.error}
+          onRetry={() => void list.fetchNextPage()}
+        />
+      )}
+    </>
+  )
+}
+
+interface VirtualRowsOptions {
+  list: CallListData
+  entries: Entry<CallRow>[] | undefined
+  isSearch: boolean
+  body: RefObject<HTMLElement | null>
+  scroller: HTMLElement | null
+}
+
+/** Which rows are on the screen or close to it, and how high the space is that stands for the others. */
+function useVirtualRows({ list, entries, isSearch, body, scroller }: VirtualRowsOptions) {
   const top = useTopWithin(body, scroller)
   const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
   const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
@@ -84,100 +141,8 @@ export function CallList({
     overscan: 10,
   })
   const items = virtual.getVirtualItems()
-  useNextPage(list, entries, items.at(-1)?.index ?? 0)
-
-  const [active, setActive] = useState<string | undefined>(openId)
-  const [wanted, setWanted] = useState<string | null>(null)
-  const focused = () => document.activeElement?.closest<HTMLElement>('[data-call]')?.dataset.call
-  const reach = (id: string) => {
-    const at = entries?.findIndex(({ key }) => key === id) ?? -1
-    if (at < 0 || !body.current?.checkVisibility({ visibilityProperty: true })) return
-    virtual.scrollToIndex(at, { align: 'auto' })
-    setWanted(id)
-  }
-  useImperativeHandle(ref, () => ({
-    focus: reach,
-    refocus: (id) => linkOf(body.current, id)?.focus({ preventScroll: true }),
-    move: (by) => {
-      const from = focused() ?? active
-      const at = rows?.findIndex(({ id }) => id === from) ?? -1
-      const row = rows?.[at < 0 ? 0 : at + by]
-      if (row) reach(row.id)
-    },
-    focused,
-  }))
-  // A row that was out of sight is there only after it was scrolled to.
-  useEffect(() => {
-    if (wanted === null) return
-    const link = linkOf(body.current, wanted)
-    if (!link) return
-    link.focus({ preventScroll: true })
-    setWanted(null)
-  })
-  const onScreen = items.flatMap(({ index }) => {
-    const entry = entries?.[index]
-    return entry && 'row' in entry ? [entry.row.id] : []
-  })
-  useFollowedRows(list, virtual.isScrolling ? [] : onScreen)
-  const reached = onScreen.find((id) => id === active) ?? onScreen.find((id) => id === openId) ?? onScreen[0]
-  const [first, last] = [items[0], items.at(-1)]
-  return (
-    <>
-      <table
-        aria-label="Calls"
-        aria-rowcount={list.first?.total ?? -1}
-        aria-busy={rows === undefined || isPlaceholderData}
-        className="cb-calls-table"
-        data-stale={isPlaceholderData || undefined}
-        data-dated={!isUnderDays || undefined}
-        data-selecting={selection.ids.size > 0 || undefined}
-      >
-        <ListHead
-          shown={shown}
-          rows={rows ?? []}
-          selection={selection}
-          order={search.order}
-          onOrder={onOrder}
-        />
-        <tbody
-          ref={body}
-          onFocus={({ target }) => setActive(target.closest<HTMLElement>('[data-call]')?.dataset.call)}
-        >
-          <Space heightPx={(first?.start ?? top) - top} />
-          {items.map(({ index, key }) => {
-            const entry = entries?.[index]
-            const place = { at: index, ref: virtual.measureElement }
-            if (!entry) return <CallLineSkeleton key={key} isSearch={isSearch} shown={shown} {...place} />
-            if ('day' in entry) return <DayLine key={key} day={entry.day} {...place} />
-            const { id } = entry.row
-            return (
-              <CallLine
-                key={key}
-                row={entry.row}
-                isOpen={id === openId}
-                isSelected={selection.ids.has(id)}
-                isReached={id === reached}
-                search={search}
-                isUnderDay={isUnderDays}
-                shown={shown}
-                onSelect={selection.toggle}
-                onOpen={onOpen}
-                {...place}
-              />
-            )
-          })}
-          <Space heightPx={virtual.getTotalSize() - ((last?.end ?? top) - top)} />
-        </tbody>
-      </table>
-      {list.isFetchNextPageError && (
-        <Problem
-          title="The next calls could not be loaded"
-          error={list.error}
-          onRetry={() => void list.fetchNextPage()}
-        />
-      )}
-    </>
-  )
+  const [start, end] = [items[0]?.start ?? top, items.at(-1)?.end ?? top]
+  return { virtual, items, spaces: { above: start - top, below: virtual.getTotalSize() - (end - top) } }
 }
 
 /** Asks for the next page before its place comes on the screen. */
@@ -212,8 +177,4 @@ function DayLine({ day, at, ref }: DayLineProps) {
 /** Stands for the rows that are not on the screen. */
 function Space({ heightPx }: { heightPx: number }) {
   return heightPx > 0 ? <tr aria-hidden className="cb-calls-space" style={{ height: heightPx }} /> : null
-}
-
-function linkOf(body: HTMLElement | null, id: string): HTMLElement | null {
-  return body?.querySelector<HTMLElement>(`[data-call="${CSS.escape(id)}"] a`) ?? null
 }

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { CallRows } from '../../../../calls/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
-import { type ChosenFilters, nameOf } from './chosen-filters.ts'
+import { type ChosenFilters, faultsOf, nameOf } from './chosen-filters.ts'
 import { withoutCall } from './pages.ts'
 
 export const rowsPerPage = '50'
@@ -108,7 +108,7 @@ export function neighboursQuery(project: string, id: string | undefined, filters
           .calls({ id: id ?? '' })
           .neighbours.get({ query: filters, fetch: { signal } }),
       ),
-    enabled: id !== undefined,
+    enabled: id !== undefined && faultsOf(filters).length === 0,
   })
 }
 
@@ -133,8 +133,12 @@ function fetchPage(
   signal: AbortSignal,
   limit = rowsPerPage,
 ): Promise<CallRows> {
+  if (faultsOf(filters).length > 0) return Promise.resolve(noCalls)
   return fetchRows(project, { ...filters, ...(cursor === null ? {} : { cursor }), limit }, signal)
 }
+
+/** What matches a filter that cannot be read. */
+const noCalls: CallRows = { data: [], nextCursor: null, total: 0, totalMax: 0, foundBy: null }
 
 function fetchRows(project: string, query: Record<string, unknown>, signal: AbortSignal): Promise<CallRows> {
   return unwrap(api.projects({ project }).calls.get({ query, fetch: { signal } }))

@@ -2,7 +2,7 @@ import { Button, Menu } from '@mantine/core'
 import { IconAdjustmentsHorizontal, IconDownload } from '@tabler/icons-react'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
-import type { ChosenFilters, FilterChange, Order } from './chosen-filters.ts'
+import { type ChosenFilters, type FilterChange, faultsOf, type Order } from './chosen-filters.ts'
 import { columns as allColumns } from './columns.ts'
 import { ViewsMenu } from './views-menu.tsx'
 
@@ -34,7 +34,12 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
       <ViewsMenu filters={filters} />
       <Menu position="bottom-end" width={264}>
         <Menu.Target>
-          <Button variant="default" size="xs" leftSection={<IconDownload size={14} aria-hidden />}>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconDownload size={14} aria-hidden />}
+            disabled={faultsOf(filters).length > 0}
+          >
             Export
           </Button>
         </Menu.Target>

@@ -37,8 +37,8 @@ export function NoCalls() {
   )
 }
 
-/** Nothing is left of the calls. */
-export function NoHits({ onClear }: { onClear: () => void }) {
+/** Nothing is left of the calls. @param isFaulty whether a filter cannot be read */
+export function NoHits({ isFaulty, onClear }: { isFaulty: boolean; onClear: () => void }) {
   return (
     <Empty
       icon={<IconSearchOff size={24} stroke={1.6} />}
@@ -49,7 +49,9 @@ export function NoHits({ onClear }: { onClear: () => void }) {
         </Button>
       }
     >
-      No call of this project matches all of these filters. Remove one, or search for fewer words.
+      {isFaulty
+        ? 'The address of this page has a value that cannot be read. Remove it above.'
+        : 'No call of this project matches all of these filters. Remove one, or search for fewer words.'}
     </Empty>
   )
 }

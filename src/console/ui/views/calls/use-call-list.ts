@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useEffectEvent, useState } from 'react'
 import type { CallRows } from '../../../../calls/call-rows.ts'
 import { callsQuery, firstQuery, type Pages, rowsQuery, seenQuery } from './call-queries.ts'
-import type { ChosenFilters } from './chosen-filters.ts'
+import { type ChosenFilters, faultsOf } from './chosen-filters.ts'
 import { newRows, rowsOf, withAsked, withChanged, withNewestPage, withoutNew } from './pages.ts'
 
 export type CallListData = ReturnType<typeof useCallList>
@@ -17,12 +17,13 @@ export function useCallList(project: string, filters: ChosenFilters, isReading: 
   const options = callsQuery(project, filters)
   const list = useInfiniteQuery(options)
   const isShown = list.data !== undefined && !list.isPlaceholderData
+  const isFollowed = isShown && faultsOf(filters).length === 0
   const isNewestFirst = filters.order === undefined
-  const seen = useQuery({ ...seenQuery(project, filters), enabled: isShown && !isNewestFirst })
+  const seen = useQuery({ ...seenQuery(project, filters), enabled: isFollowed && !isNewestFirst })
   const loaded = isNewestFirst ? list.data?.pages : seen.data && [seen.data]
   const newest = useQuery({
     ...firstQuery(project, filters),
-    enabled: isShown && loaded !== undefined,
+    enabled: isFollowed && loaded !== undefined,
     initialData: isShown ? loaded?.[0] : undefined,
     initialDataUpdatedAt: isNewestFirst ? list.dataUpdatedAt : seen.dataUpdatedAt,
   })
