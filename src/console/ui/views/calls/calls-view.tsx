@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconArrowUp } from '@tabler/icons-react'
 import { Outlet, useParams, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
@@ -17,17 +17,19 @@ import {
 } from './chosen-filters.ts'
 import { useColumns } from './columns.ts'
 import { ListMenus } from './list-menus.tsx'
-import { NoCalls, NoHits } from './no-calls.tsx'
+import { NoHits } from './no-hits.tsx'
 import { OpenCallsContext } from './open-calls.ts'
 import { readOpenTab } from './open-tab.ts'
 import { totalLabel } from './pages.ts'
-import { SelectedCalls } from './selected-calls.tsx'
 import { useSelection } from './selection.ts'
 import { useCallKeys } from './use-call-keys.ts'
 import { type CallListData, useCallList } from './use-call-list.ts'
 import { useFiltering } from './use-filtering.ts'
 import { useOpenCall } from './use-open-call.ts'
 import type { CallListHandle } from './use-row-focus.ts'
+
+const NoCalls = lazy(() => import('./no-calls.tsx'))
+const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 
 /** From this width on a call is open beside the list, narrower over it; as in calls.css. */
 const besideFromPx = 880
@@ -107,7 +109,11 @@ export function CallsView() {
           </div>
           <Waiting count={list.waiting} onShow={showWaiting} />
         </div>
-        <SelectedCalls selection={selection} rows={rows} openId={openId} onClose={close} />
+        {selection.ids.size > 0 && (
+          <Suspense>
+            <SelectedCalls selection={selection} rows={rows} openId={openId} onClose={close} />
+          </Suspense>
+        )}
       </div>
       {openId !== undefined && (
         <OpenCallsContext value={{ text, openNext, openPrevious, close }}>
@@ -135,7 +141,12 @@ function ListOrInstead({ list, filters, faults, onClear, children }: ListOrInste
   }
   if (!data || rows.length > 0 || hasNextPage || isPlaceholderData) return children
   const isFaulty = faults.length > 0
-  return isFaulty || isFiltered(filters) ? <NoHits isFaulty={isFaulty} onClear={onClear} /> : <NoCalls />
+  if (isFaulty || isFiltered(filters)) return <NoHits isFaulty={isFaulty} onClear={onClear} />
+  return (
+    <Suspense>
+      <NoCalls />
+    </Suspense>
+  )
 }
 
 /** Gives the focus back to the row of a call that was closed. */
