@@ -4,6 +4,8 @@ import type { BunPlugin } from 'bun'
 
 const lazyImport = /import\('(\.[^']+)'\)/g
 const namespace = 'group'
+/** Components that the pages of one folder alone have. */
+const ofOneGroup = ['day-field.tsx', 'logo.tsx', 'shown-once.tsx']
 
 /**
  * Makes few files of many pages: all views of one folder become one file, and what every page needs becomes one more.
@@ -17,15 +19,15 @@ export function groupsOfPages(sources: string): BunPlugin {
   const others = modulesUnder(sources)
     .filter((file) => file !== router)
     .flatMap(lazyImportsOf)
-  const components = modulesUnder(join(sources, 'components')).filter((file) => !others.includes(file))
+  const components = modulesUnder(join(sources, 'components')).filter(
+    (file) => !others.includes(file) && !ofOneGroup.includes(basename(file)),
+  )
   // What pages lend each other, and what shares an icon with other pages: each icon would become a file.
   const lent = [
     'calls/call-line.tsx',
     'calls/date-filter.tsx',
     'calls/list-menus.tsx',
-    'calls/no-calls.tsx',
     'calls/pill.tsx',
-    'calls/selected-calls.tsx',
     'first-steps/first-call.tsx',
     'settings/key-queries.ts',
   ]

@@ -13,7 +13,7 @@ const analysisFiltersMax = 10
 export type CallQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** Which calls to list: those that meet every condition. */
-export interface CallSearch {
+export interface CallSearch<Order extends CallOrder = CallOrder> {
   conditions: readonly Condition[]
   /** Milliseconds since 1970 of `createdAt`: at or after, and before. */
   from?: number
@@ -22,14 +22,19 @@ export interface CallSearch {
   words?: readonly WordQuery[]
   /** Words that are to follow one another as they are written. */
   phrases?: readonly string[]
-  order: CallOrder
+  order: Order
   /** Where the page before ended. */
   after?: Place
 }
 
 /** Reads the filters, the order and the cursor, and adds to `errors` what is wrong with them. */
-export function readCallSearch(query: CallQuery, readCursor: ReadCursor, errors: FieldError[]): CallSearch {
-  const search: CallSearch & { conditions: Condition[] } = { conditions: [], order: readOrder(query, errors) }
+export function readCallSearch<Order extends CallOrder>(
+  query: CallQuery,
+  { orders, readCursor }: { orders: readonly (Order | typeof newestFirst)[]; readCursor: ReadCursor },
+  errors: FieldError[],
+): CallSearch<Order | typeof newestFirst> {
+  const order = readOrder(query, orders, errors)
+  const search: CallSearch<typeof order> & { conditions: Condition[] } = { conditions: [], order }
   const take = (field: string, read: (values: string[]) => string | undefined) => {
     const values = valuesOf(query, field)
     if (!values) return
@@ -81,10 +86,15 @@ export function valuesOf(query: CallQuery, name: string): string[] | undefined {
   return value === undefined ? undefined : [...new Set([value].flat())]
 }
 
-function readOrder(query: CallQuery, errors: FieldError[]): CallOrder {
-  const order = valuesOf(query, 'order')?.join(',') ?? newestFirst
-  if (order === 'createdAt' || order === newestFirst) return order
-  errors.push({ field: 'order', message: 'must be createdAt or -createdAt' })
+function readOrder<Order extends CallOrder>(
+  query: CallQuery,
+  orders: readonly Order[],
+  errors: FieldError[],
+): Order | typeof newestFirst {
+  const asked = valuesOf(query, 'order')?.join(',') ?? newestFirst
+  const order = orders.find((one) => one === asked)
+  if (order) return order
+  errors.push({ field: 'order', message: `must be ${orders.join(' or ')}` })
   return newestFirst
 }
 

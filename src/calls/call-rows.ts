@@ -5,13 +5,14 @@ import type { FieldError } from '../errors.ts'
 import { detailsStart, readAgentName } from './agent-names.ts'
 import { listedColumns } from './call-head.ts'
 import { type CallQuery, readCallSearch, refuse, valuesOf } from './call-query.ts'
+import { hasId } from './conditions.ts'
 import type { Density } from './density.ts'
 import { readSummary } from './document.ts'
 import { totalMax } from './find-calls.ts'
 import { readFirstWords } from './first-words.ts'
 import { FoundPages } from './found-pages.ts'
 import { servedDocument } from './parts.ts'
-import { type CallOrder, type Cursors, newestFirst } from './place.ts'
+import { type CallOrder, type Cursors, callOrders, reversed } from './place.ts'
 import { callNotFound } from './refusals.ts'
 import { readDensities } from './row-densities.ts'
 import type { Call } from './schemas.ts'
@@ -22,6 +23,8 @@ import type { WordQuery } from './word-query.ts'
 
 const limitDefault = 50
 const limitMax = 200
+/** Rows are counted up to here, unless words are searched for. */
+const rowsCountedMax = 100_000
 /** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
 /** Enough to hold the start of the summary, however it is escaped. */
@@ -67,7 +70,10 @@ interface HeadRow extends Listed {
 /** Its start is the same, whatever was appended since. */
 const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`
 
-/** A page of the calls that match a query. @throws invalid_request for a value that cannot be read */
+/**
+ * A page of the calls that match a query, with `id` those of them that have one of these ids.
+ * @throws invalid_request for a value that cannot be read
+ */
 export async function findRows(
   db: ReadDatabase,
   projectId: number,
@@ -75,15 +81,20 @@ export async function findRows(
   cursors: Cursors,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
-  const asked = readCallSearch(query, cursors.read, errors)
+  const asked = readCallSearch(query, { orders: callOrders, readCursor: cursors.read }, errors)
   const limit = readLimit(query, errors)
+  const ids = valuesOf(query, 'id')
+  if (ids && ids.length > limitMax)
+    errors.push({ field: 'id', message: `must be at most ${limitMax} values` })
   refuse(errors)
+  if (ids) asked.conditions = [...asked.conditions, hasId(ids)]
   const { search, foundBy } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
   const pages = new FoundPages(db, projectId, search)
   const { places, end } = await pages.page(limit)
   // Counting what has a phrase would check as many calls again.
   const isPhrase = (search.phrases ?? []).length > 0
-  const counted = isPhrase ? { total: places.length, isCapped: end !== null } : await pages.count()
+  const countedMax = search.words ? totalMax : rowsCountedMax
+  const counted = isPhrase ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
   const seqs = places.map(({ seq }) => seq)
   const { rows, end: shown } = await readRows(db, projectId, seqs, search.words)
   const last = shown < places.length ? (places[shown - 1] ?? null) : end
@@ -91,7 +102,7 @@ export async function findRows(
     data: rows,
     nextCursor: last && cursors.write(last, search.order),
     total: counted.isCapped ? null : counted.total,
-    totalMax: isPhrase ? places.length : totalMax,
+    totalMax: isPhrase ? places.length : countedMax,
     foundBy,
   }
 }
@@ -110,11 +121,11 @@ export async function findNeighbours(
   query: CallQuery,
 ): Promise<Neighbours> {
   const errors: FieldError[] = []
-  const asked = readCallSearch(query, () => undefined, errors)
+  const asked = readCallSearch(query, { orders: callOrders, readCursor: () => undefined }, errors)
   refuse(errors)
   const { search } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
   const [after] = await db
-    .select({ createdAt: calls.createdAt, id: calls.id })
+    .select({ createdAt: calls.createdAt, id: calls.id, duration: calls.duration })
     .from(calls)
     .where(and(eq(calls.projectId, projectId), eq(calls.id, id)))
   if (!after) throw callNotFound()
@@ -122,12 +133,8 @@ export async function findNeighbours(
     const { places } = await new FoundPages(db, projectId, { ...search, order }).page(1, { after })
     return places[0]?.id ?? null
   }
-  const [next, previous] = [await firstOf(search.order), await firstOf(reversed(search.order))]
+  const [next, previous] = [await firstOf(search.order), await firstOf(reversed[search.order])]
   return { previous, next }
-}
-
-function reversed(order: CallOrder): CallOrder {
-  return order === newestFirst ? 'createdAt' : newestFirst
 }
 
 function readLimit(query: CallQuery, errors: FieldError[]): number {

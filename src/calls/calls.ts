@@ -18,14 +18,14 @@ import { type CallRows, findNeighbours, findRows, type Neighbours } from './call
 import { detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { type ExportOptions, exportCalls } from './export.ts'
+import { type CallFacets, readFacets } from './facets.ts'
 import type { CallField } from './fields.ts'
-import { type CallFacets, readFacets } from './find-calls.ts'
 import { asPicked } from './forms.ts'
 import { FoundPages } from './found-pages.ts'
 import type { Holds } from './holds.ts'
 import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './page.ts'
 import { servedBytes, servedDocument } from './parts.ts'
-import { Cursors } from './place.ts'
+import { Cursors, callOrders } from './place.ts'
 import { callIsOnHold, callNotFound } from './refusals.ts'
 import { readSearchBox } from './search-box.ts'
 
@@ -134,7 +134,7 @@ export class Calls {
   /** What the console's list would show, to be exported. @throws invalid_request for a value that cannot be read */
   async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
     const errors: FieldError[] = []
-    const asked = readCallSearch(query, () => undefined, errors)
+    const asked = readCallSearch(query, { orders: callOrders, readCursor: () => undefined }, errors)
     refuse(errors)
     const { readAside } = this.#options.store(projectId)
     return (await readSearchBox(readAside, projectId, asked, valuesOf(query, 'text')?.[0])).search

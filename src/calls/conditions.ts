@@ -143,6 +143,15 @@ function anyDigits(
   return { check: any(ends), path: { ranges, isOrdered: false } }
 }
 
+/** The calls with these ids. */
+export function hasId(ids: readonly string[]): Condition {
+  const check = sql`${calls.id} in ${ids}`
+  return {
+    check,
+    path: { ranges: [{ table: 'calls', index: 'calls_by_id', where: check }], isOrdered: false },
+  }
+}
+
 /** Calls whose id begins with this. */
 export function beginsWithId(start: string): Condition {
   const check = sql`(${calls.id} >= ${start} and ${calls.id} < ${start + lastCharacter})`

@@ -1,11 +1,8 @@
-import { isNotNull, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { calls, callValues } from '../db/schema.ts'
-import { readAgentNames } from './agent-names.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Path } from './conditions.ts'
-import { callFilters, type ValueFilter } from './filters.ts'
-import { newestFirst, type Place } from './place.ts'
+import { isByDuration, isDescending, type Place } from './place.ts'
 import { callCount } from './ranges.ts'
 import { isAmong, readWaiting, seqsMatching, type WaitingCalls } from './word-match.ts'
 import type { WordMatch } from './word-query.ts'
@@ -20,7 +17,6 @@ const limitsDefault = {
 }
 /** Of so few calls each is looked up in the word table on its own. */
 const oneByOneMax = 300
-const facetValuesMax = 50
 
 /** A call that was found. */
 export interface FoundPlace extends Place {
@@ -69,14 +65,19 @@ export class CallFinder {
     return await this.#select(sql`${this.#rowsWithWords(source.words, after)} ${this.#inOrder} ${page}`)
   }
 
-  /** How many calls match: exact without filters, else counted up to one more than the limit. */
-  async count(): Promise<number> {
+  /**
+   * How many calls match: exact without filters, else counted up to one more than the limit.
+   * @param most the limit where no words are searched for
+   */
+  async count(most = this.#limits.counted): Promise<number> {
     if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
     if (this.#search.words?.length === 0) return 0
     const source = await this.#readSource()
     const max = this.#limits.counted + 1
     if (!source.words) {
-      return source.total ?? (await this.#countOf(sql`${this.#branches(source.path)} limit ${max}`))
+      const { counted } = this.#limits
+      if (source.total !== null && (source.total <= counted || most <= counted)) return source.total
+      return await this.#countOf(sql`${this.#branches(source.countPath)} limit ${most + 1}`)
     }
     if (source.total !== null) return source.total
     if (!source.isByWords && source.size <= this.#limits.counted) {
@@ -98,17 +99,25 @@ export class CallFinder {
   async #chooseSource(): Promise<Source> {
     const { conditions, from, to, words } = this.#search
     const { counted } = this.#limits
-    const paths: (Path | null)[] = conditions.map(({ path }) => path)
+    const paths = conditions.map(({ path }) => path)
     // Of a few days all calls may be read.
-    if (from !== undefined || to !== undefined) paths.push(null)
+    if (from !== undefined || to !== undefined) paths.push(byTime)
     const sizes = paths.length > 0 ? await this.#sizesOf(paths) : [counted + 1]
     const size = Math.min(...sizes)
-    const smallest = paths[sizes.indexOf(size)] ?? null
-    const isChosen = size <= counted || (conditions.length === 1 && smallest?.isOrdered)
-    const path = isChosen ? smallest : null
-    if (words) return { path, size, ...(await this.#chooseWords(words, size, paths.length === 0)) }
+    const smallest = paths[sizes.indexOf(size)] ?? byTime
+    const isChosen = size <= counted || (conditions.length === 1 && smallest.isOrdered)
+    const countPath = isChosen ? smallest : byTime
+    const path = this.#isByDuration && size > counted ? byDuration : countPath
+    if (words) return { path, countPath, size, ...(await this.#chooseWords(words, size, paths.length === 0)) }
     const isOne = conditions.length <= 1 && paths.length > 0
-    return { path, size, total: isOne ? (sizes[0] ?? null) : null, words: undefined, isByWords: false }
+    return {
+      path,
+      countPath,
+      size,
+      total: isOne ? (sizes[0] ?? null) : null,
+      words: undefined,
+      isByWords: false,
+    }
   }
 
   /** @param size of the smallest path @param isAlone whether there is no other filter */
@@ -132,7 +141,7 @@ export class CallFinder {
   }
 
   /** How many calls each path has, counted up to one more than the limit, whatever the other conditions are. */
-  async #sizesOf(paths: readonly (Path | null)[]): Promise<number[]> {
+  async #sizesOf(paths: readonly Path[]): Promise<number[]> {
     const counts = paths.map((path, at) => {
       const rows = this.#branches(path, { isAlone: true, max: this.#limits.counted + 1 })
       return sql`select ${at} as at, count(*) as size from (${rows})`
@@ -155,18 +164,17 @@ export class CallFinder {
    * @param max so many of each range, and of all of them
    */
   #branches(
-    path: Path | null,
+    path: Path,
     { after, isAlone = false, max }: { after?: Place | undefined; isAlone?: boolean; max?: number } = {},
   ): SQL {
     const others = this.#search.conditions.filter((condition) => condition.path !== path)
     const checks = isAlone ? [] : others.map(({ check }) => check)
-    const ranges = path?.ranges ?? [{ table: 'calls', index: 'calls_at_a_glance', where: sql`true` } as const]
-    const branches = ranges.map(({ table, index, where }) => {
+    const branches = path.ranges.map(({ table, index, where }) => {
       const indexed = index === undefined ? sql`` : sql` indexed by ${sql.raw(index)}`
       const needsCall = table !== 'calls' && !isAlone
       const toCalls = needsCall ? sql` cross join calls on calls.seq = ${sql.raw(table)}.seq` : sql``
       const created = sql.raw(`${table}.created_at`)
-      const place = isAlone ? sql`` : sql`, ${created} as createdAt, calls.id as id`
+      const place = isAlone ? sql`` : sql`, ${created} as createdAt, calls.id as id${this.#duration}`
       const wheres = [
         sql`${sql.raw(table)}.project_id = ${this.#projectId}`,
         where,
@@ -176,33 +184,49 @@ export class CallFinder {
       return sql`select ${sql.raw(table)}.seq as seq${place} from ${sql.raw(table)}${indexed}${toCalls}
         where ${sql.join(wheres, sql` and `)}`
     })
-    if (max === undefined) return sql.join(branches, path?.isOrdered ? sql` union all ` : sql` union `)
+    if (max === undefined) return sql.join(branches, path.isOrdered ? sql` union all ` : sql` union `)
     const limited = branches.map((branch) => sql`select * from (${branch} limit ${max})`)
     const all = sql.join(limited, sql` union all `)
     // Ends with the last call that is wanted; `union` would read each branch first.
-    return path?.isOrdered ? sql`${all} limit ${max}` : sql`select distinct seq from (${all}) limit ${max}`
+    return path.isOrdered ? sql`${all} limit ${max}` : sql`select distinct seq from (${all}) limit ${max}`
   }
 
   #times(created: SQL, after: Place | undefined): SQL[] {
-    const { from, to, order } = this.#search
-    const isAfter = order === newestFirst ? sql`<` : sql`>`
+    const { from, to } = this.#search
     return [
       ...(from === undefined ? [] : [sql`${created} >= ${from}`]),
       ...(to === undefined ? [] : [sql`${created} < ${to}`]),
-      // The first of them bounds an index that has no ids.
-      ...(after
-        ? [
-            sql`${created} ${isAfter}= ${after.createdAt}`,
-            sql`(${created}, calls.id) ${isAfter} (${after.createdAt}, ${after.id})`,
-          ]
-        : []),
+      ...(after ? this.#behind(after, created) : []),
     ]
   }
 
+  /** The first check bounds an index that does not have every column of the order. */
+  #behind({ createdAt, id, duration }: Place, created: SQL): SQL[] {
+    const isAfter = isDescending(this.#search.order) ? sql`<` : sql`>`
+    if (!this.#isByDuration)
+      return [
+        sql`${created} ${isAfter}= ${createdAt}`,
+        sql`(${created}, calls.id) ${isAfter} (${createdAt}, ${id})`,
+      ]
+    return [
+      sql`calls.duration ${isAfter}= ${duration}`,
+      sql`(calls.duration, ${created}, calls.id) ${isAfter} (${duration}, ${createdAt}, ${id})`,
+    ]
+  }
+
+  get #isByDuration(): boolean {
+    return isByDuration(this.#search.order)
+  }
+
+  /** The column that sorts before the others, where there is one. */
+  get #duration(): SQL {
+    return this.#isByDuration ? sql`, calls.duration as duration` : sql``
+  }
+
   get #inOrder(): SQL {
-    return this.#search.order === newestFirst
-      ? sql`order by createdAt desc, id desc`
-      : sql`order by createdAt, id`
+    const direction = isDescending(this.#search.order) ? sql`desc` : sql`asc`
+    const first = this.#isByDuration ? sql`duration ${direction}, ` : sql``
+    return sql`order by ${first}createdAt ${direction}, id ${direction}`
   }
 
   /** The first calls of a source, whatever their words. */
@@ -220,7 +244,7 @@ export class CallFinder {
   ): Promise<{ places: FoundPlace[]; looked: number }> {
     if (!source.words) throw new Error('Only words are searched for in a window')
     const seqs = this.#seqsAmong(source.words, Math.min(few, source.size))
-    const rows = await this.#db.select({ ...placeColumns, looked: sql<number>`looked` }).from(sql`(
+    const rows = await this.#db.select({ ...this.#placeColumns, looked: sql<number>`looked` }).from(sql`(
       with some as materialized (${this.#window(source, few, after)})
       select * from (select count(*) as looked from some) left join (
         select * from some where seq in (${seqs}) ${this.#inOrder} ${page}) on true) as found`)
@@ -234,7 +258,7 @@ export class CallFinder {
       ...this.#search.conditions.map(({ check }) => check),
       ...this.#times(sql`calls.created_at`, after),
     ]
-    return sql`select calls.seq as seq, calls.created_at as createdAt, calls.id as id
+    return sql`select calls.seq as seq, calls.created_at as createdAt, calls.id as id${this.#duration}
       from (${this.#seqsWith(words)}) as found cross join calls on calls.seq = found.seq
       where ${sql.join(wheres, sql` and `)}`
   }
@@ -249,13 +273,27 @@ export class CallFinder {
   }
 
   async #select(rows: SQL): Promise<FoundPlace[]> {
-    return await this.#db.select(placeColumns).from(sql`(${rows}) as found`)
+    return await this.#db.select(this.#placeColumns).from(sql`(${rows}) as found`)
+  }
+
+  get #placeColumns() {
+    return { ...placeColumns, ...(this.#isByDuration ? { duration: sql<number>`found.duration` } : {}) }
   }
 
   async #countOf(rows: SQL): Promise<number> {
     const [row] = await this.#db.select({ size: sql<number>`count(*)` }).from(sql`(${rows})`)
     return row?.size ?? 0
   }
+}
+
+/** All calls, in each order. */
+const byTime: Path = {
+  ranges: [{ table: 'calls', index: 'calls_at_a_glance', where: sql`true` }],
+  isOrdered: true,
+}
+const byDuration: Path = {
+  ranges: [{ table: 'calls', index: 'calls_by_duration', where: sql`true` }],
+  isOrdered: true,
 }
 
 const placeColumns = {
@@ -274,8 +312,9 @@ interface Words {
 
 /** Where to read calls. */
 interface Source {
-  /** Null for the order of lists. */
-  path: Path | null
+  path: Path
+  /** Where to count them: an index that has what is checked. */
+  countPath: Path
   /** How many calls the smallest path has, counted up to one more than the limit. */
   size: number
   /** How many calls match but for their words, when that is known. */
@@ -301,50 +340,4 @@ export async function readCallCount(db: ReadDatabase, projectId: number): Promis
     .select({ calls: sql<number>`${callCount(sql`${projectId}`)} as calls` })
     .from(sql`(select 1)`)
   return row?.calls ?? 0
-}
-
-/** The values that calls can be filtered by, the most frequent first. */
-export type CallFacets = { [Name in ValueFilter['name'] | 'label']?: FacetValue[] }
-
-/** `label` where people know it by another name than its value. */
-export interface FacetValue {
-  value: string
-  calls: number
-  label?: string
-}
-
-/** Each filter's values are counted in an index that has them in order. */
-export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
-  const facets: CallFacets = {}
-  for (const filter of callFilters) {
-    if (filter.kind !== 'value' && filter.kind !== 'equal') continue
-    const column = calls[filter.column]
-    facets[filter.name] = await db
-      .select({ value: sql<string>`${column}`, calls: sql<number>`count(*) as calls` })
-      .from(calls)
-      .where(sql`${calls.projectId} = ${projectId} and ${isNotNull(column)}`)
-      .groupBy(column)
-      .orderBy(sql`calls desc`, column)
-      .limit(facetValuesMax)
-  }
-  const names = await readAgentNames(db, projectId, facets.agentId?.map(({ value }) => value) ?? [])
-  facets.agentId = facets.agentId?.map((agent) => {
-    const label = names.get(agent.value)
-    return label ? { ...agent, label } : agent
-  })
-  facets.label = await readLabels(db, projectId)
-  return facets
-}
-
-/** The labels of the project's calls. One that is so long that only its hash is kept is left out. */
-async function readLabels(db: ReadDatabase, projectId: number): Promise<{ value: string; calls: number }[]> {
-  return await db
-    .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
-    .from(callValues)
-    .where(
-      sql`${callValues.projectId} = ${projectId} and ${callValues.value} >= '["label",' and ${callValues.value} < '["label"-'`,
-    )
-    .groupBy(callValues.value)
-    .orderBy(sql`calls desc`, callValues.value)
-    .limit(facetValuesMax)
 }

@@ -59,15 +59,19 @@ export class FoundPages {
     return { places, end: found.length > limit ? (places.at(-1) ?? null) : null }
   }
 
-  /** How many calls match: exact without filters, else counted up to a limit; of a phrase, as far as a page is read. */
-  async count(): Promise<{ total: number; isCapped: boolean }> {
+  /**
+   * How many calls match: exact without filters, else counted up to a limit; of a phrase, as far as a page is read.
+   * @param max the limit; where words are searched for, `totalMax`
+   */
+  async count(max = totalMax): Promise<{ total: number; isCapped: boolean }> {
     if (this.#hasPhrases) {
       const { places, end } = await this.#pageOfPhrases(totalMax, 0, undefined)
       return { total: places.length, isCapped: end !== null }
     }
-    const total = await this.#finder.count()
-    const isCapped = isFiltered(this.#search) && total > totalMax
-    return { total: isCapped ? totalMax : total, isCapped }
+    const total = await this.#finder.count(max)
+    const most = this.#search.words ? totalMax : max
+    const isCapped = isFiltered(this.#search) && total > most
+    return { total: isCapped ? most : total, isCapped }
   }
 
   get #hasPhrases(): boolean {

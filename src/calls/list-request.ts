@@ -3,13 +3,13 @@ import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './cal
 import { isColumn } from './csv.ts'
 import { type CallField, callFields } from './fields.ts'
 import { analysisPrefix, callFilters } from './filters.ts'
-import type { ReadCursor } from './place.ts'
+import { type ReadCursor, type TimeOrder, timeOrders } from './place.ts'
 
 const wholeNumber = /^[0-9]{1,15}$/
 
 /** What a request for a list of calls asks for. */
 export interface ListRequest {
-  search: CallSearch
+  search: CallSearch<TimeOrder>
   /** As asked for; undefined when it was not. */
   limit: number | undefined
   offset: number
@@ -43,7 +43,7 @@ export function readListRequest(
 ): ListRequest {
   const errors: FieldError[] = []
   const [limit, offset] = [readCount(query, 'limit', errors), readCount(query, 'offset', errors)]
-  const search = readCallSearch(query, readCursor, errors)
+  const search = readCallSearch(query, { orders: timeOrders, readCursor }, errors)
   const fields = readFields(query, isCsv, errors)
   if (offset !== undefined && query.cursor !== undefined)
     errors.push({ field: 'offset', message: 'must not be sent together with cursor' })

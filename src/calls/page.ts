@@ -5,7 +5,7 @@ import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { JsonBytes } from './document.ts'
 import { asDocuments, type CallForm } from './forms.ts'
-import { type CallOrder, newestFirst, type Place } from './place.ts'
+import { newestFirst, type Place, type TimeOrder } from './place.ts'
 import { callCount, pageStart } from './ranges.ts'
 
 /**
@@ -18,7 +18,7 @@ export interface PageRequest {
   limit: number
   offset: number
   /** By default newest first. */
-  order?: CallOrder
+  order?: TimeOrder
   /** Where the page before ended. */
   after?: Place | undefined
 }
@@ -88,7 +88,7 @@ const queries = preparedQueries((db: ReadDatabase) => {
 })
 
 /** Before the first call, in each order. */
-const beginnings: Record<CallOrder, Place> = {
+const beginnings: Record<TimeOrder, Place> = {
   [newestFirst]: { createdAt: Number.MAX_SAFE_INTEGER, id: '' },
   createdAt: { createdAt: -1, id: '' },
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { readCallSearch } from '../../src/calls/call-query.ts'
 import { CallFinder } from '../../src/calls/find-calls.ts'
+import { callOrders, timeOrders } from '../../src/calls/place.ts'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
 import fc from '../support/fast-check.ts'
 import { planOf, recording } from '../support/query-plan.ts'
@@ -17,6 +18,8 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 type Query = Record<string, string[]>
+
+const readCursor = () => undefined
 
 const time = (hour: number) => new Date(Date.UTC(2026, 0, 5, hour)).toISOString()
 const numbers = [null, '+15551', '+1 (555) 2', '5551', 'anonymous', '+2-15.55/1']
@@ -71,7 +74,7 @@ const query: fc.Arbitrary<Query> = fc
   .chain((chosen) => fc.record(Object.fromEntries(chosen)))
 
 describe('a list of calls', () => {
-  test('is what a look at each call finds, in both orders, by pages, while calls change', async () => {
+  test('is what a look at each call finds, in every order, by pages, while calls change', async () => {
     const write = fc.tuple(
       few(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']),
       fc.option(created),
@@ -79,7 +82,7 @@ describe('a list of calls', () => {
     const plan = fc.record({
       calls: fc.array(created, { minLength: 3, maxLength: 12 }),
       query,
-      order: few(['createdAt', '-createdAt']),
+      order: few(callOrders),
       limit: few([1, 2, 5]),
       writes: fc.array(write, { maxLength: 6 }),
       // So few that each way to find calls is gone.
@@ -119,7 +122,7 @@ describe('a list of calls', () => {
         }
         await Promise.all(calls.map((call, n) => put('abcdefghijkl'[n] ?? '', call)))
         const asked = { ...query, order: [order] }
-        const search = readCallSearch(asked, () => undefined, [])
+        const search = readCallSearch(asked, { orders: callOrders, readCursor }, [])
         const finder = () =>
           new CallFinder(service.services.database.readAside, project.projectId, search, {
             counted,
@@ -129,7 +132,11 @@ describe('a list of calls', () => {
         for (let isOver = false; !isOver; ) {
           const matching = [...stored.values()].filter(isFoundHere).sort(inOrder(order))
           const expected = matching.filter((call) => !last || inOrder(order)(call, last) > 0).slice(0, limit)
-          const after = last && { createdAt: Date.parse(last.createdAt), id: last.id }
+          const after = last && {
+            createdAt: Date.parse(last.createdAt),
+            id: last.id,
+            duration: last.duration,
+          }
           const found = await finder().places(limit, { ...(after ? { after } : {}) })
           expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
           const counts =
@@ -143,7 +150,8 @@ describe('a list of calls', () => {
           else if (id && stored.delete(id)) await service.services.calls.delete(project.projectId, id)
           isOver = expected.length < limit
         }
-        await expectLists(project, { asked, stored, query, order, limit, isFound })
+        if (timeOrders.some((one) => one === order))
+          await expectLists(project, { asked, stored, query, order, limit, isFound })
       }),
       { numRuns: 150 },
     )
@@ -175,7 +183,7 @@ describe('a list of calls', () => {
     for (const order of ['createdAt', '-createdAt']) {
       for (const [query, index] of indexes) {
         for (const after of [undefined, { createdAt: 1, id: 'a' }]) {
-          const search = readCallSearch({ ...query, order }, () => undefined, [])
+          const search = readCallSearch({ ...query, order }, { orders: timeOrders, readCursor }, [])
           const statements: SQL[] = []
           const finder = new CallFinder(
             recording(service.services.database.readAside, statements),
@@ -193,6 +201,24 @@ describe('a list of calls', () => {
           expect([order, query, sorts.length > 0]).toEqual([order, query, !isSorted])
           expect(plan).not.toMatch(/SCAN calls/)
         }
+      }
+    }
+  })
+
+  test.skipIf(ofFilesOnly)('sorts by duration with the index of durations, from any place', async () => {
+    const { projectId } = await service.mintProject()
+    await putCalls(service.services, projectId, [{ id: 'a' }])
+    const bound = { createdAt: 1, id: 'a', duration: 1 }
+    for (const order of ['duration', '-duration']) {
+      for (const after of [undefined, bound]) {
+        const search = readCallSearch({ order }, { orders: callOrders, readCursor }, [])
+        const statements: SQL[] = []
+        const db = recording(service.services.database.readAside, statements)
+        await new CallFinder(db, projectId, search).places(10, { ...(after ? { after } : {}) })
+        const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
+        const range = after ? ` AND ${order === 'duration' ? 'duration>?' : 'duration<?'}` : ''
+        expect(plan).toContain(`COVERING INDEX calls_by_duration (project_id=?${range})`)
+        expect(plan).not.toContain('TEMP B-TREE')
       }
     }
   })
@@ -215,7 +241,7 @@ describe('a list of calls', () => {
   test.skipIf(ofFilesOnly)('merges several values of a filter without reading them all', async () => {
     const { projectId } = await service.mintProject()
     for (const query of [{ evaluation: ['success', 'fail', 'none'] }, { 'analysis.k': ['x', 'y'] }]) {
-      const search = readCallSearch(query, () => undefined, [])
+      const search = readCallSearch(query, { orders: timeOrders, readCursor }, [])
       const statements: SQL[] = []
       await new CallFinder(
         recording(service.services.database.readAside, statements),
@@ -283,9 +309,10 @@ function toParameters(query: Query): string {
 }
 
 function inOrder(order: string): (a: Call, b: Call) => number {
-  const sign = order === 'createdAt' ? 1 : -1
+  const sign = order.startsWith('-') ? -1 : 1
+  const fields = [...(order.endsWith('duration') ? ['duration' as const] : []), 'createdAt', 'id'] as const
   return (a, b) => {
-    const [first, second] = a.createdAt === b.createdAt ? [a.id, b.id] : [a.createdAt, b.createdAt]
-    return first === second ? 0 : first < second ? -sign : sign
+    const field = fields.find((field) => a[field] !== b[field])
+    return !field ? 0 : a[field] < b[field] ? -sign : sign
   }
 }

@@ -101,6 +101,36 @@ test('what the caller says first is read from the start of a document', () => {
   expect(firstSentences(document(agent))).toBeNull()
 })
 
+test('lists go by duration, of one length by time, and neighbours and pages follow', async () => {
+  const { projectId } = await service.mintProject()
+  const durations = { a: 2.5, b: 2.5, c: 10, d: 0, e: 1e-7 }
+  await putCalls(
+    service.services,
+    projectId,
+    Object.entries(durations).map(([id, duration], at) => ({
+      ...{ id, duration, createdAt: `2026-01-01T00:00:0${at}.000Z` },
+    })),
+  )
+  const { calls } = service.services
+  for (const [order, expected] of [
+    ['-duration', ['c', 'b', 'a', 'e', 'd']],
+    ['duration', ['d', 'e', 'a', 'b', 'c']],
+  ] as const) {
+    const pages: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await calls.find(projectId, { order, limit: '1', ...(cursor ? { cursor } : {}) })
+      pages.push(...page.data.map(({ id }) => id))
+      cursor = page.nextCursor
+    }
+    expect(pages).toEqual([...expected])
+    const [, previous, id = '', next] = expected
+    expect(await calls.neighbours(projectId, id, { order })).toEqual({ previous, next })
+    const { nextCursor } = await calls.find(projectId, { order, limit: '1' })
+    const other = calls.find(projectId, { cursor: nextCursor ?? '', order: 'createdAt' })
+    expect(await failureOf(other)).toMatchObject({ code: 'invalid_request' })
+  }
+})
+
 test('the calls before and after one are those of the list', async () => {
   const projectId = await project()
   const { calls } = service.services

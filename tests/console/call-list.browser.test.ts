@@ -144,6 +144,15 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.goto(`${service.url}/console/p/${project.id}/calls?analysis.topic=booking&agentId=ag_1`)
     await page.getByText('60 calls', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'topic booking' }).waitFor()
+
+    await page.goto(`${service.url}/console/p/${project.id}/calls?number=abc&callerNumber=%2B15557292007`)
+    await page.getByText('“abc” is not a number').waitFor()
+    await page.getByText('No call matches').waitFor()
+    await page.getByText('0 calls', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Clear Number' }).click()
+    await rowOf(page, 'call-1007').waitFor()
+    await page.getByRole('button', { name: 'Clear Caller' }).click()
+    await page.getByText('120 calls', { exact: true }).waitFor()
   })
 
   test('a call far down the list keeps its neighbours after a reload', async () => {
@@ -155,6 +164,63 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await until(() => previous.isEnabled())
     await page.keyboard.press('k')
     await page.waitForURL(/call-1100$/)
+  })
+
+  test('the list is sorted by duration, and pages, neighbours and new calls keep to it', async () => {
+    const other = await set.mintProject()
+    const many = Array.from({ length: 70 }, (_, at) => ({
+      ...{ id: `of-${at}`, status: 'completed' as const, duration: (at * 37) % 70 },
+      createdAt: new Date(Date.now() - (at + 1) * minuteMs).toISOString(),
+    }))
+    await putCalls(service.services, other.projectId, many)
+    const page = await openTab('calls', {}, other)
+    const head = page.getByRole('columnheader', { name: 'Duration' })
+    const ids = () => page.locator('[data-call]').evaluateAll((rows) => rows.map((row) => row.dataset.call))
+    const byLength = many.toSorted((a, b) => b.duration - a.duration).map(({ id }) => id)
+    await head.getByRole('button').click()
+    await page.waitForURL(/order=-duration/)
+    await until(async () => (await ids()).slice(0, 5).join() === byLength.slice(0, 5).join())
+    expect(await head.getAttribute('aria-sort')).toBe('descending')
+
+    await put(other, 'longest', { status: 'completed', duration: 1_000 })
+    await page.getByRole('button', { name: '1 new call' }).waitFor()
+    await page.getByText('71 calls', { exact: true }).waitFor()
+    expect((await ids()).slice(0, 5)).toEqual(byLength.slice(0, 5))
+    await page.getByRole('button', { name: '1 new call' }).click()
+    await rowOf(page, 'longest').waitFor()
+    await rowOf(page, byLength[2] ?? '').click()
+    await page.getByRole('button', { name: 'Previous call' }).click()
+    await page.waitForURL(new RegExp(`${byLength[1]}\\?order=-duration$`))
+
+    await page.goto(`${service.url}/console/p/${other.id}/calls?order=-duration`)
+    await head.getByRole('button').click()
+    await page.waitForURL(/order=duration/)
+    await until(async () => (await ids())[0] === 'of-0')
+    expect(await head.getAttribute('aria-sort')).toBe('ascending')
+    await page.getByRole('columnheader', { name: 'Time' }).getByRole('button').click()
+    await page.waitForURL((url) => !url.search.includes('order'))
+  })
+
+  test('changed and deleted calls follow far down the list', async () => {
+    const other = await set.mintProject()
+    const many = Array.from({ length: 90 }, (_, at) => ({
+      ...{ id: `far-${at}`, status: 'completed' as const, summary: 'As it was.' },
+      createdAt: new Date(Date.now() - (at + 1) * minuteMs).toISOString(),
+    }))
+    await putCalls(service.services, other.projectId, many)
+    const page = await openTab('calls', {}, other)
+    await rowOf(page, 'far-0').waitFor()
+    const bottom = () => page.locator('#calls-list').evaluate((list) => list.scrollTo({ top: 1e6 }))
+    await until(async () => {
+      await bottom()
+      return await rowOf(page, 'far-89').isVisible()
+    })
+    await put(other, 'far-85', { summary: 'As it is.' })
+    await rowOf(page, 'far-85').getByText('As it is.').waitFor()
+    await other.send('DELETE', '/v1/calls/far-86', undefined)
+    await rowOf(page, 'far-86').waitFor({ state: 'detached' })
+    await rowOf(page, 'far-87').waitFor()
+    await page.getByText('89 calls', { exact: true }).waitFor()
   })
 
   test('what is shown is exported, and many calls are deleted at once after one question', async () => {

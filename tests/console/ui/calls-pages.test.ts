@@ -1,5 +1,11 @@
 import { expect, test } from 'bun:test'
-import { rowsOf, totalLabel, withNewestPage, withoutCall } from '../../../src/console/ui/views/calls/pages.ts'
+import {
+  rowsOf,
+  totalLabel,
+  withAsked,
+  withNewestPage,
+  withoutCall,
+} from '../../../src/console/ui/views/calls/pages.ts'
 
 test('a new call comes on top, and what it pushed to the second page is not lost', () => {
   const pages = [page([5, 4, 3], 'after 3'), page([2, 1], null)]
@@ -35,6 +41,16 @@ test('a deleted call leaves the list and the count', () => {
   expect(idsOf(pages)).toEqual(['2'])
   expect(pages[0]?.total).toBe(9)
   expect(withoutCall(pages, 'unknown')).toBe(pages)
+})
+
+test('calls that were asked for are as they are now wherever they stand, or gone', () => {
+  const pages = withAsked(
+    [page([5, 4], 'x'), page([3, 2, 1], null)],
+    ['4', '3', '2'],
+    [{ ...row(4), summary: 'Changed' }, row(2)],
+  )
+  expect(idsOf(pages)).toEqual(['5', '4', '2', '1'])
+  expect(pages[0]?.data.map(({ summary }) => summary)).toEqual([null, 'Changed'])
 })
 
 test('a call that is in two pages is shown once', () => {

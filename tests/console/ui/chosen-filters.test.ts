@@ -1,22 +1,43 @@
 import { describe, expect, test } from 'bun:test'
 import { Dates } from '../../../src/console/ui/components/dates.ts'
-import { isFiltered, nameOf, readFilters } from '../../../src/console/ui/views/calls/chosen-filters.ts'
+import {
+  faultsOf,
+  isFiltered,
+  nameOf,
+  readFilters,
+  withoutFaults,
+} from '../../../src/console/ui/views/calls/chosen-filters.ts'
 import { dateRangeLabel, rangeToDays } from '../../../src/console/ui/views/calls/date-range.ts'
 
 describe('the address of the list of calls', () => {
-  test('invalid parts of the address are left out, the rest is kept', () => {
-    expect(
-      readFilters({
-        status: 'ended',
-        isEngaged: 'maybe',
-        from: 'yesterday',
-        text: '  ',
-        number: '555',
-        minDuration: 'long',
-        maxDuration: '1.5',
-        other: 1,
-      }),
-    ).toEqual({ number: '555', maxDuration: '1.5' })
+  test('what cannot be read is kept, and told', () => {
+    const long = 'x'.repeat(501)
+    const filters = readFilters({
+      status: 'ended',
+      from: 'yesterday',
+      number: 'abc',
+      minDuration: '0x10',
+      maxDuration: '1.5',
+      label: Array.from({ length: 21 }, (_, n) => `${n}`),
+      text: '  ',
+      order: 'length',
+      'analysis.topic': long,
+      other: 1,
+    })
+    const faults = faultsOf(filters)
+    expect(Object.fromEntries(faults.map(({ name, message }) => [name, message]))).toEqual({
+      status: '“ended” is not live or completed',
+      from: '“yesterday” is not a date',
+      number: '“abc” is not a number',
+      minDuration: '“0x10” is not a number of seconds',
+      label: '21 values are more than 20',
+      order: '“length” is not an order',
+      'analysis.topic': `“${'x'.repeat(40)}…” is longer than 500 characters`,
+    })
+    expect(withoutFaults(filters, faults)).toEqual({ maxDuration: '1.5' })
+    expect(faultsOf(readFilters({ number: '555', order: '-duration', evaluation: ['none', 'x'] }))).toEqual(
+      [],
+    )
   })
 
   test('times in any zone keep their instant', () => {

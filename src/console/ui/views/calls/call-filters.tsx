@@ -1,11 +1,19 @@
 import { Anchor, Button } from '@mantine/core'
 import { useState } from 'react'
-import { callFilters, type FilterName } from '../../../../calls/filters.ts'
+import { analysisPrefix, callFilters, type FilterName } from '../../../../calls/filters.ts'
 import type { FoundBy } from '../../../../calls/search-box.ts'
 import { SearchField } from '../../components/search-field.tsx'
 import { AnalysisPills } from './analysis-pills.tsx'
-import { type ChosenFilters, type FilterChange, isFiltered } from './chosen-filters.ts'
+import {
+  type ChosenFilters,
+  type Fault,
+  type FilterChange,
+  isFiltered,
+  withoutFaults,
+} from './chosen-filters.ts'
+import { filterLabels } from './filter-labels.ts'
 import { FilterPill } from './filter-pills.tsx'
+import { PlainPill } from './pill.tsx'
 
 /** The others are there on demand, and while they are set. */
 const usual: ReadonlySet<FilterName> = new Set([
@@ -14,6 +22,7 @@ const usual: ReadonlySet<FilterName> = new Set([
 
 interface CallFiltersProps {
   filters: ChosenFilters
+  faults: readonly Fault[]
   /** What the text was taken for; null while that is not known. */
   foundBy: FoundBy | null
   /** `isTyping` for each pause in typing, which is no step to go back to. */
@@ -21,9 +30,10 @@ interface CallFiltersProps {
   onClear: () => void
 }
 
-/** The search field, and a pill for every other filter, which says what is chosen. */
-export function CallFilters({ filters, foundBy, onChange, onClear }: CallFiltersProps) {
+/** The search field, and a pill for every other filter, which says what is chosen, or why it cannot be read. */
+export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }: CallFiltersProps) {
   const [isMore, setIsMore] = useState(false)
+  const filters = withoutFaults(all, faults)
   return (
     <search className="cb-calls-filters" aria-label="Filter calls">
       <SearchField
@@ -38,6 +48,15 @@ export function CallFilters({ filters, foundBy, onChange, onClear }: CallFilters
               <FilterPill key={filter.name} filter={filter} filters={filters} onChange={onChange} />
             ),
         )}
+        {faults.map(({ name, message }) => (
+          <PlainPill
+            key={name}
+            label={labelOf(name)}
+            text={message}
+            isFault
+            onClear={() => onChange({ [name]: undefined })}
+          />
+        ))}
         <AnalysisPills filters={filters} canAdd={isMore} onChange={onChange} />
         <Button
           variant="subtle"
@@ -48,7 +67,7 @@ export function CallFilters({ filters, foundBy, onChange, onClear }: CallFilters
         >
           {isMore ? 'Fewer' : 'More'}
         </Button>
-        {isFiltered(filters) && (
+        {(isFiltered(filters) || faults.length > 0) && (
           <Button variant="subtle" color="gray" size="compact-sm" onClick={onClear}>
             Clear filters
           </Button>
@@ -72,4 +91,11 @@ export function CallFilters({ filters, foundBy, onChange, onClear }: CallFilters
       )}
     </search>
   )
+}
+
+function labelOf(name: Fault['name']): string {
+  if (name === 'order') return 'Order'
+  return name.startsWith(analysisPrefix)
+    ? name.slice(analysisPrefix.length)
+    : filterLabels[name as FilterName]
 }

@@ -33,6 +33,8 @@ interface CallLineProps {
   isReached: boolean
   /** What the address says beside the call. */
   search: ChosenFilters & OpenTab
+  /** Whether the row stands under the name of its day. */
+  isUnderDay: boolean
   onSelect: (id: string, isRange: boolean) => void
   /** Called for a click beside the row's link. */
   onOpen: (row: CallRow) => void
@@ -41,9 +43,9 @@ interface CallLineProps {
 /** One call of the list. Its link covers the row but for what a mouse may want to hover or select. */
 export function CallLine({ row, isOpen, isSelected, isReached, search, ...place }: Place & CallLineProps) {
   const project = useProject()
-  const { at, ref, shown, onSelect, onOpen } = place
+  const { at, ref, shown, isUnderDay, onSelect, onOpen } = place
   const dates = useDates()
-  const time = dates.time(row.createdAt)
+  const time = isUnderDay ? dates.time(row.createdAt) : dates.moment(row.createdAt)
   const open = (event: MouseEvent) => {
     const isOther = event.target instanceof Element && event.target.closest('a, input, label')
     if (!isOther && !window.getSelection()?.toString()) onOpen(row)

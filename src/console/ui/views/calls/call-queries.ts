@@ -1,26 +1,18 @@
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  type QueryClient,
-  queryOptions,
-  useInfiniteQuery,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query'
-import { useEffect, useEffectEvent } from 'react'
+import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { CallRows } from '../../../../calls/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
-import { type ChosenFilters, nameOf } from './chosen-filters.ts'
-import { newRows, rowsOf, withChanged, withNewestPage, withoutCall, withoutNew } from './pages.ts'
+import { type ChosenFilters, faultsOf, nameOf } from './chosen-filters.ts'
+import { withoutCall } from './pages.ts'
 
-const rowsPerPage = '50'
+export const rowsPerPage = '50'
 
-interface Pages {
+/** The pages of a list that are loaded. */
+export interface Pages {
   pages: CallRows[]
   pageParams: (string | null)[]
 }
 
-/** A list of calls, page by page. What is new is asked for by `newestQuery` alone: pages are not asked for twice. */
+/** A list of calls, page by page. What is new is asked for by `firstQuery` alone: pages are not asked for twice. */
 export function callsQuery(project: string, filters: ChosenFilters) {
   return infiniteQueryOptions({
     queryKey: ['calls', project, 'list', nameOf(filters)],
@@ -29,6 +21,37 @@ export function callsQuery(project: string, filters: ChosenFilters) {
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
+/** The newest calls that filters leave, in whatever order the list is. The change feed has it asked for anew. */
+export function firstQuery(project: string, filters: ChosenFilters) {
+  const { order: _, ...anyOrder } = filters
+  return queryOptions({
+    queryKey: ['calls', project, 'first', nameOf(anyOrder)],
+    queryFn: ({ signal }) => fetchPage(project, anyOrder, null, signal),
+    // Of a list that is shown again its own pages are what is known.
+    gcTime: 0,
+  })
+}
+
+/** The same as they were when the list was asked for. */
+export function seenQuery(project: string, filters: ChosenFilters) {
+  const { queryFn } = firstQuery(project, filters)
+  return queryOptions({
+    queryKey: ['calls', project, 'seen', nameOf(filters)],
+    queryFn,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
+/** Some calls as a list shows them now, without those that filters no longer leave. @param at when they had changed */
+export function rowsQuery(project: string, filters: ChosenFilters, ids: readonly string[], at: number) {
+  return queryOptions({
+    queryKey: ['calls', project, 'rows', nameOf(filters), at, ids],
+    queryFn: ({ signal }) => fetchRows(project, { ...filters, id: ids, limit: rowsPerPage }, signal),
+    enabled: ids.length > 0,
+    gcTime: 0,
   })
 }
 
@@ -74,50 +97,6 @@ export function newestCallQuery(project: string) {
   })
 }
 
-/**
- * The calls that filters leave. The first page is asked for anew when the project changes.
- * @param isReading whether somebody reads the list, so that new calls wait until they are asked for
- */
-export function useCallList(project: string, filters: ChosenFilters, isReading: () => boolean) {
-  const queryClient = useQueryClient()
-  const options = callsQuery(project, filters)
-  const list = useInfiniteQuery(options)
-  const isShown = list.data !== undefined && !list.isPlaceholderData
-  const newest = useQuery({
-    queryKey: ['calls', project, 'first', nameOf(filters)],
-    queryFn: ({ signal }) => fetchPage(project, filters, null, signal),
-    enabled: isShown,
-    initialData: isShown ? list.data?.pages[0] : undefined,
-    initialDataUpdatedAt: list.dataUpdatedAt,
-  })
-  const { data: page, dataUpdatedAt } = newest
-  const isOldestFirst = filters.order !== undefined
-  const merge = (how: typeof withNewestPage) => {
-    queryClient.setQueryData<Pages>(options.queryKey, (data) => {
-      if (!data || !page) return data
-      const pages = how(data.pages, page)
-      return { pages, pageParams: data.pageParams.slice(0, pages.length) }
-    })
-  }
-  const take = useEffectEvent(() => {
-    const before = queryClient.getQueryState(options.queryKey)
-    if (!page || !before?.data || before.dataUpdatedAt >= dataUpdatedAt) return
-    merge(isOldestFirst ? withChanged : isReading() ? withoutNew : withNewestPage)
-  })
-  useEffect(() => {
-    if (dataUpdatedAt > 0) take()
-  }, [dataUpdatedAt])
-  const pages = list.data?.pages
-  return {
-    ...list,
-    rows: pages && rowsOf(pages),
-    first: pages?.[0],
-    /** How many calls wait to be shown. */
-    waiting: isShown && page && !isOldestFirst ? newRows(pages ?? [], page).length : 0,
-    showWaiting: () => merge(withNewestPage),
-  }
-}
-
 /** The calls before and after an open one that is not among the loaded ones. */
 export function neighboursQuery(project: string, id: string | undefined, filters: ChosenFilters) {
   return queryOptions({
@@ -129,7 +108,7 @@ export function neighboursQuery(project: string, id: string | undefined, filters
           .calls({ id: id ?? '' })
           .neighbours.get({ query: filters, fetch: { signal } }),
       ),
-    enabled: id !== undefined,
+    enabled: id !== undefined && faultsOf(filters).length === 0,
   })
 }
 
@@ -154,6 +133,13 @@ function fetchPage(
   signal: AbortSignal,
   limit = rowsPerPage,
 ): Promise<CallRows> {
-  const query = { ...filters, ...(cursor === null ? {} : { cursor }), limit }
+  if (faultsOf(filters).length > 0) return Promise.resolve(noCalls)
+  return fetchRows(project, { ...filters, ...(cursor === null ? {} : { cursor }), limit }, signal)
+}
+
+/** What matches a filter that cannot be read. */
+const noCalls: CallRows = { data: [], nextCursor: null, total: 0, totalMax: 0, foundBy: null }
+
+function fetchRows(project: string, query: Record<string, unknown>, signal: AbortSignal): Promise<CallRows> {
   return unwrap(api.projects({ project }).calls.get({ query, fetch: { signal } }))
 }

@@ -1,25 +1,36 @@
 import { Button } from '@mantine/core'
 import { IconArrowUp } from '@tabler/icons-react'
-import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { Outlet, useParams, useSearch } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { ZoneNote } from '../../components/zone-note.tsx'
 import { useProject } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
-import { CallList, type CallListHandle } from './call-list.tsx'
-import { useCallList } from './call-queries.ts'
-import { type FilterChange, isFiltered, readFilters } from './chosen-filters.ts'
+import { CallList } from './call-list.tsx'
+import {
+  type ChosenFilters,
+  type Fault,
+  faultsOf,
+  isFiltered,
+  readFilters,
+  withoutFaults,
+} from './chosen-filters.ts'
 import { useColumns } from './columns.ts'
 import { ListMenus } from './list-menus.tsx'
-import { NoCalls, NoHits } from './no-calls.tsx'
+import { NoHits } from './no-hits.tsx'
 import { OpenCallsContext } from './open-calls.ts'
 import { readOpenTab } from './open-tab.ts'
 import { totalLabel } from './pages.ts'
-import { SelectedCalls } from './selected-calls.tsx'
 import { useSelection } from './selection.ts'
 import { useCallKeys } from './use-call-keys.ts'
+import { type CallListData, useCallList } from './use-call-list.ts'
+import { useFiltering } from './use-filtering.ts'
 import { useOpenCall } from './use-open-call.ts'
+import type { CallListHandle } from './use-row-focus.ts'
+
+const NoCalls = lazy(() => import('./no-calls.tsx'))
+const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 
 /** From this width on a call is open beside the list, narrower over it; as in calls.css. */
 const besideFromPx = 880
@@ -34,6 +45,7 @@ export function CallsView() {
   const search = useSearch({ strict: false })
   const { tab } = readOpenTab(search)
   const filters = readFilters(search)
+  const faults = faultsOf(filters)
   const [scroller, setScroller] = useState<HTMLElement | null>(null)
   const layout = useRef<HTMLDivElement>(null)
   const listed = useRef<CallListHandle>(null)
@@ -43,41 +55,17 @@ export function CallsView() {
   const rows = list.rows ?? []
   const selection = useSelection(rows)
   const { shown, chosen, choose } = useColumns()
-  const navigate = useNavigate()
-
-  const filter = (change: FilterChange, isPause = false) => {
-    const next = readFilters({ ...filters, ...change })
-    // Typing on is one step: going back leads to before it.
-    const replace = isPause && filters.text !== undefined && next.text !== undefined
-    selection.set([])
-    void navigate({ to: '/p/$project/calls', params: { project: project.id }, search: next, replace })
-  }
-  const clear = () => {
-    selection.set([])
-    void navigate({ to: '/p/$project/calls', params: { project: project.id }, search: {} })
-  }
+  const { filter, clear } = useFiltering(filters, () => selection.set([]))
   const isBeside = () => (layout.current?.clientWidth ?? 0) >= besideFromPx
-  const opened = useOpenCall({ openId, rows, isLoaded: list.rows !== undefined, filters, tab })
-  const { open, close } = opened
-  const step = (by: 1 | -1) => {
-    const id = by === 1 ? opened.next : opened.previous
-    if (id === null) return null
-    return () => {
-      open(id, true)
-      if (isBeside()) listed.current?.focus(id)
-    }
-  }
-  const [next, previous] = [step(1), step(-1)]
+  const { open, openNext, openPrevious, close } = useOpenCall({
+    ...{ openId, rows, isLoaded: list.rows !== undefined, filters, tab },
+    onStep: (id) => isBeside() && listed.current?.focus(id),
+  })
   useRefocus(openId, (id) => listed.current?.refocus(id))
   useCallKeys({
-    openId,
-    listed,
+    ...{ openId, listed, isBeside, selection, open, close },
     panel: () => layout.current?.querySelector<HTMLElement>('.cb-call') ?? null,
-    isBeside,
-    selection,
-    step: (by) => (by === 1 ? next : previous)?.(),
-    open: (id) => open(id, false),
-    close,
+    step: (by) => (by === 1 ? openNext : openPrevious)?.(),
   })
   const showWaiting = () => {
     list.showWaiting()
@@ -85,7 +73,6 @@ export function CallsView() {
   }
   // A search for a number or an id finds no words.
   const text = list.first?.foundBy === 'words' ? filters.text : undefined
-  const isEmpty = list.data !== undefined && rows.length === 0 && !list.hasNextPage && !list.isPlaceholderData
 
   return (
     <div className="cb-calls" ref={layout} data-open={openId !== undefined || undefined}>
@@ -103,6 +90,7 @@ export function CallsView() {
           />
           <CallFilters
             filters={filters}
+            faults={faults}
             foundBy={list.isPlaceholderData ? null : (list.first?.foundBy ?? null)}
             onChange={filter}
             onClear={clear}
@@ -115,41 +103,55 @@ export function CallsView() {
             data-scroll-restoration-id="calls-list"
             ref={setScroller}
           >
-            {list.error && !list.data ? (
-              <Problem
-                title="The calls could not be loaded"
-                error={list.error}
-                onRetry={() => void list.refetch()}
-              />
-            ) : isEmpty ? (
-              isFiltered(filters) ? (
-                <NoHits onClear={clear} />
-              ) : (
-                <NoCalls />
-              )
-            ) : (
+            <ListOrInstead list={list} filters={filters} faults={faults} onClear={clear}>
               <CallList
                 ref={listed}
-                scroller={scroller}
-                list={list}
-                openId={openId}
-                search={{ ...filters, tab }}
-                shown={shown}
-                selection={selection}
-                onOpen={({ id }) => open(id, false)}
+                {...{ scroller, list, openId, shown, selection }}
+                search={{ ...withoutFaults(filters, faults), tab }}
+                onOpen={({ id }) => open(id)}
+                onOrder={(order) => filter({ order })}
               />
-            )}
+            </ListOrInstead>
           </div>
           <Waiting count={list.waiting} onShow={showWaiting} />
         </div>
-        <SelectedCalls selection={selection} rows={rows} openId={openId} onClose={close} />
+        {selection.ids.size > 0 && (
+          <Suspense>
+            <SelectedCalls selection={selection} rows={rows} openId={openId} onClose={close} />
+          </Suspense>
+        )}
       </div>
       {openId !== undefined && (
-        <OpenCallsContext value={{ text, openNext: next, openPrevious: previous, close }}>
+        <OpenCallsContext value={{ text, openNext, openPrevious, close }}>
           <Outlet />
         </OpenCallsContext>
       )}
     </div>
+  )
+}
+
+interface ListOrInsteadProps {
+  list: CallListData
+  filters: ChosenFilters
+  faults: readonly Fault[]
+  onClear: () => void
+  children: ReactNode
+}
+
+/** The list, or why there is none. */
+function ListOrInstead({ list, filters, faults, onClear, children }: ListOrInsteadProps) {
+  const { error, data, rows = [], hasNextPage, isPlaceholderData } = list
+  if (error && !data) {
+    const retry = () => void list.refetch()
+    return <Problem title="The calls could not be loaded" error={error} onRetry={retry} />
+  }
+  if (!data || rows.length > 0 || hasNextPage || isPlaceholderData) return children
+  const isFaulty = faults.length > 0
+  if (isFaulty || isFiltered(filters)) return <NoHits isFaulty={isFaulty} onClear={onClear} />
+  return (
+    <Suspense>
+      <NoCalls />
+    </Suspense>
   )
 }
 
@@ -163,7 +165,7 @@ function useRefocus(openId: string | undefined, refocus: (id: string) => void): 
   }, [openId])
 }
 
-function Total({ list }: { list: ReturnType<typeof useCallList> }) {
+function Total({ list }: { list: CallListData }) {
   return (
     <span role="status" className="cb-calls-total">
       {list.first ? totalLabel(list.first) : list.error ? ' ' : 'Loading calls…'}

@@ -1,37 +1,67 @@
 import { analysisPrefix, type CallFilter, callFilters } from '../../../../calls/filters.ts'
-import { textParam } from '../../search-params.ts'
 
 /** Filters of which any of several values may be chosen. */
 export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'equal' | 'label' }>
 
 const valuesMax = 20
+const charsMax = 500
+/** Of a value that cannot be read. */
+const shownCharsMax = 40
 
 /** A value, or any of several. */
 export type OneOrMore = string | string[]
 
-/** What the list of calls is narrowed to and how it is sorted, as the address holds it. */
+/** What the list of calls is narrowed to and how it is sorted, as the address holds it: also what cannot be read. */
 export type ChosenFilters = {
-  [Filter in CallFilter as Filter['name']]?: Filter extends { choices: readonly (infer Choice)[] }
-    ? Choice
-    : Filter extends ManyFilter
-      ? OneOrMore
-      : string
+  [Filter in CallFilter as Filter['name']]?: Filter extends ManyFilter ? OneOrMore : string
 } & {
   [Name in `${typeof analysisPrefix}${string}`]?: OneOrMore
-} & { order?: 'createdAt' }
+} & { order?: string }
+
+/** How the list is sorted; without one, newest first. */
+export type Order = (typeof orders)[number]
+export const orders = ['createdAt', '-duration', 'duration'] as const
 
 /** Filters to set, and with undefined to clear. */
 export type FilterChange = { [Name in keyof ChosenFilters]?: OneOrMore | undefined }
 
-/** Reads the address and leaves out what makes no sense. */
+/** Reads the address. What cannot be read stays as it is, to be told: see `faultsOf`. */
 export function readFilters(search: Record<string, unknown>): ChosenFilters {
   const ofAnalysis = Object.keys(search).filter((name) => name.startsWith(analysisPrefix))
   return withoutEmpty(
     Object.fromEntries([
       ...callFilters.map((filter) => [filter.name, readFilter(filter, search[filter.name])]),
       ...ofAnalysis.map((name) => [name, readMany(search[name])]),
-      ['order', search.order === 'createdAt' ? 'createdAt' : undefined],
+      ['order', readOne(search.order)],
     ]),
+  )
+}
+
+/** A value of the address that cannot be read, so that no call matches. */
+export interface Fault {
+  name: keyof ChosenFilters
+  /** Such as `“abc” is not a number`. */
+  message: string
+}
+
+/** What is wrong with the address. */
+export function faultsOf(filters: ChosenFilters): Fault[] {
+  return Object.entries(filters).flatMap(([name, value]) => {
+    const values = valuesOf(value)
+    const faulty = values.find((text) => problemOf(name, text) !== undefined)
+    const problem = faulty !== undefined && problemOf(name, faulty)
+    if (problem) return [{ name: name as Fault['name'], message: `“${shortened(faulty)}” ${problem}` }]
+    const isTooMany = values.length > valuesMax
+    return isTooMany
+      ? [{ name: name as Fault['name'], message: `${values.length} values are more than ${valuesMax}` }]
+      : []
+  })
+}
+
+/** The filters that can be read. */
+export function withoutFaults(filters: ChosenFilters, faults: readonly Fault[]): ChosenFilters {
+  return Object.fromEntries(
+    Object.entries(filters).filter(([name]) => !faults.some((fault) => fault.name === name)),
   )
 }
 
@@ -61,18 +91,42 @@ function withoutEmpty<T extends object>(values: T): T {
 }
 
 function readMany(value: unknown): OneOrMore | undefined {
-  const texts = [value].flat().flatMap((one) => textParam(String(one ?? ''))?.trim() || [])
-  return oneOrMore([...new Set(texts)].slice(0, valuesMax))
+  const texts = [value].flat().flatMap((one) => String(one ?? '').trim() || [])
+  return oneOrMore([...new Set(texts)])
+}
+
+function readOne(value: unknown): string | undefined {
+  const text = [value].flat().at(-1)
+  return typeof text === 'string' && text.trim() ? text : undefined
 }
 
 function readFilter(filter: CallFilter, value: unknown): OneOrMore | undefined {
   if (isMany(filter)) return readMany(value)
-  const text = textParam([value].flat().at(-1))
-  if (!text?.trim()) return undefined
-  if ('choices' in filter) return filter.choices.find((choice) => choice === text)
-  if (filter.kind === 'digits') return /\d/.test(text) ? text : undefined
-  if (filter.kind === 'least' || filter.kind === 'most') return /^\d+(\.\d+)?$/.test(text) ? text : undefined
-  return filter.kind === 'since' || filter.kind === 'before' ? toInstant(text) : text
+  const text = readOne(value)
+  return text && isTime(filter) ? (toInstant(text) ?? text) : text
+}
+
+function problemOf(name: string, text: string): string | undefined {
+  if (text.length > charsMax) return `is longer than ${charsMax} characters`
+  if (name === 'order') return orders.some((order) => order === text) ? undefined : 'is not an order'
+  const filter = callFilters.find((one) => one.name === name)
+  if (!filter) return undefined
+  if ('choices' in filter)
+    return filter.choices.some((choice) => choice === text)
+      ? undefined
+      : `is not ${filter.choices.join(' or ')}`
+  if (filter.kind === 'digits') return /\d/.test(text) ? undefined : 'is not a number'
+  if (filter.kind === 'least' || filter.kind === 'most')
+    return /^\d+(\.\d+)?$/.test(text) ? undefined : 'is not a number of seconds'
+  return isTime(filter) && toInstant(text) === undefined ? 'is not a date' : undefined
+}
+
+function isTime({ kind }: CallFilter): boolean {
+  return kind === 'since' || kind === 'before'
+}
+
+function shortened(text: string): string {
+  return text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text
 }
 
 function isMany(filter: CallFilter): filter is ManyFilter {

@@ -3,6 +3,11 @@ import type { Dates } from '../../components/dates.ts'
 /** A row of the list: a call, or the day that the next ones are of. */
 export type Entry<Row> = { key: string; row: Row } | { key: string; day: string }
 
+/** Calls in their order, whatever days they are of. */
+export function withoutDays<Row extends { id: string }>(rows: readonly Row[]): Entry<Row>[] {
+  return rows.map((row) => ({ key: row.id, row }))
+}
+
 /** Calls in their order, each day's under its name. */
 export function byDay<Row extends { id: string; createdAt: string }>(
   rows: readonly Row[],

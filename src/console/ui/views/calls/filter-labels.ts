@@ -1,21 +1,20 @@
-import { type CallFilter, type FilterName, noValue } from '../../../../calls/filters.ts'
+import { type FilterName, noValue } from '../../../../calls/filters.ts'
 import { frameworkLabels, platformLabels } from '../../../../sources/labels.ts'
 import { asReason } from '../../components/reason.ts'
 
-/** The others are set by the address alone, or together with one of these. */
-type FilterWithPill = Extract<
-  CallFilter,
-  { kind: 'choice' | 'value' | 'flag' | 'mark' | 'digits' | 'least' | 'equal' | 'label' } | { name: 'from' }
->
-
 /** What the console calls a filter. */
-export const filterLabels: Record<FilterWithPill['name'], string> = {
+export const filterLabels: Record<FilterName, string> = {
   status: 'Status',
   evaluation: 'Evaluation',
   isEngaged: 'Engaged',
   from: 'Date',
+  to: 'Date',
+  updatedFrom: 'Changed since',
   minDuration: 'Duration',
+  maxDuration: 'Duration',
   number: 'Number',
+  callerNumber: 'Caller',
+  calledNumber: 'Called',
   endedReason: 'End reason',
   source: 'Source',
   agentId: 'Agent',
@@ -23,6 +22,7 @@ export const filterLabels: Record<FilterWithPill['name'], string> = {
   reviewed: 'Reviewed',
   flagged: 'Flagged',
   noted: 'Note',
+  text: 'Search',
 }
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {

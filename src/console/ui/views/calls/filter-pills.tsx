@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type CallFilter, noValue } from '../../../../calls/filters.ts'
+import { type CallFilter, type FilterName, noValue } from '../../../../calls/filters.ts'
 import { asDecimal } from '../../components/figures.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
@@ -15,7 +15,7 @@ import { DateFilter } from './date-filter.tsx'
 import { dateRangeLabel, rangeToDays } from './date-range.ts'
 import { FilterForm, type TypedFilter } from './filter-form.tsx'
 import { filterLabels, valueLabel } from './filter-labels.ts'
-import { ChoicePill, FormPill, ManyPill } from './pill.tsx'
+import { ChoicePill, FormPill, ManyPill, PlainPill } from './pill.tsx'
 
 interface ChosenProps {
   filters: ChosenFilters
@@ -48,13 +48,25 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
     case 'equal':
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
-      return filter.name === 'from' ? <DatePill {...chosen} /> : null
+      if (filter.name === 'from') return <DatePill {...chosen} />
+      return <AddressPill name={filter.name} {...chosen} />
+    case 'exact':
+      return <AddressPill name={filter.name} {...chosen} />
     case 'least':
     case 'digits':
       return <TypedPill name={filter.name} {...chosen} />
     default:
       return null
   }
+}
+
+/** A filter that only the address can set. */
+function AddressPill({ name, filters, onChange }: { name: FilterName } & ChosenProps) {
+  const dates = useDates()
+  const text = valuesOf(filters[name]).join(', ')
+  if (!text) return null
+  const shown = name === 'updatedFrom' ? dates.exact(text) : text
+  return <PlainPill label={filterLabels[name]} text={shown} onClear={() => onChange({ [name]: undefined })} />
 }
 
 /** Offers the values in use, and having none where that can be asked for. Nothing while there is nothing to offer. */

@@ -2,14 +2,16 @@ import { Button, Menu } from '@mantine/core'
 import { IconAdjustmentsHorizontal, IconDownload } from '@tabler/icons-react'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
-import type { ChosenFilters, FilterChange } from './chosen-filters.ts'
+import { type ChosenFilters, type FilterChange, faultsOf, type Order } from './chosen-filters.ts'
 import { columns as allColumns } from './columns.ts'
 import { ViewsMenu } from './views-menu.tsx'
 
-const orders = [
+const orders: { value: string; label: string; order: Order | undefined }[] = [
   { value: 'newest', label: 'Newest first', order: undefined },
   { value: 'oldest', label: 'Oldest first', order: 'createdAt' },
-] as const
+  { value: 'longest', label: 'Longest first', order: '-duration' },
+  { value: 'shortest', label: 'Shortest first', order: 'duration' },
+]
 
 const files = [
   { name: 'calls.csv', label: 'CSV', text: 'Opens in a spreadsheet, without transcripts' },
@@ -32,7 +34,12 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
       <ViewsMenu filters={filters} />
       <Menu position="bottom-end" width={264}>
         <Menu.Target>
-          <Button variant="default" size="xs" leftSection={<IconDownload size={14} aria-hidden />}>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconDownload size={14} aria-hidden />}
+            disabled={faultsOf(filters).length > 0}
+          >
             Export
           </Button>
         </Menu.Target>

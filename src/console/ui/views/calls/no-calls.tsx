@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
-import { IconPhone, IconSearchOff } from '@tabler/icons-react'
+import { IconPhone } from '@tabler/icons-react'
 import { Empty } from '../../components/empty.tsx'
 import { useRefusal } from '../../session.ts'
 import { FirstCall, useFirstKey } from '../first-steps/first-call.tsx'
 
 /** Teaches how the first call gets in. */
-export function NoCalls() {
+export default function NoCalls() {
   const isOwner = useRefusal('manage') === null
   const key = useFirstKey()
   return (
@@ -34,22 +34,5 @@ export function NoCalls() {
       </Empty>
       {key.dialog}
     </>
-  )
-}
-
-/** Nothing is left of the calls. */
-export function NoHits({ onClear }: { onClear: () => void }) {
-  return (
-    <Empty
-      icon={<IconSearchOff size={24} stroke={1.6} />}
-      title="No call matches"
-      action={
-        <Button variant="default" onClick={onClear}>
-          Clear filters
-        </Button>
-      }
-    >
-      No call of this project matches all of these filters. Remove one, or search for fewer words.
-    </Empty>
   )
 }

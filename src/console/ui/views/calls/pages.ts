@@ -46,6 +46,20 @@ export function withChanged<Row extends Place>(pages: Page<Row>[], newest: Page<
   return pages.map((page) => ({ ...page, data: page.data.map((row) => now.get(row.id) ?? row) }))
 }
 
+/** The pages with some calls as they are now, and without those of them that are no longer in the list. */
+export function withAsked<Row extends Place>(
+  pages: Page<Row>[],
+  asked: readonly string[],
+  rows: readonly Row[],
+): Page<Row>[] {
+  const now = new Map(rows.map((row) => [row.id, row]))
+  const isGone = (id: string) => asked.includes(id) && !now.has(id)
+  return pages.map((page) => ({
+    ...page,
+    data: page.data.flatMap((row) => (isGone(row.id) ? [] : [now.get(row.id) ?? row])),
+  }))
+}
+
 /** The pages without one call, which was deleted. */
 export function withoutCall<Row extends Place>(pages: Page<Row>[], id: string): Page<Row>[] {
   const isThere = pages.some((page) => page.data.some((row) => row.id === id))

@@ -1,5 +1,5 @@
 import { Menu, Popover, UnstyledButton } from '@mantine/core'
-import { IconChevronDown, IconPlus, IconX } from '@tabler/icons-react'
+import { IconAlertTriangle, IconChevronDown, IconPlus, IconX } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { asCount } from '../../components/figures.ts'
 
@@ -122,6 +122,35 @@ export function FormPill({
         </Popover>
       )}
     </Pill>
+  )
+}
+
+/** A filter that can be cleared and not changed. @param isFault whether its value cannot be read */
+export function PlainPill({
+  label,
+  text,
+  isFault = false,
+  onClear,
+}: {
+  label: string
+  text: string
+  isFault?: boolean
+  onClear: () => void
+}) {
+  return (
+    <div className="cb-calls-pill" data-active data-fault={isFault || undefined}>
+      <UnstyledButton className="cb-calls-pill-clear" aria-label={`Clear ${label}`} onClick={onClear}>
+        <IconX size={12} stroke={2} aria-hidden />
+      </UnstyledButton>
+      <span className="cb-calls-pill-open">
+        <span>{label}</span>
+        <span className="cb-calls-pill-line" aria-hidden />
+        {isFault && <IconAlertTriangle size={12} stroke={2} role="img" aria-label="Cannot be read:" />}
+        <span className="cb-calls-pill-value cb-truncate" title={text}>
+          {text}
+        </span>
+      </span>
+    </div>
   )
 }
 

@@ -25,7 +25,7 @@ interface SelectedCallsProps {
 }
 
 /** What can be done with the selected calls. */
-export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCallsProps) {
+export default function SelectedCalls({ selection, rows, openId, onClose }: SelectedCallsProps) {
   const project = useProject()
   const dates = useDates()
   const queryClient = useQueryClient()

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useEffectEvent } from 'react'
 import { isTyping } from '../../components/typing.ts'
-import type { CallListHandle } from './call-list.tsx'
 import type { Selection } from './selection.ts'
+import type { CallListHandle } from './use-row-focus.ts'
 
 interface CallKeys {
   openId: string | undefined

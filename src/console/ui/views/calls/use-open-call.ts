@@ -13,29 +13,39 @@ interface OpenCallOptions {
   isLoaded: boolean
   filters: ChosenFilters
   tab: OpenTab['tab']
+  /** Told the call that is open after a step. */
+  onStep: (id: string) => void
 }
 
 /** Opens and closes calls, and knows the ones before and after, also of one that is far down in the list. */
-export function useOpenCall({ openId, rows, isLoaded, filters, tab }: OpenCallOptions) {
+export function useOpenCall({ openId, rows, isLoaded, filters, tab, onStep }: OpenCallOptions) {
   const { id: project } = useProject()
   const navigate = useNavigate()
   const at = rows.findIndex(({ id }) => id === openId)
   const isFar = openId !== undefined && isLoaded && (at < 0 || at === rows.length - 1)
   const { data } = useQuery(neighboursQuery(project, isFar ? openId : undefined, filters))
   const far = isFar ? data : undefined
+  const show = (id: string, isStep: boolean) => {
+    void navigate({
+      to: '/p/$project/calls/$call',
+      params: { project, call: id },
+      search: { ...filters, tab },
+      // Moving on from call to call is one step: going back closes the call.
+      replace: isStep,
+      resetScroll: false,
+    })
+  }
+  const stepTo = (id: string | null | undefined) => {
+    if (id === null || id === undefined) return null
+    return () => {
+      show(id, true)
+      onStep(id)
+    }
+  }
   return {
-    previous: (at < 0 ? far?.previous : rows[at - 1]?.id) ?? null,
-    next: (at < 0 ? undefined : rows[at + 1]?.id) ?? far?.next ?? null,
-    open: (id: string, isStep: boolean) => {
-      void navigate({
-        to: '/p/$project/calls/$call',
-        params: { project, call: id },
-        search: { ...filters, tab },
-        // Moving on from call to call is one step: going back closes the call.
-        replace: isStep,
-        resetScroll: false,
-      })
-    },
+    openPrevious: stepTo(at < 0 ? far?.previous : rows[at - 1]?.id),
+    openNext: stepTo((at < 0 ? undefined : rows[at + 1]?.id) ?? far?.next),
+    open: (id: string) => show(id, false),
     close: () => {
       if (openId === undefined) return
       void navigate({

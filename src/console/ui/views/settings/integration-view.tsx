@@ -3,9 +3,8 @@ import { IconClock, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { CallRow, CallRows } from '../../../../calls/call-rows.ts'
+import type { CallRow } from '../../../../calls/call-rows.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { asCount } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -13,6 +12,7 @@ import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { NotFound } from '../../shell/not-found.tsx'
+import { totalLabel } from '../calls/pages.ts'
 import { type Integration, integrations, type Lines } from './integrations.ts'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
@@ -117,7 +117,7 @@ function Arrived({ integration: { name, label }, project }: { integration: Integ
       )}
       {data && last && (
         <Group justify="space-between" role="status">
-          <span>{countOf(data)}</span>
+          <span>{totalLabel(data)}</span>
           <PageLink to="/p/$project/calls" params={{ project }} search={{ source: name }}>
             Calls from {label}
           </PageLink>
@@ -125,11 +125,6 @@ function Arrived({ integration: { name, label }, project }: { integration: Integ
       )}
     </Panel>
   )
-}
-
-function countOf({ total, totalMax }: Pick<CallRows, 'total' | 'totalMax'>): string {
-  if (total === null) return `More than ${asCount(totalMax)} calls`
-  return `${asCount(total)} ${total === 1 ? 'call' : 'calls'}`
 }
 
 /** When a call began, as a link to it. */

@@ -1,0 +1,53 @@
+import { isNotNull, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import { calls, callValues } from '../db/schema.ts'
+import { readAgentNames } from './agent-names.ts'
+import { callFilters, type ValueFilter } from './filters.ts'
+
+const facetValuesMax = 50
+
+/** The values that calls can be filtered by, the most frequent first. */
+export type CallFacets = { [Name in ValueFilter['name'] | 'label']?: FacetValue[] }
+
+/** `label` where people know it by another name than its value. */
+export interface FacetValue {
+  value: string
+  calls: number
+  label?: string
+}
+
+/** Each filter's values are counted in an index that has them in order. */
+export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
+  const facets: CallFacets = {}
+  for (const filter of callFilters) {
+    if (filter.kind !== 'value' && filter.kind !== 'equal') continue
+    const column = calls[filter.column]
+    facets[filter.name] = await db
+      .select({ value: sql<string>`${column}`, calls: sql<number>`count(*) as calls` })
+      .from(calls)
+      .where(sql`${calls.projectId} = ${projectId} and ${isNotNull(column)}`)
+      .groupBy(column)
+      .orderBy(sql`calls desc`, column)
+      .limit(facetValuesMax)
+  }
+  const names = await readAgentNames(db, projectId, facets.agentId?.map(({ value }) => value) ?? [])
+  facets.agentId = facets.agentId?.map((agent) => {
+    const label = names.get(agent.value)
+    return label ? { ...agent, label } : agent
+  })
+  facets.label = await readLabels(db, projectId)
+  return facets
+}
+
+/** The labels of the project's calls. One that is so long that only its hash is kept is left out. */
+async function readLabels(db: ReadDatabase, projectId: number): Promise<{ value: string; calls: number }[]> {
+  return await db
+    .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
+    .from(callValues)
+    .where(
+      sql`${callValues.projectId} = ${projectId} and ${callValues.value} >= '["label",' and ${callValues.value} < '["label"-'`,
+    )
+    .groupBy(callValues.value)
+    .orderBy(sql`calls desc`, callValues.value)
+    .limit(facetValuesMax)
+}

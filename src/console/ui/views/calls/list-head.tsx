@@ -1,0 +1,75 @@
+import { Checkbox, UnstyledButton } from '@mantine/core'
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
+import type { CallRow } from '../../../../calls/call-rows.ts'
+import type { Order } from './chosen-filters.ts'
+import { type ColumnName, columns } from './columns.ts'
+import type { Selection } from './selection.ts'
+
+/** Columns that sort the list, and the orders in which they do. */
+const orders: { [Name in ColumnName]?: Record<'ascending' | 'descending', Order | undefined> } = {
+  when: { ascending: 'createdAt', descending: undefined },
+  duration: { ascending: 'duration', descending: '-duration' },
+}
+
+interface ListHeadProps {
+  shown: ReadonlySet<ColumnName>
+  rows: readonly CallRow[]
+  selection: Selection
+  order: Order | undefined
+  onOrder: (order: Order | undefined) => void
+}
+
+/** The names of the columns. Those that can sort the list are buttons. */
+export function ListHead({ shown, rows, selection, order, onOrder }: ListHeadProps) {
+  const isAll = rows.length > 0 && rows.every(({ id }) => selection.ids.has(id))
+  return (
+    <thead>
+      <tr>
+        <th scope="col" data-cell="select">
+          <Checkbox
+            size="xs"
+            aria-label="Select all loaded calls"
+            checked={isAll}
+            indeterminate={!isAll && selection.ids.size > 0}
+            onChange={() => selection.set(isAll ? [] : rows.map(({ id }) => id))}
+          />
+        </th>
+        {columns.map(
+          ({ name, label }) =>
+            shown.has(name) && (
+              <ColumnHead key={name} name={name} label={label} order={order} onOrder={onOrder} />
+            ),
+        )}
+      </tr>
+    </thead>
+  )
+}
+
+type ColumnHeadProps = Pick<ListHeadProps, 'order' | 'onOrder'> & { name: ColumnName; label: string }
+
+function ColumnHead({ name, label, order, onOrder }: ColumnHeadProps) {
+  const by = orders[name]
+  const isDescending = by !== undefined && order === by.descending
+  const sorted = isDescending ? 'descending' : order === by?.ascending ? 'ascending' : 'none'
+  const Arrow = isDescending ? IconArrowDown : IconArrowUp
+  return (
+    <th
+      scope="col"
+      data-cell={name}
+      data-align={name === 'duration' ? 'right' : undefined}
+      aria-sort={by && sorted}
+    >
+      {by ? (
+        <UnstyledButton
+          className="cb-calls-sort"
+          onClick={() => onOrder(isDescending ? by.ascending : by.descending)}
+        >
+          {label}
+          {sorted !== 'none' && <Arrow size={12} stroke={2} aria-hidden />}
+        </UnstyledButton>
+      ) : (
+        label
+      )}
+    </th>
+  )
+}

@@ -1,0 +1,22 @@
+import { Button } from '@mantine/core'
+import { IconSearchOff } from '@tabler/icons-react'
+import { Empty } from '../../components/empty.tsx'
+
+/** Nothing is left of the calls. @param isFaulty whether a filter cannot be read */
+export function NoHits({ isFaulty, onClear }: { isFaulty: boolean; onClear: () => void }) {
+  return (
+    <Empty
+      icon={<IconSearchOff size={24} stroke={1.6} />}
+      title="No call matches"
+      action={
+        <Button variant="default" onClick={onClear}>
+          Clear filters
+        </Button>
+      }
+    >
+      {isFaulty
+        ? 'The address of this page has a value that cannot be read. Remove it above.'
+        : 'No call of this project matches all of these filters. Remove one, or search for fewer words.'}
+    </Empty>
+  )
+}

@@ -1,0 +1,22 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useProject } from '../../session.ts'
+import { type ChosenFilters, type FilterChange, readFilters } from './chosen-filters.ts'
+
+/** Changes and clears the filters in the address. Either closes the open call. @param onChange told before */
+export function useFiltering(filters: ChosenFilters, onChange: () => void) {
+  const { id } = useProject()
+  const navigate = useNavigate()
+  const go = (search: ChosenFilters, replace: boolean) => {
+    onChange()
+    void navigate({ to: '/p/$project/calls', params: { project: id }, search, replace })
+  }
+  return {
+    /** @param isPause for a pause in typing */
+    filter: (change: FilterChange, isPause = false) => {
+      const next = readFilters({ ...filters, ...change })
+      // Typing on is one step: going back leads to before it.
+      go(next, isPause && filters.text !== undefined && next.text !== undefined)
+    },
+    clear: () => go({}, false),
+  }
+}
