@@ -267,7 +267,8 @@ export const CallChange = Type.Partial(
           {
             properties: {
               metadata: {},
-              details: { type: 'object', properties: { metadata: {} }, required: ['metadata'] },
+              // Without a type, which would bring the rules for further members: generators cannot turn these round.
+              details: { properties: { metadata: {} }, required: ['metadata'] },
             },
             required: ['metadata', 'details'],
           },
