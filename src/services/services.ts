@@ -158,6 +158,7 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
   const indexer = new Indexer({ ...common, embedder, index: role === 'service' ? index : null })
   const projects = new Projects({ ...common, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
+  const holds = new Holds({ ...common, erasure })
   const questions = new Questions({ ...common, erasure })
   // The console's playground and `knowledge check` use `search`: nobody has asked those questions.
   const askedSearch = new AskedSearch({ search, questions })
@@ -165,7 +166,6 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
   const earlyEmbedder = new EarlyEmbedder({ embedder, log: common.log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const selections = new CallSelections(common)
-  const holds = new Holds({ ...common, erasure })
   const deletion = new CallDeletion(common)
   const calls = new Calls({ ...common, erasure, holds, deletion })
   const ingest = new Ingest(common)
