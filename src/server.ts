@@ -41,6 +41,7 @@ import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
 import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
+import { describeWebhooks } from './webhooks/docs.ts'
 
 /** The routes that take a file, and the most that a form around one may have. */
 const uploadRoutes = ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read']
@@ -99,7 +100,12 @@ export function createServer(
       }),
     )
     .use(ignoredNames({ contexts, routes: (): readonly Route[] => app.routes }))
-    .use(openApi({ ...parts, scriptPath: docsScriptPath, securitySchemes: vapiSecuritySchemes }))
+    .use(
+      openApi({
+        ...{ ...parts, scriptPath: docsScriptPath, securitySchemes: vapiSecuritySchemes },
+        webhooks: describeWebhooks({ Call, Item }),
+      }),
+    )
     .use(docsRoutes())
     .use(guideRoutes())
     .use(
@@ -122,7 +128,7 @@ export function createServer(
     .use(toolRoutes({ search: askedSearch, onFailure: logFailure('A search for a tool failed') }))
     // With buffers of their own: clients that do not read keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
-    .use(consoleChangeRoutes({ ...parts, judge: judgeConsole }))
+    .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleExportRoutes(services.calls, buffers, services.reading))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))

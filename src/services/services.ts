@@ -126,7 +126,7 @@ async function openCommon({
     audit: new AuditTrail({ read, readAside, write, now, log }),
     settingsOf: createSettingsReader({ read, dataVersion }),
     /** On a remote database several processes do the same work: one at a time, by its lease. */
-    leaseOf: (name: string) => (database.isLocal ? noLease : new Lease(write, name)),
+    leaseOf: (name: string) => (database.isLocal ? noLease : new Lease(database, name)),
   }
 }
 
@@ -159,7 +159,7 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
   const projects = new Projects({ ...common, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
   const holds = new Holds({ ...common, erasure })
-  const questions = new Questions({ ...common, erasure })
+  const questions = new Questions({ ...common, erasure, holds })
   // The console's playground and `knowledge check` use `search`: nobody has asked those questions.
   const askedSearch = new AskedSearch({ search, questions })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })

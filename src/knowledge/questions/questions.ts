@@ -4,7 +4,8 @@ import { erasing } from '../../db/erasing.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
-import { erasures, projects, questions } from '../../db/schema.ts'
+import { type Requirement, requiring } from '../../db/requirements.ts'
+import { calls, erasures, projects, questions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
@@ -47,6 +48,14 @@ interface QuestionsOptions {
   recordHash: RecordHash
   settingsOf: SettingsOf
   audit: Pick<AuditTrail, 'progress'>
+  /** Which of some calls are on hold: see calls/holds.ts. */
+  holds: {
+    among(
+      db: ReadDatabase,
+      projectId: number,
+      selection: SQL,
+    ): Promise<{ seqs: ReadonlySet<number>; isAsSeen: Requirement }>
+  }
   /** Erases what a committed deletion leaves in free pages and logs. */
   erasure: { schedule(projectId: number): void }
   log: Pick<Log, 'warn'>
@@ -133,8 +142,8 @@ export class Questions {
   }
 
   /**
-   * Deletes the questions that were asked before this time, in slices; their bytes are erased like those of a deleted
-   * call. @param after the statement that follows each slice; it gets how many the earlier ones have deleted
+   * Deletes the questions that were asked before this time, but for those of calls on hold, in slices; their bytes are
+   * erased like those of a deleted call. @param after the statement that follows each slice; it gets how many the earlier ones have deleted
    * @returns how many there were
    */
   async deleteQuestionsBefore(
@@ -142,16 +151,26 @@ export class Questions {
     before: number,
     after?: (deleted: number) => SQL,
   ): Promise<number> {
-    const { freeing, erasure } = this.#options
-    const over = sql`select seq from ${questions}
-      where project_id = ${projectId} and at < ${before} limit ${rowsPerDeletionMax}`
-    const erased = { projectId, kind: 'questions', id: '' } as const
+    const { read, freeing, erasure, holds } = this.#options
+    const areOld = sql`project_id = ${projectId} and at < ${before}`
+    const asked = sql`select seq from ${calls} where project_id = ${projectId}
+      and id in (select call_id from ${questions} where ${areOld})`
+    const held = await holds.among(read, projectId, asked)
+    const heldIds = sql`select id from ${calls} where seq in (
+      select value from json_each(${JSON.stringify([...held.seqs])}))`
+    const over = sql`select seq from ${questions} where ${areOld}
+      and (call_id is null or call_id not in (${heldIds})) limit ${rowsPerDeletionMax}`
     for (let count = 0; ; ) {
-      const [, deleted] = await freeing.batch([
-        freeing.run(erasing(this.#options, erased, sql`exists (${over})`)),
-        freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
-        ...(after ? [freeing.run(after(count))] : []),
-      ])
+      const [, , deleted] = await requiring([held.isAsSeen], (check) =>
+        freeing.batch([
+          freeing.run(check),
+          freeing.run(
+            erasing(this.#options, { projectId, kind: 'questions', id: '' }, sql`exists (${over})`),
+          ),
+          freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
+          ...(after ? [freeing.run(after(count))] : []),
+        ]),
+      )
       count += deleted.length
       if (deleted.length > 0) erasure.schedule(projectId)
       if (deleted.length < rowsPerDeletionMax) return count
