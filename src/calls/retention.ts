@@ -101,6 +101,9 @@ export class Retention {
       .select({ projectId: projects.id, retainDays: sql<number>`${projects.retainDays}` })
       .from(projects)
       .where(and(isNotNull(projects.retainDays), isNull(projects.deletedAt)))
+    // Whoever switches retention off and on again asks for a new run.
+    for (const projectId of this.#done.keys())
+      if (!open.some((project) => project.projectId === projectId)) this.#done.delete(projectId)
     for (const { projectId, retainDays } of open) {
       const done = this.#done.get(projectId)
       if (done?.retainDays === retainDays && isOfToday(done.at, now())) continue
