@@ -205,14 +205,14 @@ describe('questions of searches', () => {
 
   test('of a call on hold stay until the hold is lifted, also when the project keeps none any more', async () => {
     const project = await projectKeeping(7)
-    const { holds, sourceExpiry, settings } = service.services
+    const { holds, expiry, settings } = service.services
     await project.send('PUT', '/ingest/calls/held', { callerNumber: '+16502530000' })
     await project.send('PUT', '/ingest/calls/free', {})
     for (const callId of ['held', 'free', undefined]) await ask(project, `asked in ${callId}`, {}, callId)
     expect(await kept(project)).toHaveLength(3)
     const hold = await holds.set(project.projectId, { number: '+16502530000', reason: 'Order' })
     const idsAfter = async () => {
-      await sourceExpiry.run()
+      await expiry.run()
       return (await kept(project)).map(({ callId }) => callId)
     }
     clockMs = 8 * dayMs
