@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { ProjectSettings } from '../../src/db/project-settings.ts'
-import { AppError, invalidRequest } from '../../src/errors.ts'
+import { invalidRequest } from '../../src/errors.ts'
 import type { SettingsChange } from '../../src/projects/schemas.ts'
-import { columns, shown } from './sentences.ts'
+import { columns, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface SetOptions {
@@ -47,9 +47,7 @@ export function addSet(project: Command, shell: Shell): void {
     .action(async (wanted: string, { json, ...values }: SetOptions) => {
       const done = await shell.withServices(async ({ projects, settings }) => {
         const { projectId, id, name } = await projects.find(wanted)
-        const now = await settings.change(projectId, changeOf(values)).catch((error) => {
-          throw namingOptions(error)
-        })
+        const now = await settings.change(projectId, changeOf(values)).catch(toOptions)
         return { id, name, ...now }
       })
       await shell.answer(json, done, [
@@ -84,16 +82,10 @@ function switchOf(setting: 'notesReading' | 'membersMayDelete', text: string): b
   throw invalidRequest([{ field: options[setting] ?? '', message: 'must be on or off' }])
 }
 
-/** The same error, about the options that were given. */
-function namingOptions(error: unknown): unknown {
-  if (!(error instanceof AppError) || !error.errors) return error
-  return invalidRequest(
-    error.errors.map(({ field, message }) => ({
-      field: options[field.replace(/\.\d+$/, '')] ?? field,
-      message: message.replace(', or null', ', or off'),
-    })),
-  )
-}
+const toOptions = namingOptions(({ field, message }) => ({
+  field: options[field.replace(/\.\d+$/, '')] ?? field,
+  message: message.replace(', or null', ', or off'),
+}))
 
 function linesOf(settings: ProjectSettings): string[][] {
   return Object.entries(options).map(([name, option]) => {

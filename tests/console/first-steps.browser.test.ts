@@ -1,30 +1,22 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, ConsoleTabs } from '../support/console-page.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestService } from '../support/service.ts'
 
 setDefaultTimeout(90_000)
 
 describe.if(browserPath !== null)('the first minutes, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let tabs: ConsoleTabs
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    opened = await openBrowser()
-    tabs = new ConsoleTabs(opened, service)
+    ;({ service, set, tabs } = await startConsoleInBrowser())
   })
   afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   async function newProject(): Promise<string> {
     const answer = await set.owner.send('POST', '/projects', { name: 'Harbour Clinic' })

@@ -15,7 +15,9 @@ type Page<Row> = Omit<CallRows, 'data'> & { data: Row[] }
 export function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const [first, ...rest] = pages
   const last = newest.data.at(-1)
-  if (!first || !last || newest.nextCursor === null) return [newest]
+  if (!first || newest.nextCursor === null) return [newest]
+  // Of a phrase the first page can be empty although others follow.
+  if (!last) return pages
   const known = new Set(first.data.map((row) => row.id))
   const isJoined = newest.data.some((row) => known.has(row.id))
   if (!isJoined && first.data.length > 0) return [newest]
