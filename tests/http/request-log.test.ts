@@ -5,6 +5,7 @@ import Database from 'libsql'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { freshFolder, printed, type SpawnedService, spawnService } from '../support/spawned.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
+import { until } from '../support/until.ts'
 
 let service: TestService
 let project: TestProject
@@ -144,12 +145,13 @@ describe.skipIf(ofFilesOnly)('what a running service writes to stderr', () => {
       (await send('DELETE', `/v1/calls/${texts.id}`, spawned.key)).status,
     ]
     expect(statuses).toEqual([201, 400, 200, 400, 201, 400, 200, 200, 404, 401, 200])
-    await Bun.sleep(400)
+    const requests = () => everything().match(/"msg":"request".*\n/g) ?? []
+    await until(() => requests().length >= statuses.length, 'The last line')
     const lines = everything()
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-    expect(lines.filter(({ msg }) => msg === 'request')).toHaveLength(statuses.length)
+    expect(requests()).toHaveLength(statuses.length)
     expect(lines.every(({ level, time, msg }) => level && time && msg)).toBe(true)
     expect(everything()).not.toContain('marigold')
     expect(everything()).not.toMatch(/ck_(live|ingest)_/)
@@ -177,7 +179,9 @@ describe.skipIf(ofFilesOnly)('what a running service writes to stderr', () => {
       database.exec(`alter table lost_${table} rename to ${table}`)
     }
     database.close()
-    await Bun.sleep(400)
+    // Lines are written in their order.
+    await fetch(`${spawned.url}/nowhere`, { headers: { 'x-request-id': 'the-last-one' } })
+    await until(() => /"the-last-one".*\n/.test(everything()), 'The last line')
     const written = everything().slice(before)
     const failures = written
       .trim()
