@@ -37,7 +37,7 @@ function addList(person: Command, shell: Shell): void {
         json,
         all,
         rows.length > 0
-          ? columns([['NAME', 'E-MAIL', 'CONSOLE', 'PROJECTS'], ...rows])
+          ? columns([['NAME', 'EMAIL', 'CONSOLE', 'PROJECTS'], ...rows])
           : 'Nobody has an account yet. Use the set-up link, or make a new one: bun callbook person setup',
       )
     })
@@ -75,7 +75,7 @@ function addReset(person: Command, shell: Shell): void {
   person
     .command('reset')
     .description('Make a link that lets a person set a new password. It works once, within a day.')
-    .argument('<email>', 'e-mail address of the person')
+    .argument('<email>', 'email address of the person')
     .option('--json', 'print {"email","link","expiresAt"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
       const baseUrl = consoleOrigin(shell.loadConfig())
@@ -97,7 +97,7 @@ function addTwoFactorReset(person: Command, shell: Shell): void {
       'Turn off the two-factor sign-in of a person who has lost their app and backup codes. Their password is enough ' +
         'again.',
     )
-    .argument('<email>', 'e-mail address of the person')
+    .argument('<email>', 'email address of the person')
     .option('--json', 'print {"email","isOn"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
       const done = await shell.withServices(async ({ console: { people, twoFactor } }) =>
@@ -130,7 +130,7 @@ function addRemove(person: Command, shell: Shell): void {
       'Delete a person. Their sessions end and they leave every project. Keys that they made keep working, and the ' +
         'audit trail still names them.',
     )
-    .argument('<email>', 'e-mail address of the person')
+    .argument('<email>', 'email address of the person')
     .requiredOption('--yes', 'confirm: this cannot be undone')
     .option('--json', 'print {"id","deleted"}')
     .action(async (wanted: string, { json }: { json?: true }) => {

@@ -19,7 +19,7 @@ function addCreate(project: Command, shell: Shell): void {
     .command('create')
     .description('Create a project.')
     .argument('<name>', 'name of the project; its owner has no other project of that name')
-    .option('--owner <email>', 'e-mail address of its owner in the console (default: nobody)')
+    .option('--owner <email>', 'email address of its owner in the console (default: nobody)')
     .option('--json', 'print {"id","name"}')
     .action(async (wanted: string, { owner, json }: { owner?: string; json?: true }) => {
       const { id, name } = await shell.withServices(async ({ projects, console }) => {

@@ -72,7 +72,7 @@ export interface AuditRow {
   /** ISO 8601, UTC. */
   at: string
   action: AuditAction
-  /** A person as `name (e-mail address)`, a key as `name (hint)`; null for the command line and the service itself. */
+  /** A person as `name (email address)`, a key as `name (hint)`; null for the command line and the service itself. */
   actor: string | null
   /** The id of the person or key: names are not unique. */
   actorId: string | null

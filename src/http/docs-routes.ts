@@ -37,7 +37,7 @@ const explanations: Record<ErrorCode, string> = {
   api_key_expired: 'API key has expired. Create a new one.',
   not_signed_in:
     'Sign in required. Only the console under <code>/console</code> answers so: the session has ended.',
-  wrong_credentials: 'E-mail address or password is wrong. Only the sign-in of the console answers so.',
+  wrong_credentials: 'Email address or password is wrong. Only the sign-in of the console answers so.',
   ip_address_not_allowed: "IP address not allowed. The request's address is not on the key's allow-list.",
   insufficient_scope:
     'Key does not allow this. The scope of the key (<code>read</code> or <code>search</code>) does not cover the route.',

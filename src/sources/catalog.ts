@@ -33,21 +33,21 @@ export const catalog = {
   elevenlabs: {
     label: 'ElevenLabs',
     secretFrom: 'platform',
-    secretName: 'Secret that Settings, Webhooks shows once',
+    secretName: 'Secret from Settings, Webhooks (shown once)',
     options: none,
     isLive: false,
   },
   bland: {
     label: 'Bland',
     secretFrom: 'platform',
-    secretName: 'Webhook signing secret of Account settings, Keys',
+    secretName: 'Webhook signing secret from Account settings, Keys',
     options: none,
     isLive: false,
   },
   telnyx: {
     label: 'Telnyx',
     secretFrom: 'platform',
-    secretName: 'Public key of Keys & Credentials',
+    secretName: 'Public key from Keys & Credentials',
     options: { summaryInsight: null },
     isLive: true,
   },
@@ -61,7 +61,7 @@ export const catalog = {
   synthflow: {
     label: 'Synthflow',
     secretFrom: 'platform',
-    secretName: 'Secret of Settings, Security, Webhooks',
+    secretName: 'Secret from Settings, Security, Webhooks',
     options: { direction: ['inbound', 'outbound'] },
     isLive: false,
   },

@@ -76,12 +76,12 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     const role = page.getByRole('combobox', { name: `Role of ${person.name}` })
     await role.click()
     await page.getByRole('option', { name: 'Viewer' }).click()
-    await page.getByRole('dialog').getByText('Change nothing', { exact: false }).waitFor()
+    await page.getByRole('dialog').getByText('but change nothing', { exact: false }).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(await role.inputValue()).toBe('Member')
 
-    await page.getByLabel('Members may delete calls and knowledge').click()
+    await page.getByLabel('Members can delete calls and knowledge').click()
     await page.getByText('delete nothing', { exact: false }).first().waitFor()
     expect(await findings(page)).toEqual([])
     const { item } = await service.services.knowledge.add(project.projectId, {
@@ -93,7 +93,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     await theirs.page.getByRole('tab', { name: 'Edit' }).waitFor()
     expect(await theirs.page.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
     await theirs.page.getByRole('button', { name: 'Delete' }).hover()
-    await theirs.page.getByText('Only owners may delete in this project.').waitFor()
+    await theirs.page.getByText('Only owners can delete in this project.').waitFor()
 
     await role.click()
     await page.getByRole('option', { name: 'Viewer' }).click()
@@ -114,8 +114,8 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     const { page, open } = tab
     const person = await set.join(project, 'member')
     await open(`/p/${project.id}/settings/people`)
-    await page.getByRole('button', { name: `Make a sign-in link for ${person.name}` }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Make link' }).click()
+    await page.getByRole('button', { name: `Create a sign-in link for ${person.name}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     const link = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue()
     await page.getByRole('button', { name: 'Done' }).click()
     expect(await page.content()).not.toContain(link)
@@ -154,7 +154,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
 
     await page.getByRole('button', { name: 'Sign out everywhere' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
-    await page.getByLabel('E-mail address').fill(person.email)
+    await page.getByLabel('Email address').fill(person.email)
     await page.getByLabel('Password', { exact: true }).fill(person.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByLabel('Code', { exact: true }).waitFor()

@@ -28,7 +28,7 @@ describe.if(browserPath !== null)('the first five minutes, in a browser', () => 
 
     await open(`/setup#${setupToken}`)
     await page.getByLabel('Name').fill('Ada Lovelace')
-    await page.getByLabel('E-mail address').fill('ada@example.com')
+    await page.getByLabel('Email address').fill('ada@example.com')
     await page.getByRole('textbox', { name: 'Password' }).fill('a long row of words')
     await button('Create account').click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()

@@ -82,7 +82,7 @@ export class Invitations {
       createdAt,
       expiresAt,
     }
-    const message = `cannot be given: there are ${openMax} open invitations; revoke some first`
+    const message = `cannot be granted: the project already has ${openMax} open invitations. Revoke some first`
     const isRoom = {
       condition: sql`(select count(*) from ${invitations} where project_id = ${projectId}) < ${openMax}`,
       otherwise: () => invalidRequest([{ field: 'role', message }]),
@@ -117,7 +117,7 @@ export class Invitations {
     return { id, removed: true }
   }
 
-  /** A link that sets a new password. @throws not_found when nobody has the e-mail address */
+  /** A link that sets a new password. @throws not_found when nobody has the email address */
   async createPasswordLink(email: string, baseUrl: string): Promise<PasswordLink> {
     const person = await this.#options.people.find(email)
     // The command line has no identity; as the person's own event it appears in their projects' trails.
@@ -142,9 +142,9 @@ export class Invitations {
       .innerJoin(people, eq(people.id, members.personId))
       .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
     if (!person)
-      throw new AppError('not_found', 'Not found', { detail: 'There is no such person in this project.' })
+      throw new AppError('not_found', 'Not found', { detail: 'This person is not in this project.' })
     if (personIdOf(by) === personId) {
-      throw invalidRequest([{ field: 'id', message: 'is your own: change your password under Account' }])
+      throw invalidRequest([{ field: 'id', message: 'is your own. Change your password under Account' }])
     }
     const reaches = { condition: mayMakeLinkFor(personId, personIdOf(by)), otherwise: reachesMore }
     const requirements = [ownsProject(projectId, by), reaches]
@@ -201,7 +201,7 @@ export const isStillAllowed = sql`(invitations.person_id is null or invitations.
 function reachesMore(): AppError {
   return new AppError('forbidden', 'Forbidden', {
     detail:
-      'This person is also in a project that you do not own, or owns the console. Ask the owner of the console, ' +
+      'This person is also in a project that you do not own, or owns the console. Ask the console’s owner, ' +
       'or whoever runs Callbook, for a link.',
   })
 }

@@ -36,7 +36,7 @@ describe('callbook person', () => {
     expect(await callbook.run(['project', 'create', 'of whom', '--owner', 'nobody@example.com'])).toEqual({
       code: 1,
       out: '',
-      err: 'Nobody has the e-mail address nobody@example.com.\n',
+      err: 'No one has the email address nobody@example.com.\n',
     })
   })
 

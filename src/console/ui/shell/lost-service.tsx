@@ -10,7 +10,7 @@ export function LostService() {
       {lostSince && (
         <>
           <span className="cb-lost-dot" aria-hidden />
-          No connection. Last news at{' '}
+          No connection. Last updated at{' '}
           {lostSince.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })}
         </>
       )}

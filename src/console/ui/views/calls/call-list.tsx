@@ -146,7 +146,7 @@ export function CallList({ list, openId, search, scroller, shown, selection, onO
       </table>
       {list.isFetchNextPageError && (
         <Problem
-          title="The next calls could not be loaded"
+          title="More calls could not be loaded"
           error={list.error}
           onRetry={() => void list.fetchNextPage()}
         />

@@ -13,7 +13,7 @@ const orders = [
 
 const files = [
   { name: 'calls.csv', label: 'CSV', text: 'Opens in a spreadsheet, without transcripts' },
-  { name: 'calls.jsonl', label: 'JSONL', text: 'Whole calls, one a line' },
+  { name: 'calls.jsonl', label: 'JSONL', text: 'Complete calls, one per line' },
 ]
 
 interface ListMenusProps {

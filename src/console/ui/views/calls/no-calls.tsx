@@ -25,8 +25,8 @@ export function NoCalls() {
           {key.text
             ? 'Run this command, and the call appears here:'
             : isOwner
-              ? 'A platform sends its calls with an ingest key. Create one and run this command, and the call appears here:'
-              : 'A platform sends its calls with an ingest key, which an owner of this project can create. With a key, run this:'}
+              ? 'Platforms send calls with an ingest key. Create one and run this command, and the call appears here:'
+              : 'Platforms send calls with an ingest key, which an owner of this project can create. With a key, run this:'}
         </p>
         <div className="cb-calls-teach">
           <FirstCall keyText={key.text} />
@@ -42,14 +42,14 @@ export function NoHits({ onClear }: { onClear: () => void }) {
   return (
     <Empty
       icon={<IconSearchOff size={24} stroke={1.6} />}
-      title="No call matches"
+      title="No matching calls"
       action={
         <Button variant="default" onClick={onClear}>
           Clear filters
         </Button>
       }
     >
-      No call of this project matches all of these filters. Remove one, or search for fewer words.
+      No call in this project matches all of these filters. Remove a filter or search for fewer words.
     </Empty>
   )
 }

@@ -38,7 +38,7 @@ function Bars({ name, rows, period: { from, to } }: BarsProps) {
   const project = useProject()
   const shown = rows.slice(0, shownMax)
   const most = Math.max(1, ...shown.map(({ calls }) => calls))
-  if (shown.length === 0) return <p className="cb-chart-none">No call names one in this period</p>
+  if (shown.length === 0) return <p className="cb-chart-none">No data in this period</p>
   return (
     <ul className="cb-bars cb-bars-few">
       {shown.map(({ value, name: own, calls }) => (

@@ -86,7 +86,7 @@ function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
     <form onSubmit={submit} className="cb-stack" noValidate>
       <TextInput
         label="URL"
-        description="Where events are posted: https, at a public address."
+        description="Callbook posts events to this HTTPS address. It must be public."
         placeholder="https://example.com/callbook"
         value={url}
         onChange={(event) => setUrl(event.currentTarget.value)}

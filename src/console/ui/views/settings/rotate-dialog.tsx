@@ -31,8 +31,8 @@ export function RotateDialog({ webhook, onClose }: { webhook: WebhookRecord | nu
         }}
       >
         <p>
-          You get a new secret. For 24 hours events are signed with both, so that your endpoint can change
-          over.
+          You get a new secret. For 24 hours, events are signed with both secrets, so that you have time to
+          update your endpoint.
         </p>
       </ConfirmDialog>
       <Modal
@@ -45,7 +45,11 @@ export function RotateDialog({ webhook, onClose }: { webhook: WebhookRecord | nu
         withCloseButton={false}
       >
         {secret !== null && (
-          <WebhookSecret secret={secret} note="The old one signs for 24 hours more." onStored={finish} />
+          <WebhookSecret
+            secret={secret}
+            note="Events are also signed with the old secret for 24 hours."
+            onStored={finish}
+          />
         )}
       </Modal>
     </>
