@@ -92,7 +92,10 @@ export class ErasureRequests {
       retryMs,
       retryMsMax,
       onFailure: (error) =>
-        options.log.error({ error }, 'Deleting calls that are to be erased failed and will be tried again'),
+        options.log.error(
+          { error },
+          'Deleting the calls of an erasure request failed and will be tried again',
+        ),
     })
   }
 

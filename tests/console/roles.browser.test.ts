@@ -39,7 +39,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     await open(`/p/${project.id}/settings/keys`)
     await page.getByRole('link', { name: 'Agents' }).click()
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
-    await page.getByText('Access never changes').waitFor()
+    await page.getByText('A key’s access cannot be changed').waitFor()
     expect(await findings(page)).toEqual([])
 
     await page.getByLabel('Name', { exact: true }).fill('Our agents')

@@ -80,7 +80,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await service.services.database.write.run(sql`update webhooks set failing_since = 0`)
     aheadMs = 5_000
     await page.getByText('Disabled', { exact: true }).waitFor()
-    await page.getByText('Every try has failed for five days.').waitFor()
+    await page.getByText('Every attempt has failed for five days.').waitFor()
     expect(await findings(page)).toEqual([])
     const sent = receiver.received.length
     receiver.answer = accept

@@ -95,7 +95,7 @@ export class CallSessions {
       retryMs,
       retryMsMax: pollMs,
       onFailure: (error) =>
-        options.log.error({ error }, 'Completing silent sessions failed; it is tried again'),
+        options.log.error({ error }, 'Completing silent sessions failed and will be tried again'),
     })
   }
 

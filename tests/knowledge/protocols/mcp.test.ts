@@ -228,7 +228,7 @@ describe('list_knowledge', () => {
     const reader = await connect((await service.mintProject()).key)
     const { structuredContent, content } = await callTool('list_knowledge', {}, reader)
     expect(structuredContent).toEqual({ data: [], nextCursor: null })
-    expect(textOf(content)).toBe('There are no items here.')
+    expect(textOf(content)).toBe('There are no items.')
     await reader.close()
   })
 

@@ -66,7 +66,7 @@ describe('callbook webhook', () => {
   })
 
   test.each([
-    [['--url', 'http://example.com/'], '--url: must begin with https://'],
+    [['--url', 'http://example.com/'], '--url: must start with https://'],
     [['--url', 'https://10.0.0.1/'], '--url: must lead to a public address, and 10.0.0.1 is not'],
     [
       ['--url', 'https://example.com/', '--event', 'call.ended'],

@@ -178,7 +178,7 @@ describe('what cannot be read is answered by a Status in the type of the request
       'with U+0000',
       '{"resourceSpans":[{"schemaUrl":"\\u0000"}]}',
       400,
-      'resourceSpans.0.schemaUrl: must not hold U+0000',
+      'resourceSpans.0.schemaUrl: must not contain U+0000',
     ],
   ])('%s', async (_, body, status, message) => {
     const answer = await post(body)
