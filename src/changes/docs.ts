@@ -20,7 +20,7 @@ export function listChanges(records: { Call: TSchema; Item: TSchema }) {
     summary: 'Follow changes, oldest first',
     description:
       'Each call and knowledge item appears once, at its newest change; a deleted one appears with its ' +
-      'deletion. Read on with `after` set to `next` until `more` is false: you then have exactly what the ' +
+      'deletion. Read on with `after` set to `next` until `hasMore` is false: you then have exactly what the ' +
       'project holds. `Accept: text/event-stream` streams the changes, and `Last-Event-ID` resumes the ' +
       'stream.',
     parameters: [

@@ -49,7 +49,7 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     await page.getByLabel('Phone numbers').check()
     await page.getByLabel('Country').fill('Xx')
     await page.locator('form', { hasText: 'Replace before' }).getByRole('button', { name: 'Save' }).click()
-    await page.getByText(/must be a country of two letters/).waitFor()
+    await page.getByText(/must be a two-letter country code/).waitFor()
     await page.getByLabel('Country').fill('us')
     await page.locator('form', { hasText: 'Replace before' }).getByRole('button', { name: 'Save' }).click()
     await page.getByText('Redaction saved.').waitFor()

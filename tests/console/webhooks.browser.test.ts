@@ -44,7 +44,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('URL').fill('http://10.0.0.1/')
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
-    await dialog.getByText(/must begin with https/).waitFor()
+    await dialog.getByText(/must start with https/).waitFor()
     await dialog.getByLabel('URL').fill(receiver.url)
     await dialog.getByLabel('knowledge.ready').click()
     await dialog.getByRole('button', { name: 'Create webhook' }).click()

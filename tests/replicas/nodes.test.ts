@@ -177,7 +177,7 @@ describe('two nodes of one primary', () => {
       )
       expect(rows?.n).toBe(2)
     }
-    expect(nodes.flatMap(({ logs }) => logs.filter(({ msg }) => /calls' words/.test(String(msg))))).toEqual(
+    expect(nodes.flatMap(({ logs }) => logs.filter(({ msg }) => /words of calls/.test(String(msg))))).toEqual(
       [],
     )
   })

@@ -241,7 +241,7 @@ describe('callbook calls', () => {
   })
 
   test.each([
-    ['a missing file', () => join(newFolder(), 'none.jsonl'), /none\.jsonl: there is no such file/],
+    ['a missing file', () => join(newFolder(), 'none.jsonl'), /none\.jsonl: no such file/],
     ['a folder', newFolder, /it is a folder/],
   ])('%s is one sentence', async (_, path, message) => {
     const callbook = new CommandLine()

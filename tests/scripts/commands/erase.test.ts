@@ -73,7 +73,7 @@ describe('callbook erase and hold', () => {
       [['hold', 'set', '--project', id, '--reason', 'r'], 'Use exactly one of --call and --number.\n'],
       [
         ['hold', 'set', '--project', id, '--reason', 'r', '--call', 'no'],
-        'No call of this project has this id',
+        'No call in this project has this id',
       ],
     ]
     for (const [args, sentence] of errors) {

@@ -82,7 +82,7 @@ describe('callbook key', () => {
       expect((await read()).status).toBe(401)
       expect((await callbook.run(['key', 'revoke', value.id])).code).toBe(1)
       expect((await callbook.run(['key', 'revoke', 'key_0'])).err).toBe(
-        'There is no key with the id key_0.\n',
+        'No key has the id key_0.\n',
       )
     })
   })
