@@ -141,7 +141,7 @@ function toError({ field, name, known }: Unknown): FieldError {
   const nearest = nearestOf(name, known)
   return {
     field,
-    message: nearest === null ? 'is not known' : `is not known. The nearest name is ${nearest}`,
+    message: nearest === null ? 'is not known' : `is not known; the nearest name is ${nearest}`,
   }
 }
 

@@ -40,7 +40,7 @@ describe('callbook project', () => {
       value: { id, name: 'Acme GmbH' },
     })
     expect((await callbook.json(['project', 'list'])).value).toEqual([{ id, name: 'Acme GmbH' }])
-    expect((await callbook.run(['project', 'rename', 'Acme', 'x'])).err).toContain('no project')
+    expect((await callbook.run(['project', 'rename', 'Acme', 'x'])).err).toContain('No project')
   })
 
   test('a removed project is gone: its key stops working, its name is free, and none of its bytes are left', async () => {
