@@ -63,7 +63,10 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     expect(await page.content()).not.toContain(made)
     await page.getByRole('link', { name: 'All keys' }).click()
     const rows = page.getByRole('row').filter({ hasText: 'Our agents' })
-    await rows.nth(1).getByText(/^Ends/).waitFor()
+    await rows
+      .nth(1)
+      .getByText(/^Expires/)
+      .waitFor()
     expect(await rows.nth(0).textContent()).toContain(made.slice(-4))
     expect(await rows.nth(1).textContent()).toContain(old.key.slice(-4))
     expect(await findings(page)).toEqual([])

@@ -166,7 +166,7 @@ const columns: Column<SourceRecord>[] = [
   },
   {
     key: 'failures',
-    header: 'Unread',
+    header: 'Failed',
     width: '104px',
     align: 'right',
     from: 480,

@@ -182,7 +182,7 @@ function DeleteDialog({ source: { id, name, platform }, project, opened, onClose
     >
       <p>
         Callbook will refuse events that {setUpOf(platform).label} sends to this address. The source, its
-        secret and its unread events are deleted for good. Its calls stay.
+        secret and its failed events are deleted for good. Its calls stay.
       </p>
     </ConfirmDialog>
   )
