@@ -48,7 +48,7 @@ export const integrations: readonly Integration[] = [
     label: frameworkLabels.livekit,
     description: 'Its sessions arrive as calls through OpenTelemetry.',
     access: 'ingest',
-    guide: 'opentelemetry#set-up',
+    guide: 'opentelemetry#setup',
     linesOf: (values) => [
       environment(values),
       {
@@ -96,7 +96,7 @@ async def flush(ctx: JobContext) -> None:
     label: frameworkLabels.pipecat,
     description: 'Its conversations arrive as calls through OpenTelemetry.',
     access: 'ingest',
-    guide: 'opentelemetry#set-up',
+    guide: 'opentelemetry#setup',
     linesOf: (values) => [
       environment(values),
       {
