@@ -106,7 +106,7 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
               <span>
                 <strong>{setUpOf(value).label}</strong>
                 <span className="cb-dimmed">
-                  {setUpOf(value).isLive ? 'During and after the call' : 'After the call'}
+                  {setUpOf(value).isLive ? 'During and after' : 'After the call'}
                 </span>
               </span>
             </Radio.Card>
