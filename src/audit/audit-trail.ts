@@ -276,7 +276,7 @@ function conditionOf({ who, action, from, to, target }: AuditFilter): SQL {
   return sql.join(conditions, sql` and `)
 }
 
-/** `1 call`, `2 calls`: so many and those that the statement before has changed, counted when the statement runs. */
+/** `1 call`, `2 calls`: `others` plus the rows that the previous statement changed, counted when the statement runs. */
 export function countOf(noun: string, others: number): SQL {
   const count = sql`cast(${others} + changes() as integer)`
   return sql`(${count} || case ${count} when 1 then ${` ${noun}`} else ${` ${noun}s`} end)`

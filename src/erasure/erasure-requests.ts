@@ -77,8 +77,8 @@ interface OpenRequest {
 }
 
 /**
- * Deletes and erases many calls. The calls are fixed when a request is accepted, as slices of row numbers in the database;
- * each slice is deleted in one transaction, with its row, so that whoever owns the folder next goes on from there.
+ * Deletes and erases many calls. When a request is accepted, its calls are stored as slices of row numbers. Each slice
+ * is deleted in one transaction, with its row, so that the next owner of the folder can continue from there.
  */
 export class ErasureRequests {
   readonly #options: ErasureRequestsOptions
@@ -236,7 +236,7 @@ export class ErasureRequests {
     erasure.schedule(projectId)
   }
 
-  /** Erases what the slices have left in files, and tells. */
+  /** Erases what the slices have left in files, then reports it. */
   async #finish({ id, projectId }: OpenRequest): Promise<void> {
     const { database, erasure, webhooks, audit } = this.#options
     const { freeing: write } = database

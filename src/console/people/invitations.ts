@@ -126,9 +126,9 @@ export class Invitations {
   }
 
   /**
-   * The same, by an owner of a project for one of its people. It works while `by` may make such a link.
-   * @throws not_found; invalid_request for oneself; forbidden unless `by` owns the project and every other one that the
-   * person is in, or the console: whoever has the link reaches what the person reaches
+   * The same, created by an owner of a project for one of its people. It works as long as `by` may create such a link.
+   * @throws not_found; invalid_request for oneself; forbidden unless `by` owns the console, or the project and every
+   * other project that the person is in: whoever has the link has that person's access
    */
   async createSignInLink(
     projectId: number,
@@ -184,7 +184,7 @@ export class Invitations {
   }
 }
 
-/** Whether somebody owns the console, or every project that the person is in, of whom the console is not. */
+/** Whether the creator owns the console, or owns every project of the person, who does not own the console. */
 function mayMakeLinkFor(personId: string | SQL, creatorId: string | SQL | null): SQL {
   const isForeign = sql`exists (
     select 1 from ${members} as theirs join ${projects} on projects.id = theirs.project_id

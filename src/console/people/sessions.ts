@@ -108,7 +108,7 @@ export class Sessions {
       await limits.countAppCode(person.id, body.code).catch((error) => {
         throw error instanceof AppError ? wrongCode() : error
       })
-    // Without the session of somebody who is signed in meanwhile: better-auth would check their code.
+    // Leaves out the session of anyone signed in at the same time: better-auth would check that person's code.
     const headers = headersOf({ ...client, cookies: cookie })
     const asked = { body, headers, returnHeaders: true } as const
     const { response, headers: answered } = await this.#ask(({ api }) =>

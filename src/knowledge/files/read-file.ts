@@ -8,7 +8,7 @@ import { type Converted, FileRefusal, type FileText, unreadable } from './file-t
 const descriptionCharsMax = 2_000
 
 export interface FileContent {
-  /** With its extension, which tells what it is; a path is fine. */
+  /** With its extension, which determines the file's kind. A path is fine. */
   name: string
   bytes: Uint8Array
 }

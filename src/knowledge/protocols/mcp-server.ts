@@ -8,7 +8,7 @@ const instructions =
   'The knowledge of one organization, as its voice agents use it. Answer from what search_knowledge ' +
   'finds. If it finds no answer, say so instead of guessing. All tools are read-only.'
 
-// It checks what users answer to questions of a server, which this one never asks. Making it anew each time is slow.
+// It checks users' answers to a server's questions, which this server never asks. Creating it each time is slow.
 const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
 export interface McpServerOptions {
