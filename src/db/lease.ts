@@ -6,7 +6,7 @@ import type { WriteDatabase } from './writer.ts'
 const leaseMs = 30_000
 const renewedAfterMs = 10_000
 
-/** Lets one node of a database at a time do some work: the node that holds the lease, by the server's clock. */
+/** Work that one of the nodes of a database does at a time: whoever holds the lease, by the server's clock. */
 export class Lease {
   readonly #write: WriteDatabase
   readonly #name: string
