@@ -78,11 +78,11 @@ export class AppError extends Error {
 }
 
 export function ownersOnly(): AppError {
-  return new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of the project may do this.' })
+  return new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of the project can do this.' })
 }
 
 export function consoleOwnerOnly(): AppError {
-  return new AppError('forbidden', 'Forbidden', { detail: 'Only the owner of the console may do this.' })
+  return new AppError('forbidden', 'Forbidden', { detail: 'Only the owner of the console can do this.' })
 }
 
 /**
@@ -101,7 +101,7 @@ export function invalidRequest(errors: FieldError[], count = errors.length): App
 /** For requests in progress while their project is deleted; later ones find neither key nor project. */
 export function projectWasDeleted(cause?: unknown): AppError {
   return new AppError('unavailable', 'Service unavailable', {
-    detail: 'The project has just been deleted.',
+    detail: 'The project was just deleted.',
     retryAfterSeconds: 1,
     cause,
   })

@@ -244,8 +244,8 @@ const fieldCharsMax = 200
 /** What is wrong with a value that could not be given back unchanged, or is nested too deep. */
 export function unfaithful(value: unknown, depth: number): string | null {
   if (typeof value === 'string') {
-    if (value.includes('\0')) return 'must not hold U+0000'
-    return value.isWellFormed() ? null : 'must not hold a lone surrogate'
+    if (value.includes('\0')) return 'must not contain U+0000'
+    return value.isWellFormed() ? null : 'must not contain a lone surrogate'
   }
   if (typeof value === 'number') return Number.isFinite(value) ? null : 'must be within the range of a double'
   const isTooDeep = depth > depthMax && typeof value === 'object' && value !== null

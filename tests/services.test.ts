@@ -261,7 +261,7 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and does not dela
 describe.skipIf(ofFilesOnly)('a service', () => {
   test('is not ready before its start is finished', async () => {
     const services = await openServices({ config: config(), log: pino({ level: 'silent' }), role: 'service' })
-    expect(await services.notReadyBecause()).toBe('Start-up is not finished yet.')
+    expect(await services.notReadyBecause()).toBe('Startup is not finished yet.')
     await services.start()
     expect(await services.notReadyBecause()).toBeNull()
     await services.close()

@@ -11,8 +11,8 @@ export function addBackupCommands(program: Command, shell: Shell): void {
   program
     .command('backup')
     .description(
-      'Copy a snapshot of the database into a new folder. The service may run meanwhile. The backup holds the secrets ' +
-        'of the database and what is deleted later: keep it as safe as the data.',
+      'Copy a snapshot of the database into a new folder. The service can keep running. The backup contains ' +
+        'the secrets of the database and records that you delete later. Keep it as safe as the data.',
     )
     .argument('<folder>', 'new or empty folder, outside DATA_DIR')
     .option('--json', 'print {"folder", …the members of manifest.json}')
@@ -27,8 +27,8 @@ export function addBackupCommands(program: Command, shell: Shell): void {
   program
     .command('restore')
     .description(
-      'Restore a backup into a new or empty DATA_DIR. Nothing is ever overwritten. People sign in again; indexes are ' +
-        'rebuilt from the rows.',
+      'Restore a backup into a new or empty DATA_DIR. Nothing is ever overwritten. People must sign in ' +
+        'again. Indexes are rebuilt from the rows.',
     )
     .argument('<folder>', 'folder that `backup` wrote')
     .option('--json', 'print {"dataDir","setupLink", …the members of manifest.json}')
@@ -43,11 +43,11 @@ export function addBackupCommands(program: Command, shell: Shell): void {
       const setupLink = isSetUp ? null : `${consoleOrigin(config)}/console/setup#${token}`
       await shell.answer(json, { dataDir, setupLink, ...manifest }, [
         `Restored ${contentOf(manifest)} to ${dataDir}, as of ${manifest.createdAt}.`,
-        'What was deleted or revoked since then is back: delete and revoke it again before others use the service.',
+        'Everything deleted or revoked since then is back. Delete and revoke it again before others use the service.',
         'Earlier invitations and password links no longer work.',
         setupLink
-          ? `Nobody owns the console yet. This link sets it up and is shown only now: ${setupLink}`
-          : 'Make new ones: bun callbook person invite, bun callbook person reset EMAIL.',
+          ? `The console has no owner yet. This link sets it up and is shown only once: ${setupLink}`
+          : 'Create new ones: bun callbook person invite, bun callbook person reset EMAIL.',
       ])
     })
 }

@@ -22,7 +22,7 @@ export async function exportCalls(
   shell: Shell,
   { project, query = '', csv, json }: ExportOptions,
 ): Promise<void> {
-  if (csv && json) throw new Error('--csv and --json exclude each other.')
+  if (csv && json) throw new Error('Use either --csv or --json, not both.')
   const { projectId } = await projects.find(project)
   const unknown = Object.keys(readParameters(`?${query}`)).filter((name) => !isListParameter(name))
   if (unknown.length > 0) throw new Error(`--query has unknown parameters: ${unknown.join(', ')}.`)

@@ -117,7 +117,7 @@ export class CallsImport {
     const first = batch[0]
     if (!first) return
     const results = await this.#services.ingest.putAll(this.#projectId, batch).catch((error) => {
-      const again = 'Import again: calls that are stored already stay as they are.'
+      const again = 'Run the import again: calls that are already stored stay as they are.'
       throw new Error(`Nothing from line ${first.line} on was imported: ${sentenceOf(error)} ${again}`)
     })
     for (const [position, result] of results.entries()) {

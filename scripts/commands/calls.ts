@@ -10,8 +10,8 @@ export function addCallsCommands(program: Command, shell: Shell): void {
   calls
     .command('import')
     .description(
-      'Import calls, one a line, as JSON with the fields of PUT /ingest/calls/:id and their id. A bad line is ' +
-        'reported and skipped. Existing calls are merged, so importing twice does no harm.',
+      'Import calls: one JSON object per line, with an id and the fields of PUT /ingest/calls/:id. A bad ' +
+        'line is reported and skipped. Existing calls are merged, so importing twice does no harm.',
     )
     .argument('<file>', 'JSON lines; - reads stdin')
     .requiredOption('--project <project>', 'id or name of the project')
@@ -24,15 +24,15 @@ export function addCallsCommands(program: Command, shell: Shell): void {
       })
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
       if (shell.signal.aborted)
-        shell.say('Interrupted. Import again: calls that are stored already stay as they are.')
+        shell.say('Interrupted. Run the import again: calls that are already stored stay as they are.')
       await shell.answer(json, summary, textOf(summary))
     })
 
   calls
     .command('export')
-    .description('Print calls, one a line, oldest first: all, or those that a query finds.')
+    .description('Print all calls, or those that match a query: one per line, oldest first.')
     .requiredOption('--project <project>', 'id or name of the project')
-    .option('--query <query>', 'as of GET /v1/calls, such as "status=completed&from=2026-01-01"')
+    .option('--query <query>', 'as for GET /v1/calls, such as "status=completed&from=2026-01-01"')
     .option('--csv', 'print CSV, without transcripts and analyses')
     .option('--json', 'print one array instead of lines')
     .action(async (options: ExportOptions) => {

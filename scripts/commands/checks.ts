@@ -55,7 +55,7 @@ function checkConfiguration(shell: Shell): { check: Check; config: Config | null
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const detail = error.problems.join('\n')
-    const advice = 'Correct these variables in the environment or in .env; .env.example explains each.'
+    const advice = 'Fix these variables in the environment or in .env. See .env.example for each.'
     return { check: { check: 'configuration', ok: false, detail, advice }, config: null }
   }
 }

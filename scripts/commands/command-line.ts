@@ -17,10 +17,10 @@ import { addWebhookCommands } from './webhook.ts'
 /** Every command that there is. */
 export function commandLine(shell: Shell): Command {
   const program = new Command('callbook')
-    .description("Callbook's command line. It may be used while the service runs.")
+    .description("Callbook's command line. You can use it while the service runs.")
     .version(packageJson.version, '-v, --version')
     .exitOverride()
-    .showHelpAfterError('Add --help to see how the command is used.')
+    .showHelpAfterError('Add --help to see how to use the command.')
   addProjectCommands(program, shell)
   addPersonCommands(program, shell)
   addKeyCommands(program, shell)

@@ -8,7 +8,7 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
     .command('doctor')
     .description(
       'Check the configuration, the database, the addon, the embedding provider (by embedding one word) and the ' +
-        'index files, and say what to do about each fault.',
+        'index files, and say how to fix each problem.',
     )
     .option('--repair', 'count calls again where the counts of a project are wrong')
     .option('--json', 'print an array of {"check","ok","detail","advice"}')

@@ -64,7 +64,7 @@ async function visit(path: string, { found, seen, isGiven }: Visit): Promise<voi
       return
     }
     const isDocument = info.isFile() && fileKind(path) !== null
-    if (!isDocument && isGiven) throw new Error(`cannot be read; there are readers for ${readableFiles}`)
+    if (!isDocument && isGiven) throw new Error(`cannot be read; only ${readableFiles} can be`)
     const real = await realpath(path)
     const isLink = (await lstat(path)).isSymbolicLink()
     const earlier = seen.get(real)

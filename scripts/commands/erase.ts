@@ -21,12 +21,12 @@ export function addEraseCommand(program: Command, shell: Shell): void {
   program
     .command('erase')
     .description(
-      'Erase the calls of a phone number, or the completed calls from before a time, and wait until no byte of them is ' +
-        'left. Calls that come later are not affected, and calls on hold stay.',
+      'Erase the calls of a phone number, or completed calls from before a time, and wait until no byte of ' +
+        'them is left. Later calls are not affected. Calls on hold stay.',
     )
     .requiredOption('--project <project>', 'id or name of the project')
-    .option('--number <number>', 'the whole number, such as +15557294053: calls from it and to it')
-    .option('--before <time>', 'ISO time: completed calls that were created before it')
+    .option('--number <number>', 'the full number, such as +15557294053: erases calls from it and to it')
+    .option('--before <time>', 'ISO 8601 time: erases completed calls that were created before it')
     .option('--dry-run', 'only count the calls')
     .option('--json', 'print {"id","calls","deleted","onHold","doneAt"}, or {"calls","onHold"} of a dry run')
     .action(async ({ project, number, before, dryRun, json }: EraseOptions) => {
@@ -73,7 +73,7 @@ async function untilDone(
     for (;;) {
       if (shell.signal.aborted)
         throw new Error(
-          `Interrupted. The service goes on with ${id}: GET /v1/erasures/${id} tells when it is done.`,
+          `Interrupted. The service continues with ${id}. GET /v1/erasures/${id} says when it is done.`,
         )
       if (failure) throw failure
       const receipt = await services.erasureReceipts.get(projectId, id)
@@ -91,7 +91,7 @@ function namingOptions(error: unknown): unknown {
   if (!(error instanceof AppError) || !error.errors) return error
   const named = error.errors.map(({ field, message }) =>
     field === 'body'
-      ? { field, message: 'Give exactly one of --number and --before.' }
+      ? { field, message: 'Use exactly one of --number and --before.' }
       : { field: `--${field}`, message },
   )
   return new Error(fieldSentences(named))

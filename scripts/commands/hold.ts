@@ -14,20 +14,20 @@ export function addHoldCommands(program: Command, shell: Shell): void {
   const hold = program
     .command('hold')
     .description(
-      'Legal holds: a call on hold is not deleted, by hand or by itself, until the hold is lifted.',
+      'Legal holds: a call on hold cannot be deleted, by a person or automatically, until the hold is lifted.',
     )
 
   hold
     .command('set')
-    .description('Put a call on hold, or a number with all of its calls, also later ones.')
+    .description('Put a call on hold, or a number with all of its calls, including later ones.')
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--call <id>', 'id of the call')
-    .option('--number <number>', 'the whole number, such as +15557294053')
-    .requiredOption('--reason <reason>', 'why, for people')
+    .option('--number <number>', 'the full number, such as +15557294053')
+    .requiredOption('--reason <reason>', 'why the hold is set')
     .option('--json', 'print {"id","callId","number","reason","createdAt","createdBy"}')
     .action(async ({ project, call, number, reason, json }: SetOptions) => {
       if ((call === undefined) === (number === undefined))
-        throw new Error('Give exactly one of --call and --number.')
+        throw new Error('Use exactly one of --call and --number.')
       const made = await shell.withServices(async ({ projects, holds }) => {
         const { projectId } = await projects.find(project)
         return await holds.set(projectId, { callId: call, number, reason })

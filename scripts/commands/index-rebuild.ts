@@ -29,7 +29,7 @@ function refuseWithoutAddon(): void {
   const { reason } = loadAddon()
   if (reason === null) return
   throw new Error(
-    `There is no index to build: ${reason}. Search compares every row instead, which needs no index. ` +
+    `There is no index to build: ${reason}. Instead, search compares every row, which needs no index. ` +
       'Install a C++ compiler and run: bun scripts/build-addon.ts',
   )
 }
@@ -52,8 +52,8 @@ async function requestRebuild(services: Services, projects: readonly Project[], 
     }
     if (performance.now() > deadline) {
       throw new Error(
-        `The service has not rebuilt the index within ${counted(rebuildWithinMs / 60_000, 'minute')}. It still has ` +
-          'the request; its log says what delays it.',
+        `The service has not rebuilt the index within ${counted(rebuildWithinMs / 60_000, 'minute')}. It ` +
+          `still has the request. Its log says what delays it.`,
       )
     }
     await sleep(rebuildPollMs)

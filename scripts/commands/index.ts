@@ -11,16 +11,16 @@ interface Options {
 }
 
 export function addIndexCommands(program: Command, shell: Shell): void {
-  const index = program.command('index').description('The vector index files, one a project.')
+  const index = program.command('index').description('The vector index files, one per project.')
 
   index
     .command('verify')
     .description(
-      'Compare the index files with the rows. Exits 1 for a corrupt file or a vector whose row is gone. Chunks ' +
-        'that are pending or not saved yet are not a fault. Recall is measured against exact search.',
+      'Compare the index files with the rows. Exits 1 for a corrupt file or a vector whose row is gone. ' +
+        'Chunks that are pending or not saved yet are not an error. Recall is measured against exact search.',
     )
     .option('--project <project>', 'id or name of a project (default: all)')
-    .option('--json', 'print an array, one entry a project')
+    .option('--json', 'print an array, one entry per project')
     .action(async ({ project, json }: Options) => {
       const { verifyIndex } = await import('./index-check.ts')
       const checks = await shell.withServices(async (services) => {
@@ -42,10 +42,10 @@ export function addIndexCommands(program: Command, shell: Shell): void {
   index
     .command('rebuild')
     .description(
-      'Rebuild the index from the rows and save it. If a service runs on the folder, it does the work.',
+      'Rebuild the index from the rows and save it. If a service runs on the folder, the service does the work.',
     )
     .option('--project <project>', 'id or name of a project (default: all)')
-    .option('--json', 'print an array, one entry a project')
+    .option('--json', 'print an array, one entry per project')
     .action(async ({ project, json }: Options) => {
       const { rebuildIndexes } = await import('./index-rebuild.ts')
       const { verifyIndex } = await import('./index-check.ts')

@@ -30,7 +30,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
 function addCreate(key: Command, shell: Shell): void {
   key
     .command('create')
-    .description('Create a key. It is shown only now, since only its hash is stored.')
+    .description('Create a key. It is shown only once, because only its hash is stored.')
     .requiredOption('--project <project>', 'id or name of the project')
     .requiredOption('--name <name>', 'what the key is for')
     .addOption(
@@ -41,24 +41,27 @@ function addCreate(key: Command, shell: Shell): void {
     .addOption(
       new Option(
         '--scope <scope>',
-        'what a live key may do: full is everything under /v1, read changes nothing, search finds knowledge and ' +
-          'nothing else (default: full)',
+        'what a live key can do: full is everything under /v1, read changes nothing, search only searches ' +
+          'knowledge (default: full)',
       ).choices(keyScopes),
     )
     .option(
       '--allow-ip <address>',
-      'IPv4 or IPv6 address or CIDR range that may use the key; may be repeated (default: everyone)',
+      'IPv4 or IPv6 address or CIDR range that can use the key; can be repeated (default: any)',
       collect,
       [],
     )
     .option(
       '--allow-origin <origin>',
-      'origin such as https://app.example.com whose pages may use a read or search key in a browser; may be repeated ' +
-        '(default: none)',
+      'origin such as https://app.example.com whose pages can use a read or search key in a browser; can be ' +
+        'repeated (default: none)',
       collect,
       [],
     )
-    .option('--expires <time>', 'ISO 8601 time, such as 2027-01-31T09:30:00Z, or day (to its end in UTC)')
+    .option(
+      '--expires <time>',
+      'ISO 8601 time, such as 2027-01-31T09:30:00Z, or a day (through its end in UTC)',
+    )
     .option('--json', 'print {"id","key","name","kind","scope","allowedIps","expiresAt"}')
     .action(async ({ project, name, kind, scope, allowIp, allowOrigin, expires, json }: CreateOptions) => {
       const rules = {
@@ -76,7 +79,7 @@ function addCreate(key: Command, shell: Shell): void {
       await shell.answer(json, { id, key, name, kind, scope: made.scope, allowedIps, expiresAt }, [
         key,
         '',
-        `This is the key ${shown(name)} (${id}). It is shown only now: store it.`,
+        `This is the key ${shown(name)} (${id}). It is shown only once. Store it now.`,
       ])
     })
 }
@@ -122,14 +125,22 @@ function addEdit(key: Command, shell: Shell): void {
   key
     .command('edit')
     .description(
-      'Change what is named of a key in use; the rest stays. Its kind and scope never change. A running service ' +
-        'follows from the next request on.',
+      'Change the given settings of an active key; the others stay. Its kind and scope cannot be changed. A ' +
+        'running service applies the change from the next request on.',
     )
     .argument('<id>', 'id of the key (key_…)')
     .option('--name <name>', 'what the key is for')
-    .option('--allow-ip <address>', "replaces the allow-list; may be repeated, '*' for everyone", collect)
-    .option('--allow-origin <origin>', 'replaces the origins; may be repeated, none for none', collect)
-    .option('--expires <time>', 'ISO 8601 time, or day (to its end in UTC), or never')
+    .option(
+      '--allow-ip <address>',
+      "replaces the allow-list; can be repeated; '*' allows any address",
+      collect,
+    )
+    .option(
+      '--allow-origin <origin>',
+      'replaces the origins; can be repeated; none removes them all',
+      collect,
+    )
+    .option('--expires <time>', 'ISO 8601 time, or a day (through its end in UTC), or never')
     .option('--json', 'print the key, without its secret')
     .action(async (id: string, { name, allowIp, allowOrigin, expires, json }: EditOptions) => {
       const origins = allowOrigin?.join() === 'none' ? [] : allowOrigin
@@ -156,7 +167,7 @@ function addRotate(key: Command, shell: Shell): void {
   key
     .command('rotate')
     .description(
-      'Make a key like an existing one, shown only now. The old one works for the overlap, and then expires.',
+      'Create a key like an existing one. It is shown only once. The old key works for the overlap, then expires.',
     )
     .argument('<id>', 'id of the key (key_…)')
     .option('--overlap <time>', 'such as 30m, 24h or 7d; 0h ends the old key at once (at most 30d)', '24h')
@@ -173,8 +184,10 @@ function addRotate(key: Command, shell: Shell): void {
         [
           secret,
           '',
-          `This is the new key ${shown(name)} (${made.id}). It is shown only now: store it. ` +
-            (overlapHours === 0 ? 'The old one has ended.' : `The old one works for ${shown(overlap)} more.`),
+          `This is the new key ${shown(name)} (${made.id}). It is shown only once. Store it now. ` +
+            (overlapHours === 0
+              ? 'The old key no longer works.'
+              : `The old key works for another ${shown(overlap)}.`),
         ],
       )
     })

@@ -60,14 +60,15 @@ export class KnowledgeSync {
   async run(): Promise<SyncSummary> {
     const { services, shell, projectId, folder, prune } = this.#options
     const startedAt = performance.now()
-    if (this.#summary.set.trim() === '') throw new Error('The set has no name; give it one with --name.')
+    if (this.#summary.set.trim() === '') throw new Error('The set has no name. Give it one with --name.')
     const { documents, errors } = await findInFolder(folder)
     const progress = startProgress(shell, 'Syncing', documents.length)
     try {
       for (const { path, error } of errors) this.#refuse(path, error, progress)
       await this.#putAll(documents, progress)
       // What cannot be listed may be there.
-      if (prune && errors.length > 0) shell.complain('Nothing is pruned, since not everything can be listed.')
+      if (prune && errors.length > 0)
+        shell.complain('Nothing was deleted, because not every file could be listed.')
       else if (prune) await this.#prune(documents)
     } finally {
       progress.stop()

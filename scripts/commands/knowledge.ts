@@ -7,14 +7,14 @@ import { counted, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 export function addKnowledgeCommands(program: Command, shell: Shell): void {
-  const knowledge = program.command('knowledge').description('What agents retrieve from.')
+  const knowledge = program.command('knowledge').description('The knowledge that agents retrieve from.')
 
   knowledge
     .command('import')
     .description(
-      `Import ${readableFiles}, and folders of them, except names that start with a dot. An item is named after the ` +
-        'title of its file (in Markdown: that of the front matter, else the first heading), else after the file. A ' +
-        'file that is stored already, with the same name and text, is skipped.',
+      `Import ${readableFiles}, and folders of them, except names that start with a dot. An item is named ` +
+        `after its file's title (in Markdown: the title in the front matter, otherwise the first heading), ` +
+        `otherwise after the file. A file that is already stored with the same name and text is skipped.`,
     )
     .argument('<path...>', 'files and folders')
     .requiredOption('--project <project>', 'id or name of the project')
@@ -30,19 +30,19 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
       })
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
       if (shell.signal.aborted)
-        shell.say('Interrupted. Import again: files that are stored already are skipped.')
+        shell.say('Interrupted. Run the import again: files that are already stored are skipped.')
       await shell.answer(json, summary, textOf(summary))
     })
 
   knowledge
     .command('sync')
     .description(
-      `Make a project’s items equal a folder of ${readableFiles}: each of them is an item, under an id made of the ` +
-        'name of the set and the path. A file that has not changed is left alone.',
+      `Make a set of a project’s items match a folder of ${readableFiles}. Each file is an item, with an id ` +
+        `made from the name of the set and the path. Unchanged files are left alone.`,
     )
     .argument('<folder>', 'the folder')
     .requiredOption('--project <project>', 'id or name of the project')
-    .option('--name <name>', 'name of the set of items (default: that of the folder)')
+    .option('--name <name>', 'name of the set of items (default: the name of the folder)')
     .option('--prune', 'delete the items of the set whose files are gone')
     .option(
       '--json',
@@ -56,20 +56,21 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
       })
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
       if (shell.signal.aborted)
-        shell.say('Interrupted. Sync again: files that are stored already are skipped.')
+        shell.say('Interrupted. Run the sync again: files that are already stored are skipped.')
       await shell.answer(json, summary, syncTextOf(summary))
     })
 
   knowledge
     .command('check')
     .description(
-      'Ask golden questions as an agent would, and count how often the item that answers each is found: by the first ' +
-        'passage (hit1), or by one of the first five (hit5). One JSON object a line: {"query", "itemId"} or ' +
-        '{"query", "name"}. Exits 1 for a share below --min-hit5, and for an item that is not there.',
+      'Ask golden questions as an agent would, and measure how often search finds the item that answers ' +
+        'each: in the first passage (hit1) or in one of the first five (hit5). One JSON object per line: ' +
+        '{"query", "itemId"} or {"query", "name"}. Exits 1 if hit5 is below --min-hit5, or if an item does ' +
+        'not exist.',
     )
     .argument('<file.jsonl>', 'the questions; - reads stdin')
     .requiredOption('--project <project>', 'id or name of the project')
-    .option('--min-hit5 <share>', 'the least hit5 that passes, from 0 to 1')
+    .option('--min-hit5 <share>', 'the lowest hit5 that passes, from 0 to 1')
     .option('--json', 'print {"questions","hit1","hit5","misses"}')
     .action(async (file: string, { project, minHit5, json }: CheckFlags) => {
       const { KnowledgeCheck, shareOf } = await import('./knowledge-check.ts')
@@ -117,13 +118,13 @@ function syncTextOf({ set, created, changed, unchanged, deleted, failed, seconds
 function textOf(summary: ImportSummary): string[] {
   const { imported, unchanged, failed, chunks, pendingChunks, seconds } = summary
   const lines = [
-    `Imported ${counted(imported, 'item')} of ${counted(chunks, 'chunk')}, skipped ${unchanged} that were stored already` +
+    `Imported ${counted(imported, 'item')} with ${counted(chunks, 'chunk')}, skipped ${unchanged} that were already stored` +
       `${failed > 0 ? ` and ${counted(failed, 'bad file')}` : ''} (${seconds} s).`,
   ]
   if (pendingChunks > 0) {
     lines.push(
-      `${counted(pendingChunks, 'chunk')} of the project pending: the service embeds them. ` +
-        'Until then they are found by keyword.',
+      `${counted(pendingChunks, 'chunk')} of the project pending: the service embeds them. Until then, ` +
+        `keyword search finds them.`,
     )
   }
   return lines

@@ -37,8 +37,8 @@ function addList(person: Command, shell: Shell): void {
         json,
         all,
         rows.length > 0
-          ? columns([['NAME', 'E-MAIL', 'CONSOLE', 'PROJECTS'], ...rows])
-          : 'Nobody has an account yet. Use the set-up link, or make a new one: bun callbook person setup',
+          ? columns([['NAME', 'EMAIL', 'CONSOLE', 'PROJECTS'], ...rows])
+          : 'No one has an account yet. Use the setup link, or create a new one: bun callbook person setup',
       )
     })
 }
@@ -46,13 +46,15 @@ function addList(person: Command, shell: Shell): void {
 function addInvite(person: Command, shell: Shell): void {
   person
     .command('invite')
-    .description('Make a link that lets one person join a project. It works once, within seven days.')
+    .description(
+      'Create a link that lets one person join a project. It works once and expires after seven days.',
+    )
     .requiredOption('--project <project>', 'id or name of the project')
     .addOption(
       new Option(
         '--role <role>',
-        'owners may do everything; members see and change calls and knowledge, and delete unless the project forbids ' +
-          'it; viewers see them and change nothing',
+        'owners can do everything; members can see and change calls and knowledge, and delete them unless the ' +
+          'project forbids it; viewers can see them but change nothing',
       )
         .choices(roles)
         .default('member'),
@@ -66,7 +68,7 @@ function addInvite(person: Command, shell: Shell): void {
       await shell.answer(json, { id, role, link, expiresAt }, [
         link,
         '',
-        `Whoever opens it first joins as ${role}. It is shown only now and works until ${expiresAt}.`,
+        `Whoever opens it first joins as ${role}. It is shown only once and works until ${expiresAt}.`,
       ])
     })
 }
@@ -74,8 +76,10 @@ function addInvite(person: Command, shell: Shell): void {
 function addReset(person: Command, shell: Shell): void {
   person
     .command('reset')
-    .description('Make a link that lets a person set a new password. It works once, within a day.')
-    .argument('<email>', 'e-mail address of the person')
+    .description(
+      'Create a link that lets a person set a new password. It works once and expires after a day.',
+    )
+    .argument('<email>', 'email address of the person')
     .option('--json', 'print {"email","link","expiresAt"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
       const baseUrl = consoleOrigin(shell.loadConfig())
@@ -94,23 +98,23 @@ function addTwoFactorReset(person: Command, shell: Shell): void {
   person
     .command('reset-two-factor')
     .description(
-      'Turn off the two-factor sign-in of a person who has lost their app and backup codes. Their password is enough ' +
+      'Turn off two-factor sign-in for a person who has lost their app and backup codes. Their password is enough ' +
         'again.',
     )
-    .argument('<email>', 'e-mail address of the person')
+    .argument('<email>', 'email address of the person')
     .option('--json', 'print {"email","isOn"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
       const done = await shell.withServices(async ({ console: { people, twoFactor } }) =>
         twoFactor.reset(await people.find(wanted)),
       )
-      await shell.answer(json, done, `${shown(done.email)} signs in with the password alone.`)
+      await shell.answer(json, done, `${shown(done.email)} now signs in with only a password.`)
     })
 }
 
 function addSetup(person: Command, shell: Shell): void {
   person
     .command('setup')
-    .description('Make a new set-up link for a console that nobody owns. The previous link stops working.')
+    .description('Create a new setup link for a console that has no owner. The previous link stops working.')
     .option('--json', 'print {"link"}')
     .action(async ({ json }: { json?: true }) => {
       const link = `${consoleOrigin(shell.loadConfig())}/console/setup#`
@@ -118,7 +122,7 @@ function addSetup(person: Command, shell: Shell): void {
       await shell.answer(json, { link: link + token }, [
         link + token,
         '',
-        'Whoever opens it first owns the console and every project without an owner. It is shown only now.',
+        'Whoever opens it first owns the console and every project without an owner. It is shown only once.',
       ])
     })
 }
@@ -127,10 +131,10 @@ function addRemove(person: Command, shell: Shell): void {
   person
     .command('remove')
     .description(
-      'Delete a person. Their sessions end and they leave every project. Keys that they made keep working, and the ' +
-        'audit trail still names them.',
+      'Delete a person. Their sessions end and they leave every project. Keys that they created keep ' +
+        'working, and the audit trail still names them.',
     )
-    .argument('<email>', 'e-mail address of the person')
+    .argument('<email>', 'email address of the person')
     .requiredOption('--yes', 'confirm: this cannot be undone')
     .option('--json', 'print {"id","deleted"}')
     .action(async (wanted: string, { json }: { json?: true }) => {
@@ -140,7 +144,7 @@ function addRemove(person: Command, shell: Shell): void {
         return { email, ownedConsole, deleted: await people.delete(id) }
       })
       const next =
-        'Nobody owns the console now. Make a set-up link for a new owner: bun callbook person setup'
+        'The console now has no owner. Create a setup link for a new owner: bun callbook person setup'
       await shell.answer(json, deleted, [`Deleted ${shown(email)}.`, ...(ownedConsole ? [next] : [])])
     })
 }

@@ -33,17 +33,17 @@ const options: Record<string, string> = {
 export function addSet(project: Command, shell: Shell): void {
   project
     .command('set')
-    .description('Set how a project keeps personal data. Without an option, show its settings.')
+    .description('Set how a project keeps personal data. Without options, show its settings.')
     .argument('<project>', 'id or name of the project')
-    .option('--retain-days <days>', 'delete calls this many days after they were completed; or off')
-    .option('--redact <kinds>', 'phone,email,card,iban,ssn: what to redact before it is written; or off')
-    .option('--country <code>', 'two letters (ISO 3166-1): how numbers without a country code read; or off')
-    .option('--keep-numbers <how>', "all, last4 or none: how much of a call's numbers to store")
-    .option('--keep-questions <days>', '7 or 30: how long to keep the questions of searches; or off')
-    .option('--note-reading <on|off>', 'say in the audit trail who opened a call or exported calls')
+    .option('--retain-days <days>', 'delete calls this many days after they were completed, or off')
+    .option('--redact <kinds>', 'what to redact before a call is stored: phone,email,card,iban,ssn, or off')
+    .option('--country <code>', 'country of numbers without a country code, two letters (ISO 3166-1), or off')
+    .option('--keep-numbers <how>', "how much of a call's numbers to store: all, last4 or none")
+    .option('--keep-questions <days>', 'how many days to keep what agents ask: 7, 30 or off')
+    .option('--note-reading <on|off>', 'record in the audit trail who opens or exports calls')
     .option(
       '--members-delete <on|off>',
-      'let members delete calls and knowledge in the console; owners always may',
+      'let members delete calls and knowledge in the console; owners always can',
     )
     .option('--time-zone <zone>', 'such as Europe/Berlin: whose days and times the console shows; or off')
     .option('--json', 'print {"id","name","retainDays","redact","country","keepNumbers",…}')

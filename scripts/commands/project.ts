@@ -18,8 +18,8 @@ function addCreate(project: Command, shell: Shell): void {
   project
     .command('create')
     .description('Create a project.')
-    .argument('<name>', 'name of the project; its owner has no other project of that name')
-    .option('--owner <email>', 'e-mail address of its owner in the console (default: nobody)')
+    .argument('<name>', 'name of the project; its owner must not have another project with this name')
+    .option('--owner <email>', 'email address of its owner in the console (default: none)')
     .option('--json', 'print {"id","name"}')
     .action(async (wanted: string, { owner, json }: { owner?: string; json?: true }) => {
       const { id, name } = await shell.withServices(async ({ projects, console }) => {
@@ -53,7 +53,7 @@ function addRename(project: Command, shell: Shell): void {
     .command('rename')
     .description('Rename a project. Its id, keys and contents stay.')
     .argument('<project>', 'id or name of the project')
-    .argument('<name>', 'its new name; its owner has no other project of that name')
+    .argument('<name>', 'its new name; its owner must not have another project with this name')
     .option('--json', 'print {"id","name"}')
     .action(async (wanted: string, newName: string, { json }: { json?: true }) => {
       const { id, name } = await shell.withServices(async ({ projects }) =>
@@ -67,8 +67,8 @@ function addRemove(project: Command, shell: Shell): void {
   project
     .command('remove')
     .description(
-      'Delete a project for good, with its calls, knowledge, keys and members. It is unreachable at once. This ' +
-        'command, or the service that runs on the folder, then erases its bytes from the files.',
+      'Delete a project for good, with its calls, knowledge, keys and members. The project is gone at once. ' +
+        'This command, or the service that runs on the folder, then erases its bytes from the files.',
     )
     .argument('<project>', 'id or name of the project')
     .requiredOption('--yes', 'confirm: this cannot be undone')

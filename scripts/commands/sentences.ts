@@ -1,9 +1,9 @@
 import { AppError, type FieldError, invalidRequest } from '../../src/errors.ts'
 
 const systemErrors: Record<string, string> = {
-  ENOENT: 'there is no such file or folder',
+  ENOENT: 'no such file or folder',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of the path is not a folder',
+  ENOTDIR: 'part of the path is not a folder',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   ELOOP: 'its symbolic links form a circle',

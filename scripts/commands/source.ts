@@ -18,7 +18,7 @@ interface CreateOptions {
 export function addSourceCommands(program: Command, shell: Shell): void {
   const source = program
     .command('source')
-    .description('Sources: platforms whose webhooks bring calls in, each at an address of its own.')
+    .description('Sources: platforms that send calls by webhook, each to its own address.')
   addCreate(source, shell)
   addList(source, shell)
   addRotate(source, shell)
@@ -30,25 +30,25 @@ export function addSourceCommands(program: Command, shell: Shell): void {
 function addCreate(source: Command, shell: Shell): void {
   source
     .command('create')
-    .description('Create a source, and print the address to give to the platform.')
+    .description('Create a source and print the address to give to the platform.')
     .requiredOption('--project <project>', 'id or name of the project')
     .addOption(
       new Option('--platform <platform>', 'the platform that sends')
         .choices(platformNames)
         .makeOptionMandatory(),
     )
-    .option('--name <name>', "what people call it (default: the platform's name)")
+    .option('--name <name>', "name of the source (default: the platform's name)")
     .option(
       '--secret <secret>',
-      'what the platform signs with (default: a new one where you may choose it, which is shown only now)',
+      'what the platform signs with (default: a new secret, shown only once, if the platform lets you choose it)',
     )
     .option(
       '--option <key=value>',
-      'what no event says: direction=outbound (synthflow), summaryInsight=ID (telnyx); may be repeated',
+      'what the events do not say: direction=outbound (synthflow), summaryInsight=ID (telnyx); can be repeated',
       collect,
       [],
     )
-    .option('--json', 'print {"id","url","platform"}, and "secret" when it was made')
+    .option('--json', 'print {"id","url","platform"}, and "secret" if one was generated')
     .action(async ({ project, platform, name, secret, option, json }: CreateOptions) => {
       const options = readOptions(option)
       const made = await shell.withServices(async ({ projects, sources }) => {
@@ -69,11 +69,11 @@ function addCreate(source: Command, shell: Shell): void {
 function secretLines({ id, platform, secret, hasSecret }: MadeSource): string[] {
   const { secretName, label } = setUpOf(platform)
   if (secret)
-    return [`Secret  ${secret}`, '', `Give both to ${label}. The secret is shown only now. (${secretName})`]
+    return [`Secret  ${secret}`, '', `Give both to ${label}. The secret is shown only once. (${secretName})`]
   if (hasSecret) return ['', `Give the URL to ${label}.`]
   return [
     '',
-    `Give the URL to ${label}, and tell the source the secret that ${label} signs with (${secretName}):`,
+    `Give the URL to ${label}, then set the secret that ${label} signs with (${secretName}):`,
     `bun callbook source rotate ${id} --secret SECRET`,
   ]
 }
@@ -82,7 +82,7 @@ function addList(source: Command, shell: Shell): void {
   source
     .command('list')
     .description(
-      'List the sources, newest first, with how many events came. Counts are at most a second old.',
+      'List the sources, newest first, with their number of events. Counts are at most a second old.',
     )
     .option('--project <project>', 'id or name of a project (default: all)')
     .option('--json', 'print an array')
@@ -109,17 +109,20 @@ function addList(source: Command, shell: Shell): void {
 function addRotate(source: Command, shell: Shell): void {
   source
     .command('rotate')
-    .description('Replace the secret of a source. The one before is accepted for 24 hours.')
+    .description('Replace the secret of a source. The previous one is accepted for 24 hours.')
     .argument('<id>', 'id of the source (src_…)')
-    .option('--secret <secret>', 'the new secret (default: a new one where you may choose it)')
-    .option('--json', 'print {"id"}, and "secret" when it was made')
+    .option(
+      '--secret <secret>',
+      'the new secret (default: a generated one, if the platform lets you choose it)',
+    )
+    .option('--json', 'print {"id"}, and "secret" if one was generated')
     .action(async (id: string, { secret, json }: { secret?: string; json?: true }) => {
       const made = await shell.withServices(async ({ sources }) =>
         sources.rotate(await sources.projectOf(id), id, secret).catch(toOptions),
       )
       await shell.answer(json, { id, ...(made.secret ? { secret: made.secret } : {}) }, [
         ...(made.secret ? [made.secret, ''] : []),
-        `Rotated the secret of ${shown(made.name)} (${id}). The one before is accepted for 24 hours.`,
+        `Rotated the secret of ${shown(made.name)} (${id}). The previous one is accepted for 24 hours.`,
       ])
     })
 }
@@ -143,7 +146,7 @@ function addFailures(source: Command, shell: Shell): void {
   source
     .command('failures')
     .description(
-      'List the events of the last week that could not be read, newest first, each with its field.',
+      'List the events of the last week that could not be read, newest first, each with the field at fault.',
     )
     .argument('<id>', 'id of the source (src_…)')
     .option('--json', 'print an array')
@@ -163,7 +166,7 @@ function addFailures(source: Command, shell: Shell): void {
 function addReadAgain(source: Command, shell: Shell): void {
   source
     .command('read-again')
-    .description('Read the failures of a source again, after an update of Callbook.')
+    .description('Read the failed events of a source again, after updating Callbook.')
     .argument('<id>', 'id of the source (src_…)')
     .option('--json', 'print {"read","failed"}')
     .action(async (id: string, { json }: { json?: true }) => {
@@ -171,7 +174,7 @@ function addReadAgain(source: Command, shell: Shell): void {
         sourceEvents.readAgain(await sources.projectOf(id), id),
       )
       const { read, failed } = counted
-      await shell.answer(json, counted, `Read ${read} events; ${failed} can still not be read.`)
+      await shell.answer(json, counted, `Read ${read} events. ${failed} still cannot be read.`)
     })
 }
 

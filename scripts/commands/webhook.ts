@@ -14,7 +14,7 @@ interface CreateOptions {
 export function addWebhookCommands(program: Command, shell: Shell): void {
   const webhook = program
     .command('webhook')
-    .description('Endpoints that events of a project are sent to, signed as Standard Webhooks.')
+    .description('Endpoints that receive the events of a project, signed as Standard Webhooks specifies.')
   addCreate(webhook, shell)
   addList(webhook, shell)
   addDeliveries(webhook, shell)
@@ -27,12 +27,12 @@ export function addWebhookCommands(program: Command, shell: Shell): void {
 function addCreate(webhook: Command, shell: Shell): void {
   webhook
     .command('create')
-    .description('Create a webhook. Its secret is shown only now.')
+    .description('Create a webhook. Its secret is shown only once.')
     .requiredOption('--project <project>', 'id or name of the project')
-    .requiredOption('--url <url>', 'where to send events: https, and a public address')
+    .requiredOption('--url <url>', 'where to send events: an https URL at a public address')
     .option(
       '--event <event>',
-      `one of ${webhookEvents.join(', ')}; may be repeated (default: all of them)`,
+      `one of ${webhookEvents.join(', ')}; can be repeated (default: all of them)`,
       (event: string, events: string[] = []) => [...events, event],
     )
     .option('--json', 'print {"id","url","events","secret"}')
@@ -44,7 +44,7 @@ function addCreate(webhook: Command, shell: Shell): void {
       await shell.answer(json, made, [
         made.secret,
         '',
-        `This is the secret of the webhook ${made.id}. It is shown only now: store it.`,
+        `This is the secret of the webhook ${made.id}. It is shown only once. Store it now.`,
       ])
     })
 }
@@ -86,7 +86,7 @@ function addDeliveries(webhook: Command, shell: Shell): void {
   webhook
     .command('deliveries')
     .description(
-      'List the newest tries to send events to a webhook, newest first. Tries are kept for 30 days.',
+      'List the latest delivery attempts of a webhook, newest first. Attempts are kept for 30 days.',
     )
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print an array')
@@ -110,7 +110,7 @@ function addDeliveries(webhook: Command, shell: Shell): void {
 function addRotate(webhook: Command, shell: Shell): void {
   webhook
     .command('rotate')
-    .description('Make a new secret. For 24 hours the old one signs, too.')
+    .description('Create a new secret. For 24 hours, events are signed with the old one, too.')
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print {"id","secret"}')
     .action(async (id: string, { json }: { json?: true }) => {
@@ -120,7 +120,7 @@ function addRotate(webhook: Command, shell: Shell): void {
       await shell.answer(json, made, [
         made.secret,
         '',
-        `This is the new secret of the webhook ${id}. It is shown only now: store it.`,
+        `This is the new secret of the webhook ${id}. It is shown only once. Store it now.`,
       ])
     })
 }
@@ -128,30 +128,37 @@ function addRotate(webhook: Command, shell: Shell): void {
 function addReplay(webhook: Command, shell: Shell): void {
   webhook
     .command('replay')
-    .description('Send every record that has changed since a change once more, as it is now.')
+    .description('Send every record that changed after a given change again, in its current state.')
     .argument('<id>', 'id of the webhook (wh_…)')
-    .requiredOption('--after <seq>', 'number (seq) of the last change not to send; 0 sends everything')
+    .requiredOption(
+      '--after <seq>',
+      'number (seq) of a change; sends what changed after it, 0 sends everything',
+    )
     .option('--json', 'print {"id","queued"}')
     .action(async (id: string, { after, json }: { after: string; json?: true }) => {
       const seq = /^[0-9]{1,15}$/.test(after) ? Number(after) : Number.NaN
       const done = await shell.withServices(async ({ webhooks }) =>
         webhooks.replay(await webhooks.projectOf(id), id, seq).catch(toOptions),
       )
-      await shell.answer(json, done, `${done.queued} events wait to be sent to ${shown(id)}.`)
+      await shell.answer(json, done, `${done.queued} events are waiting to be sent to ${shown(id)}.`)
     })
 }
 
 function addEnable(webhook: Command, shell: Shell): void {
   webhook
     .command('enable')
-    .description('Switch a webhook on that was switched off, and send what it has missed.')
+    .description('Enable a disabled webhook and send the events that it missed.')
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print {"id","queued"}')
     .action(async (id: string, { json }: { json?: true }) => {
       const done = await shell.withServices(async ({ webhooks }) =>
         webhooks.enable(await webhooks.projectOf(id), id),
       )
-      await shell.answer(json, done, `Switched on ${shown(id)}. It has missed ${done.queued} events.`)
+      await shell.answer(
+        json,
+        done,
+        `Enabled ${shown(id)}. It missed ${done.queued} events, which are now sent.`,
+      )
     })
 }
 
@@ -159,19 +166,19 @@ function addRemove(webhook: Command, shell: Shell): void {
   webhook
     .command('remove')
     .alias('delete')
-    .description('Remove a webhook with what waits for it.')
+    .description('Delete a webhook and its waiting events.')
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print {"id","removed"}')
     .action(async (id: string, { json }: { json?: true }) => {
       const done = await shell.withServices(async ({ webhooks }) =>
         webhooks.remove(await webhooks.projectOf(id), id),
       )
-      await shell.answer(json, done, `Removed the webhook ${shown(id)}.`)
+      await shell.answer(json, done, `Deleted the webhook ${shown(id)}.`)
     })
 }
 
 function stateOf({ enabled, disabledAt, disabledReason, failures, lastSuccessAt }: WebhookRecord): string {
-  if (!enabled) return `switched off ${disabledAt}: ${disabledReason}`
+  if (!enabled) return `disabled ${disabledAt}: ${disabledReason}`
   if (failures > 0) return `${failures} failures since the last success`
   return lastSuccessAt === null ? 'nothing sent yet' : `last success ${lastSuccessAt}`
 }

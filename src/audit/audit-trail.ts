@@ -72,7 +72,7 @@ export interface AuditRow {
   /** ISO 8601, UTC. */
   at: string
   action: AuditAction
-  /** A person as `name (e-mail address)`, a key as `name (hint)`; null for the command line and the service itself. */
+  /** A person as `name (email address)`, a key as `name (hint)`; null for the command line and the service itself. */
   actor: string | null
   /** The id of the person or key: names are not unique. */
   actorId: string | null
@@ -276,7 +276,7 @@ function conditionOf({ who, action, from, to, target }: AuditFilter): SQL {
   return sql.join(conditions, sql` and `)
 }
 
-/** `1 call`, `2 calls`: so many and those that the statement before has changed, counted when the statement runs. */
+/** `1 call`, `2 calls`: `others` plus the rows that the previous statement changed, counted when the statement runs. */
 export function countOf(noun: string, others: number): SQL {
   const count = sql`cast(${others} + changes() as integer)`
   return sql`(${count} || case ${count} when 1 then ${` ${noun}`} else ${` ${noun}s`} end)`

@@ -4,7 +4,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import type { By } from '../identity.ts'
 import type { AuditAction, AuditTrail } from './audit-trail.ts'
 
-/** The page asks again and again for a live call: what somebody has read is noted once in this time. */
+/** The page polls a live call, so repeated reading is noted once in this time. */
 const notedOnceMs = 900_000
 const notedMax = 10_000
 const exportForms = ['text/csv', 'application/x-ndjson']
@@ -19,9 +19,9 @@ interface ReadingOptions {
 }
 
 /**
- * Notes who has opened a call or exported calls, where the project's settings ask for it. A note holds no id of a call
- * and nothing that somebody looked for, since it is not erased with the call. No method fails, and no request waits for
- * a note. Without `by`, the command line has read.
+ * Notes who opens or exports calls, if the project's settings ask for it. A note has no call id and no search terms,
+ * because it is not erased with the call. No method fails, and no request waits for a note. Without `by`, the reader is
+ * the command line.
  */
 export class ReadingNotes {
   readonly #options: ReadingOptions

@@ -140,7 +140,8 @@ function isInUse(projectId: number, id: string) {
 
 /** A second rotation would copy the expiry that the first one set. */
 function isNotRotated(id: string): Requirement {
-  const message = 'is of a key that was rotated before: rotate the key that took its place, or create another'
+  const message =
+    'belongs to a key that was already rotated: rotate the key that replaced it, or create another'
   return {
     condition: sql`not exists (select 1 from ${keys} where replaces = ${id})`,
     otherwise: () => invalidRequest([{ field: 'id', message }]),
@@ -148,7 +149,7 @@ function isNotRotated(id: string): Requirement {
 }
 
 function isNotExpired(id: string, now: number): Requirement {
-  const message = 'is of a key that has expired: create another'
+  const message = 'belongs to an expired key: create another'
   return {
     condition: sql`not exists (select 1 from ${keys} where id = ${id} and expires_at <= ${now})`,
     otherwise: () => invalidRequest([{ field: 'id', message }]),
@@ -178,5 +179,5 @@ function named(entries: string[], none: string): string {
 }
 
 function noSuchKey(): AppError {
-  return new AppError('not_found', 'Not found', { detail: 'There is no such key in use.' })
+  return new AppError('not_found', 'Not found', { detail: 'There is no such active key.' })
 }

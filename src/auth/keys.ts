@@ -144,7 +144,7 @@ export class Keys {
     const hash = hashKey(token)
     const row = this.#cached(hash) ?? (await this.#find(hash))
     if (!row || row.revokedAt !== null) {
-      throw refused('invalid_api_key', 'Invalid API key', 'The key is not known, or it has been revoked.')
+      throw refused('invalid_api_key', 'Invalid API key', 'The key is unknown or has been revoked.')
     }
     const now = this.#options.now()
     if (row.expiresAt !== null && row.expiresAt <= now) {
@@ -208,7 +208,7 @@ export class Keys {
       ]),
     )
     if (revoked.length === 0)
-      throw new AppError('not_found', 'Not found', { detail: 'There is no such key in use.' })
+      throw new AppError('not_found', 'Not found', { detail: 'There is no such active key.' })
     return { id, revoked: true }
   }
 
@@ -232,7 +232,7 @@ export class Keys {
       .select({ projectId: keys.projectId })
       .from(keys)
       .where(eq(keys.id, id))
-    if (!row) throw new AppError('not_found', 'Not found', { detail: `There is no key with the id ${id}.` })
+    if (!row) throw new AppError('not_found', 'Not found', { detail: `No key has the id ${id}.` })
     return row.projectId
   }
 
@@ -261,6 +261,6 @@ export class Keys {
       .update(keys)
       .set({ lastUsedAt: now, lastUsedIp: clientAddress() })
       .where(eq(keys.id, row.id))
-      .catch((error) => this.#options.log.warn({ error }, "A key's last use was not recorded"))
+      .catch((error) => this.#options.log.warn({ error }, 'Could not record the last use of a key'))
   }
 }

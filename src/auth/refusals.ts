@@ -11,9 +11,9 @@ export function missingAuthorization(): AppError {
 }
 
 export const formatOf = {
-  live: 'A key for this route starts with ck_live_; ingest keys open /ingest alone.',
+  live: 'This route needs a key that starts with ck_live_. Ingest keys only open /ingest.',
   ingest:
-    'A key for this route starts with ck_ingest_: create one with Ingest access in the console, or by `bun callbook key create --kind ingest`.',
+    'This route needs a key that starts with ck_ingest_. Create one with Ingest access in the console, or with `bun callbook key create --kind ingest`.',
 } satisfies Record<KeyKind, string>
 
 /** A 401 for a key that was sent. */

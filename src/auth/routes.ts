@@ -13,7 +13,7 @@ export function ownKeyRoutes(keys: Keys) {
         tags: ['Service'],
         security: [{ apiKey: [] }],
         operationId: 'getKey',
-        summary: 'See what the key that asks may do',
+        summary: 'See what the requesting key can do',
         responses: keyedAnswers({ 200: jsonAnswer('The key, without its secret.', OwnKey) }, []),
       },
     })

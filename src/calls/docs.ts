@@ -25,7 +25,7 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   status: { about: '`live` or `completed`.', example: 'completed' },
   evaluation: {
     about:
-      "Exactly this; `none` for null. Where a person evaluated the call, theirs counts, not the platform's.",
+      "Exactly this value; `none` for null. If a person evaluated the call, their evaluation counts, not the platform's.",
     example: 'fail',
   },
   isEngaged: { about: 'Whether it was a meaningful conversation.', example: true },
@@ -38,12 +38,12 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   minDuration: { about: 'Seconds, inclusive.', example: 60 },
   maxDuration: { about: 'Seconds, inclusive.', example: 90.5 },
   number: {
-    about: "Digits that the caller's or the called number begins or ends with.",
+    about: "Digits that the caller's or the called number starts or ends with.",
     example: '4053',
   },
   callerNumber: { about: 'Exactly this number, as it is stored.', example: '+15557294053' },
   calledNumber: { about: 'Exactly this number, as it is stored.', example: '+15550100000' },
-  endedReason: { about: 'Exactly this; `none` for null.', example: 'customer-ended-call' },
+  endedReason: { about: 'Exactly this value; `none` for null.', example: 'customer-ended-call' },
   source: { about: 'The platform that sent the call.', example: 'vapi' },
   agentId: { about: 'Exactly this agent.', example: 'agent-7' },
   label: { about: 'One of the labels that people gave the call.', example: 'billing' },
@@ -52,8 +52,8 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   noted: { about: 'Whether a person wrote a note on the call.', example: true },
   text: {
     about:
-      'All of these words, in any form, in the transcript or the summary; in quotation marks, one after another as written. ' +
-      'Such a phrase is looked for in at most 2000 calls a page: a page that is short or empty can have a `next`.',
+      'Calls that contain all of these words, in any form, in the transcript or the summary. Words in quotation marks must appear as written, in this order. ' +
+      'One page looks for such a phrase in at most 2,000 calls, so a page can be short or empty and still have a `next`.',
     example: 'late refund',
   },
 }
@@ -61,7 +61,7 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
 /** Without a default in the schema: generated clients would send it together with a cursor. */
 const offset = queryParameter(
   'offset',
-  'Calls to skip, by default none; past the end the page is empty. Not together with `cursor`.',
+  'Calls to skip (default 0). Past the end, the page is empty. Not together with `cursor`.',
   { type: 'integer', minimum: 0, maximum: countMax },
   0,
 )
@@ -71,28 +71,28 @@ export const listCalls = {
   operationId: 'listCalls',
   summary: 'List calls, newest first',
   description:
-    'Several values of a filter are separated by commas, and any of them matches (a comma within a value is `%2C`); a ' +
-    'call must match every filter. `analysis.KEY=VALUE` is one too: a string, number or boolean at the top level of ' +
-    '`callAnalysis` (of the first 200). `fields=status,duration` gives these fields of each call alone, with its id. ' +
-    'With `Accept: application/x-ndjson` or `text/csv` the answer is every call that ' +
-    'matches, one a line, without a limit unless one is given.',
+    'Separate several values of a filter with commas; any of them matches. Write a comma within a value ' +
+    'as `%2C`. A call must match every filter. `analysis.KEY=VALUE` filters by a string, number or ' +
+    'boolean at the top level of `callAnalysis` (its first 200). `fields=status,duration` returns only ' +
+    'these fields of each call, with its id. With `Accept: application/x-ndjson` or `text/csv`, the ' +
+    'answer is every matching call, one per line, without a limit unless you set one.',
   parameters: [
     queryParameter(
       'limit',
-      'Calls on the page; above 1000 is served as 1000, 0 gives only the total.',
+      'Calls per page, at most 1000; a larger value counts as 1000. 0 returns only the total.',
       { type: 'integer', minimum: 0, maximum: countMax, default: 100 },
       100,
     ),
     offset,
     queryParameter(
       'cursor',
-      '`next` of the page before: goes on from there, whatever has changed meanwhile.',
+      '`next` from the previous page. Continues from there, whatever has changed in the meantime.',
       { type: 'string' },
       'N2Y0YjNjMmExZDVlNmY3MDE3Njk4NTE4MDAwMDAuY2FsbC0xMDQy',
     ),
     queryParameter(
       'order',
-      'By the time of creation, the newest or the oldest call first.',
+      'By creation time: `-createdAt` is newest first, `createdAt` oldest first.',
       {
         type: 'string',
         enum: ['createdAt', '-createdAt'],
@@ -109,7 +109,7 @@ export const listCalls = {
   responses: keyedAnswers(
     {
       200: {
-        description: 'A page of calls, or all that match.',
+        description: 'A page of calls, or all matching calls.',
         content: {
           ...jsonAnswer('', CallPage).content,
           'application/x-ndjson': { schema: { type: 'string' } },
@@ -134,7 +134,8 @@ export const getCallDetails = {
   ...keyed,
   operationId: 'getCallDetails',
   summary: 'Get the details of a call',
-  description: 'All that is known of it beside its thirteen fields. They are deleted with it.',
+  description:
+    'Everything known about the call besides its thirteen fields. The details are deleted with the call.',
   parameters,
   responses: keyedAnswers({ 200: jsonAnswer('The details.', CallDetails), ...notModified }, ['not_found']),
 }
@@ -143,9 +144,9 @@ export const deleteCall = {
   ...keyed,
   operationId: 'deleteCall',
   summary: 'Delete a call for good',
-  description: 'It is gone when this answers; its erasure receipt tells when its bytes are.',
+  description: 'The call is gone once this answers. Its erasure receipt says when its last byte is gone.',
   parameters,
-  responses: keyedAnswers({ 200: deletedAnswer('The call is gone; its id stays deleted.') }, [
+  responses: keyedAnswers({ 200: deletedAnswer('The call is gone. Its id stays deleted.') }, [
     'not_found',
     'call_on_hold',
     'insufficient_storage',
@@ -157,12 +158,12 @@ export const ingestCall = {
   security: [{ ingestKey: [] }],
   operationId: 'ingestCall',
   summary: 'Create a call or merge into it',
-  description: 'The same request twice changes nothing the second time, so every failure can be retried.',
+  description: 'Repeating a request changes nothing, so every failure can be retried.',
   parameters,
   responses: keyedAnswers(
     {
-      200: jsonAnswer('The call, merged.', Call),
-      201: jsonAnswer('The call, created.', Call, {
+      200: jsonAnswer('The merged call.', Call),
+      201: jsonAnswer('The created call.', Call, {
         headers: { Location: headerOf("The call's path.", '/v1/calls/call-1042') },
       }),
     },
@@ -188,12 +189,13 @@ export const ingestLines = {
   tags: ['Calls'],
   security: [{ ingestKey: [] }],
   operationId: 'ingestCalls',
-  summary: 'Create or merge many calls, one a line',
-  description: `Each line is a call as for \`PUT /ingest/calls/{id}\`, with its \`id\`; blank lines are skipped. Calls are \
-written while the body arrives, and each line is answered in its order by a line with its \`id\` and the \`status\` that a \
-request of its own would have, as soon as it is committed; with names that are not known as \`ignored\`. A refused line, also with \`code\`, \`title\` and \`detail\`, stops no \
-other. A request has at most 10,000 lines and BODY_MAX_BYTES; where the body is too large, too slow or ends early, the last \
-line, with the \`id\` null, says so, and no line after it was written. Sending everything again does no harm.`,
+  summary: 'Create or merge many calls, one per line',
+  description: `Each line is a call as for \`PUT /ingest/calls/{id}\`, with its \`id\`. Blank lines are skipped. Calls are \
+written while the body arrives. As soon as a line is committed, it is answered, in order, by a line with its \
+\`id\` and the \`status\` that a request of its own would get; \`ignored\` lists unknown names. The answer to a \
+refused line also has \`code\`, \`title\` and \`detail\`. A refused line stops no other. A request has at most \
+10,000 lines and BODY_MAX_BYTES. If the body is too large, too slow or ends early, a last line with a null \
+\`id\` says so, and no line after it was written. Sending everything again does no harm.`,
   requestBody: {
     required: true,
     content: linesOf(linesExample),

@@ -185,7 +185,7 @@ export class Holds {
     if (reason.trim() === '' || reason.length > reasonCharsMax)
       wrong('reason', `must be a text of 1 to ${reasonCharsMax} characters`)
     if ((await this.list(projectId)).length >= holdsMax)
-      wrong('body', `is one too many: a project has at most ${holdsMax} holds`)
+      wrong('body', `is one too many: a project can have at most ${holdsMax} holds`)
     if (errors.length > 0) throw invalidRequest(errors)
   }
 }
@@ -199,7 +199,7 @@ function toRecord({ id, callId, number, reason, createdAt, createdBy }: Omit<Hol
 
 function holdWasSet(): AppError {
   return new AppError('unavailable', 'Service unavailable', {
-    detail: 'A hold has just been set. Nothing was deleted; try again.',
+    detail: 'A hold was just set. Nothing was deleted. Try again.',
     retryAfterSeconds: 1,
   })
 }

@@ -227,7 +227,7 @@ export class Ingest {
       if (deleted.has(id)) {
         // An invalid request is 400 even for a deleted call.
         checkChange(id, change)
-        const detail = 'A deleted call stays deleted; its id cannot be used again.'
+        const detail = 'A deleted call stays deleted. Its id cannot be used again.'
         throw new AppError('call_was_deleted', 'Call was deleted', { detail })
       }
       const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
@@ -248,7 +248,7 @@ export class Ingest {
   #checkSize({ document, details }: StoredCall): void {
     const { callBytesMax } = this.#options.config
     if (Buffer.byteLength(document) + Buffer.byteLength(details ?? '') <= callBytesMax) return
-    const detail = `A call has at most ${callBytesMax} bytes of JSON with its details (CALL_MAX_BYTES); nothing was written.`
+    const detail = `A call, with its details, can have at most ${callBytesMax} bytes of JSON (CALL_MAX_BYTES). Nothing was written.`
     throw new AppError('payload_too_large', 'Payload too large', { detail })
   }
 
@@ -320,7 +320,7 @@ function checkId(id: string | null): void {
 
 function tooContended(): AppError {
   return new AppError('unavailable', 'Service unavailable', {
-    detail: 'The call is being changed by too many requests at once; nothing was written.',
+    detail: 'Too many requests are changing this call at once. Nothing was written.',
     retryAfterSeconds: 1,
   })
 }

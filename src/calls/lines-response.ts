@@ -166,6 +166,6 @@ function toLine(
 
 function tooManyLines(): AppError {
   return new AppError('payload_too_large', 'Payload too large', {
-    detail: `A request has at most ${linesMax} lines; send those after line ${linesMax} in another one.`,
+    detail: `A request can have at most ${linesMax} lines. Send the lines after line ${linesMax} in another request.`,
   })
 }

@@ -64,7 +64,7 @@ export class Retention {
       delayMs: 0,
       retryMs,
       onFailure: (error) =>
-        options.log.error({ error }, 'Deleting what is too old failed; it is tried again'),
+        options.log.error({ error }, 'Deleting expired records failed and will be tried again'),
     })
   }
 

@@ -79,11 +79,11 @@ const Json = Type.Unsafe<Record<string, unknown>>({
 
 const described = {
   summary: Text('What the call was about.', 'Moved the booking to Friday.'),
-  evaluation: Text('Normally `success` or `fail`; other rubric text passes through verbatim.', 'success'),
-  endedReason: Text('Why the call ended, verbatim as ingested.', 'customer-ended-call'),
+  evaluation: Text('Usually `success` or `fail`. Any other text passes through unchanged.', 'success'),
+  endedReason: Text('Why the call ended, exactly as ingested.', 'customer-ended-call'),
   callerNumber: Text('The number that called.', '+15557294053'),
   calledNumber: Text('The number that was called.', '+15550100000'),
-  callAnalysis: nullable(Json, "The project's own keys, never interpreted; up to 100 levels deep."),
+  callAnalysis: nullable(Json, 'Your own keys, never interpreted; up to 100 levels deep.'),
 }
 
 /** A call as it is served: these thirteen fields, always all of them, in this order. */
@@ -135,12 +135,14 @@ export const TimelineEntry = Type.Object(
     turn: Type.Optional(
       nullable(Type.Integer({ minimum: 0, description: 'Index of the turn in `transcript`.', example: 0 })),
     ),
-    name: Type.Optional(Name('Of the tool, or of what a call was transferred to.', 'find_booking')),
+    name: Type.Optional(
+      Name('The name of the tool, or of whatever the call was transferred to.', 'find_booking'),
+    ),
     text: Type.Optional(
       nullable(
         Type.String({
           maxLength: timelineTextCharsMax,
-          description: 'What the tool was given or answered.',
+          description: 'What the tool received or returned.',
           example: '{"day":"Friday"}',
         }),
       ),
@@ -156,7 +158,10 @@ export const Label = Type.String({ minLength: 1, maxLength: 100 })
 /** What a person said of a call. */
 const Review = Type.Object(
   {
-    evaluation: Name("A person's judgement. It stands over the platform's, which stays in the call.", 'fail'),
+    evaluation: Name(
+      "A person's evaluation. It takes precedence over the platform's, which stays in the call.",
+      'fail',
+    ),
     note: nullable(Type.String({ maxLength: 10_000 })),
     labels: Type.Array(Label, { maxItems: labelsMax, uniqueItems: true }),
     reviewed: Type.Optional(
@@ -165,7 +170,7 @@ const Review = Type.Object(
     flaggedTurns: Type.Optional(
       Type.Array(Type.Integer({ minimum: 0 }), { description: 'Indexes of turns in `transcript`.' }),
     ),
-    by: Name('The last person who changed any of it.', 'Ada Lovelace'),
+    by: Name('The last person who changed the review.', 'Ada Lovelace'),
     at: Time,
   },
   { title: 'Review' },
@@ -186,13 +191,13 @@ const toldDetails = {
       maxLength: 4_096,
       pattern: '^https?://\\S+$',
       'x-message': 'must be an http or https URL',
-      description: 'Where the recording is; only an https one is played in the console.',
+      description: 'Where the recording is. The console plays only https recordings.',
       example: 'https://recordings.example.com/call-1042.mp3',
     }),
   ),
   costUsd: nullable(Type.Number({ minimum: 0, description: 'US dollars.', example: 0.12 })),
   latencyMs: nullable(
-    Type.Number({ minimum: 0, description: 'Median of how long the agent took to answer.', example: 640 }),
+    Type.Number({ minimum: 0, description: 'Median time the agent took to answer.', example: 640 }),
   ),
 }
 const Timeline = Type.Array(TimelineEntry, { maxItems: timelineEntriesMax })
@@ -205,10 +210,7 @@ export const CallDetails = Type.Object(
     ...toldDetails,
     timeline: Timeline,
     review: nullable(Review),
-    redacted: nullable(
-      Json,
-      'How much was replaced before the call was stored: a whole number for each kind.',
-    ),
+    redacted: nullable(Json, 'How many values of each kind were replaced before the call was stored.'),
     metadata: Metadata,
   },
   { title: 'CallDetails' },
@@ -226,33 +228,34 @@ export type CallDetailsUpdate = Static<typeof CallDetailsUpdate>
 export const CallChange = Type.Partial(
   Type.Object({
     // The document leaves it out: whether it is valid depends on the path.
-    id: Type.String({ description: "When sent, the path's.", 'x-documented': false }),
-    status: told(Status, '`live` on creation; `completed` never goes back.'),
+    id: Type.String({ description: 'Must equal the id in the path, if sent.', 'x-documented': false }),
+    status: told(Status, '`live` on creation. A `completed` call never becomes live again.'),
     duration: Duration,
     ...described,
     isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
-    transcript: told(Turns, 'Replaces what is stored; not together with `appendTranscript`.'),
+    transcript: told(Turns, 'Replaces the stored transcript. Not together with `appendTranscript`.'),
     appendTranscript: Type.Object(
       { at: Type.Integer({ minimum: 0, description: 'Index of the first of `turns`.' }), turns: Turns },
       {
         title: 'AppendTranscript',
-        description: 'Turns that follow what is stored; what is already there and equal is skipped.',
+        description:
+          'Turns that follow the stored ones. Turns that are already stored and equal are skipped.',
       },
     ),
     createdAt: told(
       GivenTime,
-      'When the call began, by default now; once a request has named it, it has no effect.',
+      'When the call began (default: now). The first value that a request sends stays; later ones have no effect.',
     ),
-    updatedAt: told(GivenTime, 'By default the time of the change.'),
+    updatedAt: told(GivenTime, 'Default: the time of the change.'),
     occurredAt: nullable(
       GivenTime,
-      'When the event behind this request happened; an older one only fills gaps.',
+      'When the event behind this request happened. An older event only fills gaps.',
     ),
     metadata: nullable(
       Json,
-      'Up to 64 KiB; shown in the details of the call. The same as `details.metadata`.',
+      'Up to 64 KiB. Shown in the details of the call. The same as `details.metadata`.',
     ),
-    details: told(CallDetailsUpdate, 'Each member that is sent replaces its own; null clears it.'),
+    details: told(CallDetailsUpdate, 'Each member that is sent replaces the stored one; null clears it.'),
   }),
   {
     title: 'CallUpdate',
@@ -301,15 +304,17 @@ const Pagination = Type.Object(
   {
     total: Type.Integer({
       description:
-        'Every call that matches; with filters, up to 10,000 are counted, with a phrase, those among the first 2,000 that have its words.',
+        'How many calls match. With filters, at most 10,000 are counted; with a phrase, only the first 2,000 calls that contain its words.',
       example: 1,
     }),
     totalIsCapped: Type.Optional(
-      Type.Boolean({ description: 'Whether more match than were counted, or may; only with filters.' }),
+      Type.Boolean({
+        description: 'Whether more calls match, or could match, than were counted. Only with filters.',
+      }),
     ),
     limit: Type.Integer({ example: 100 }),
     offset: Type.Integer({ example: 0 }),
-    next: nullable(Type.String({ description: 'The `cursor` of the next page; null on the last one.' })),
+    next: nullable(Type.String({ description: 'The `cursor` for the next page; null on the last page.' })),
   },
   { title: 'Pagination' },
 )

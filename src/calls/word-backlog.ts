@@ -82,7 +82,8 @@ export class WordBacklog {
       everyMs: pollMs,
       delayMs: 0,
       retryMs: pollMs,
-      onFailure: (error) => options.log.error({ error }, "Indexing calls' words failed; it is tried again"),
+      onFailure: (error) =>
+        options.log.error({ error }, 'Indexing the words of calls failed and will be tried again'),
     })
   }
 

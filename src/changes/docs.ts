@@ -19,13 +19,18 @@ export function listChanges(records: { Call: TSchema; Item: TSchema }) {
     operationId: 'listChanges',
     summary: 'Follow changes, oldest first',
     description:
-      'Each call and knowledge item stands here once, at its newest change; a deleted one with its deletion. Read on ' +
-      'with `after` set to `next`: you end with exactly what the project holds. `Accept: text/event-stream` streams ' +
-      'the changes, and `Last-Event-ID` resumes the stream.',
+      'Each call and knowledge item appears once, at its newest change; a deleted one appears with its ' +
+      'deletion. Read on with `after` set to `next` until `hasMore` is false: you then have exactly what the ' +
+      'project holds. `Accept: text/event-stream` streams the changes, and `Last-Event-ID` resumes the ' +
+      'stream.',
     parameters: [
-      numberParameter('after', 0, '`next` of the page before; 0 begins with the oldest change.'),
-      numberParameter('limit', 100, 'Changes on the page; above 1000 is served as 1000.'),
-      numberParameter('wait', 0, 'Seconds to wait while there are no changes; above 30 is served as 30.'),
+      numberParameter('after', 0, '`next` from the previous page; 0 starts with the oldest change.'),
+      numberParameter('limit', 100, 'Changes per page, at most 1000; a larger value counts as 1000.'),
+      numberParameter(
+        'wait',
+        0,
+        'Seconds to wait while there are no changes, at most 30; a larger value counts as 30.',
+      ),
       {
         ...{ name: 'include', in: 'query', required: false, example: 'call' },
         description: '`none` leaves out the documents of changed records.',
@@ -33,7 +38,7 @@ export function listChanges(records: { Call: TSchema; Item: TSchema }) {
       } satisfies OpenAPIV3.ParameterObject,
       {
         ...{ name: 'Last-Event-ID', in: 'header', required: false, example: '42' },
-        description: 'Of a stream: where it goes on, instead of `after`.',
+        description: 'Of a stream: where to resume, instead of `after`.',
         schema: { type: 'string', pattern: '^[0-9]{0,15}$' },
       } satisfies OpenAPIV3.ParameterObject,
     ],

@@ -7,16 +7,16 @@ export type ChangeType = (typeof changeTypes)[number]
 const Change = Type.Object(
   {
     seq: Type.Integer({
-      description: 'Its number in the project; later changes have higher ones.',
+      description: 'Number of the change in the project. Later changes have higher numbers.',
       example: 42,
     }),
     type: Type.Unsafe<ChangeType>({ type: 'string', enum: [...changeTypes] }),
     ref: Type.String({
-      description: "The record's keyed hash: the same in each of its changes, also in its deletion.",
+      description: "The record's keyed hash: the same in each of its changes, including its deletion.",
       example: '5d0c3f8e7a1b4c6d9e2f5a8b1c4d7e0f3a6b9c2d5e8f1a4b7c0d3e6f9a2b5c8d',
     }),
     at: Type.String({
-      description: "A call's updatedAt, the time of an item's last change, or that of the deletion.",
+      description: "A call's updatedAt, the time of an item's last change, or the time of the deletion.",
       example: '2026-01-31T09:30:00.000Z',
     }),
   },
@@ -33,7 +33,7 @@ export function changePageOf({ Call, Item }: { Call: TSchema; Item: TSchema }) {
   return Type.Object(
     {
       data: Type.Array(Full),
-      next: Type.Integer({ description: '`after` of the next request.', example: 42 }),
+      next: Type.Integer({ description: 'The value of `after` for the next request.', example: 42 }),
       hasMore: Type.Boolean({ description: 'Whether there are more changes now.' }),
     },
     { title: 'ChangePage' },

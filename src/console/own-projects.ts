@@ -39,7 +39,9 @@ function mayCreate(personId: string): Requirement {
   return {
     condition: sql`${projectsOwnedBy(personId)} > 0 or ${isConsoleOwner(personId)}`,
     otherwise: () =>
-      new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of a project may create another.' }),
+      new AppError('forbidden', 'Forbidden', {
+        detail: 'Only someone who owns a project can create another.',
+      }),
   }
 }
 
@@ -49,8 +51,8 @@ function ownsFew(personId: string): Requirement {
     otherwise: () =>
       new AppError('forbidden', 'Forbidden', {
         detail:
-          `You own ${projectsPerOwnerMax} projects, the most that one person may make in the console. ` +
-          'Delete one first, or ask whoever runs Callbook for another.',
+          `You already own ${projectsPerOwnerMax} projects, the most that one person can own in the console. ` +
+          'Delete one first, or ask whoever runs Callbook to create another.',
       }),
   }
 }

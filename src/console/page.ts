@@ -97,8 +97,7 @@ export function notBuiltPage(nonce: string): string {
   body { font: 15px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 20vh auto; padding: 0 1rem }
 </style>
 <h1>The console is not built</h1>
-<p>Run <code>bun run build</code> and start the service again. <code>bun start</code> does both.
-The API works without it and is described under <a href="/docs">/docs</a>.</p>
+<p>Run <code>bun run build</code> and restart the service, or use <code>bun start</code>, which does both. The API works without the console. See <a href="/docs">/docs</a>.</p>
 </html>
 `
 }

@@ -31,7 +31,7 @@ export function pagesRoutes(folder: string) {
   routes.get('/console/*', ({ path, request }) => {
     const isForPeople = wantsPage(request.headers) && !/^\/console\/(api|assets)\//.test(path)
     if (isForPeople) return toPage(read(), 404)
-    throw new AppError('not_found', 'Not found', { detail: 'There is nothing at this path; see /docs.' })
+    throw new AppError('not_found', 'Not found', { detail: 'There is nothing at this path. See /docs.' })
   })
   return routes
 }
@@ -51,5 +51,5 @@ function toPage(built: ConsoleAssets | null, status = 200): Response {
 function assetOf(built: ConsoleAssets | null, name: string): StaticFile {
   const asset = built?.assets.get(name)
   if (asset) return asset
-  throw new AppError('not_found', 'Not found', { detail: 'The console has no such file; reload the page.' })
+  throw new AppError('not_found', 'Not found', { detail: 'The console has no such file. Reload the page.' })
 }

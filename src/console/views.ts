@@ -53,7 +53,7 @@ export class Views {
     const problem = nameProblem(name)
     if (problem) throw invalidRequest([{ field: 'name', message: problem }])
     if (isShared && !mayDo('change', member)) {
-      const detail = 'A viewer keeps views only for themselves. An owner can make you a member.'
+      const detail = 'A viewer cannot share views. An owner can make you a member.'
       throw new AppError('forbidden', 'Forbidden', { detail })
     }
     const { rowsAffected } = await this.#options.write.run(sql`
@@ -63,7 +63,7 @@ export class Views {
         where project_id = ${projectId} and person_id = ${personId}) < ${viewsMax}`)
     if (rowsAffected > 0) return { id, name: name.trim(), query, isShared, canDelete: true }
     throw new AppError('forbidden', 'Forbidden', {
-      detail: `You keep ${viewsMax} views of this project, the most that one person may. Delete one first.`,
+      detail: `You already have ${viewsMax} views of this project, the most that one person can save. Delete one first.`,
     })
   }
 

@@ -206,7 +206,7 @@ export class FileSession implements WriterSession {
     }
   }
 
-  /** Foreign keys are off meanwhile, since a migration may make a table anew that others refer to. */
+  /** Foreign keys are off during this, because a migration may recreate a table that others refer to. */
   #migrate(connection: WriteConnection, statements: WriteStatement[]): WriterValue {
     connection.execute('PRAGMA foreign_keys = OFF')
     const results = connection.batch(statements)

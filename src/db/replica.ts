@@ -143,8 +143,8 @@ export class Replica {
     this.#hasProblem = problem !== null
     const { log } = this.#options
     if (this.#closing.signal.aborted) return
-    if (problem === null) log.info('The replica follows its primary again')
-    else log.warn({ problem }, 'The replica cannot be synced; it serves the data it has')
+    if (problem === null) log.info('The replica is following its primary again')
+    else log.warn({ problem }, 'The replica cannot sync and serves the data it has')
   }
 
   async #answer(question: string): Promise<Reply> {

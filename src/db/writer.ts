@@ -30,7 +30,7 @@ const smallWriteCharsMax = 65_536
 /** A disk that refuses writes needs an operator. */
 const refusedRetrySeconds = 5
 const writeUnanswered =
-  'The primary database did not answer in time. The write is whole or absent, and may still arrive.'
+  'The primary database did not answer in time. The write is either complete or absent, and may still arrive.'
 
 /** Drizzle whose statements run in the writer's worker. Write with `batch`, which is one transaction. */
 export type WriteDatabase = LibSQLDatabase
@@ -68,7 +68,7 @@ export class Writer {
     this.#isRemote = target.kind === 'remote'
     this.#afterWrite = afterWrite
     this.#untilSound = untilSound
-    const onFailure = (error: unknown) => log.error({ error }, 'The writer failed and is started again')
+    const onFailure = (error: unknown) => log.error({ error }, 'The writer failed and is being restarted')
     this.#thread = new Thread({
       script: new URL('./writer-worker.ts', import.meta.url),
       name: 'The writer',
@@ -183,7 +183,7 @@ export class Writer {
 
   async #hold(untilSound: Promise<unknown>): Promise<void> {
     if (this.#held >= writesQueuedMax)
-      throw unavailable('The database is being checked; nothing was written.')
+      throw unavailable('The database is being checked. Nothing was written.')
     this.#held++
     await untilSound.finally(() => this.#held--)
     this.#untilSound = undefined
@@ -194,7 +194,7 @@ export class Writer {
     if (this.#isRefused === (error !== null)) return
     this.#isRefused = error !== null
     if (error === null) this.#log.info('The disk accepts writes again')
-    else this.#log.error({ error }, 'The disk refuses writes to the database; they are answered 503')
+    else this.#log.error({ error }, 'The disk refuses writes to the database, so they are answered with 503')
   }
 }
 
@@ -238,16 +238,16 @@ function toLibsqlError(error: unknown): LibsqlError {
 function toError(cause: LibsqlError): Error {
   const { code, message } = cause
   if (code === 'SQLITE_FULL') {
-    const detail = 'The disk that holds the database is full; nothing was written.'
+    const detail = 'The disk that holds the database is full. Nothing was written.'
     return new AppError('insufficient_storage', 'Insufficient storage', { detail, cause })
   }
   if (meansRefusal(code)) {
-    const detail = 'The disk refuses writes to the database; this one may or may not have been stored.'
+    const detail = 'The disk refuses writes to the database. This write may or may not have been stored.'
     return unavailable(detail, { retryAfterSeconds: refusedRetrySeconds, cause })
   }
   const unserved = unservedDetail(cause, writeUnanswered)
   if (unserved) return primaryUnavailable(unserved, cause)
-  if (meansLock(code)) return unavailable('Another process holds the database; nothing was written.')
+  if (meansLock(code)) return unavailable('Another process holds the database. Nothing was written.')
   // Another node has deleted it, and this one has not synced since.
   if (lacksProject(message)) return projectWasDeleted(cause)
   return cause

@@ -10,12 +10,13 @@ export const requestErasure = {
   operationId: 'requestErasure',
   summary: 'Erase the calls of a number, of a list, or from before a time',
   description:
-    'Exactly one of `number`, `ids` and `before`. The calls are those that match now: later ones are not affected. ' +
-    'They are deleted in the background, as by `DELETE /v1/calls/{id}`; the receipt tells how many are, and when the last ' +
-    'byte of them was gone. Calls on hold stay. Nothing keeps the number. The same request again does no harm.',
+    'Send exactly one of `number`, `ids` and `before`. This erases the calls that match now; later calls ' +
+    'are not affected. They are deleted in the background, as by `DELETE /v1/calls/{id}`. The receipt ' +
+    'says how many are deleted, and when their last byte was gone. Calls on hold stay. The number itself ' +
+    'is not kept. Repeating the request does no harm.',
   responses: keyedAnswers(
     {
-      200: jsonAnswer('Of a dry run: how many calls there are.', CountedCalls),
+      200: jsonAnswer('A dry run: how many calls match.', CountedCalls),
       202: jsonAnswer('Accepted.', AcceptedErasure),
     },
     ['payload_too_large', 'unsupported_media_type', 'insufficient_storage'],
@@ -25,10 +26,11 @@ export const requestErasure = {
 export const getErasure = {
   ...keyed,
   operationId: 'getErasure',
-  summary: 'See whether a deleted record, or what a request names, is erased',
+  summary: 'Check whether a deleted record or an erasure request is erased',
   description:
-    'By the id of the call or knowledge item, also of an item that was changed, whose earlier text is erased; or by that ' +
-    'of a request (`era_…`). The receipt is kept under a keyed hash of the id; nothing of the record is.',
+    'Takes the id of a deleted call or knowledge item, of an item whose text was changed (its earlier ' +
+    'text is erased), or of an erasure request (`era_…`). The receipt is kept under a keyed hash of the ' +
+    'id. Nothing of the record is kept.',
   parameters: [
     pathParameter('id', 'The id of the deleted call or item, or of the request.', 'call-1042', RecordId),
   ],

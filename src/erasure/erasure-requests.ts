@@ -78,8 +78,8 @@ interface OpenRequest {
 }
 
 /**
- * Deletes and erases many calls. The calls are fixed when a request is accepted, as slices of row numbers in the database;
- * each slice is deleted in one transaction, with its row, so that whoever owns the folder next goes on from there.
+ * Deletes and erases many calls. When a request is accepted, its calls are stored as slices of row numbers. Each slice
+ * is deleted in one transaction, with its row, so that the next owner of the folder can continue from there.
  */
 export class ErasureRequests {
   readonly #options: ErasureRequestsOptions
@@ -93,7 +93,10 @@ export class ErasureRequests {
       retryMs,
       retryMsMax,
       onFailure: (error) =>
-        options.log.error({ error }, 'Deleting calls that are to be erased failed and will be tried again'),
+        options.log.error(
+          { error },
+          'Deleting the calls of an erasure request failed and will be tried again',
+        ),
     })
   }
 
@@ -235,7 +238,7 @@ export class ErasureRequests {
     erasure.schedule(projectId)
   }
 
-  /** Erases what the slices have left in files, and tells. */
+  /** Erases what the slices have left in files, then reports it. */
   async #finish({ id, projectId }: OpenRequest): Promise<void> {
     const { database, erasure, webhooks, audit } = this.#options
     const { freeing: write } = database

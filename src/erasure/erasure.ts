@@ -14,7 +14,7 @@ const mergePages = 64
 /** FTS5's default: it merges the segments of a level when there are this many. */
 const automergeDefault = 4
 const mergeStepsMax = 100_000
-/** Retention may have deleted 100,000 calls: their rows are read, and marked, so many at a time. */
+/** Retention may have deleted 100,000 calls, so their rows are read and marked in slices of this size. */
 const rowsPerSlice = 1_000
 const retryDelayMs = 1_000
 

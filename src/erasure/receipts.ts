@@ -71,7 +71,7 @@ export class ErasureReceipts {
     if (!row) {
       throw new AppError('not_found', 'Not found', {
         detail:
-          'No call and no knowledge item with this id was deleted or changed in this project, nor is there such a request.',
+          'No deleted call, deleted or changed knowledge item, or erasure request in this project has this id.',
       })
     }
     return toReceipt(id, row)

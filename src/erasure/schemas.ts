@@ -34,20 +34,20 @@ export const ErasureRequest = Type.Object(
       Type.Array(RecordId, {
         minItems: 1,
         maxItems: idsMax,
-        description: 'Ids of calls. Those that are not there are not counted.',
+        description: 'Ids of calls. Ids that do not exist are not counted.',
         example: ['call-1042'],
       }),
     ),
     before: Type.Optional(
       Type.String({
-        description: 'A time: completed calls whose `createdAt` is before it.',
+        description: 'A time: erases completed calls whose `createdAt` is earlier.',
         format: 'date-time',
         'x-documented': { pattern: certainInstantPattern },
         example: '2026-01-31T09:30:00.000Z',
       }),
     ),
     dryRun: Type.Optional(
-      Type.Boolean({ description: 'Only counts the calls: nothing is deleted.', example: true }),
+      Type.Boolean({ description: 'Only count the calls; delete nothing.', example: true }),
     ),
   },
   {
@@ -69,7 +69,7 @@ export const ErasureRequest = Type.Object(
 export type ErasureRequest = Static<typeof ErasureRequest>
 
 const onHold = Type.Optional(
-  CallCount('Calls that are kept because they are on hold. Absent when there are none.'),
+  CallCount('Calls that stay because they are on hold. Absent when there are none.'),
 )
 
 export const CountedCalls = Type.Object(
@@ -81,7 +81,7 @@ export type CountedCalls = Static<typeof CountedCalls>
 export const AcceptedErasure = Type.Object(
   {
     id: Type.String({ description: 'For `GET /v1/erasures/{id}`.', example: requestIdExample }),
-    calls: CallCount('Calls that it deletes.'),
+    calls: CallCount('Calls to delete.'),
     onHold,
     status: Type.Unsafe<'pending'>({ type: 'string', enum: ['pending'], example: 'pending' }),
   },
@@ -93,14 +93,14 @@ export type AcceptedErasure = Static<typeof AcceptedErasure>
 export const ErasureReceipt = Type.Object(
   {
     id: Type.String({
-      description: "The deleted record's or the request's, as it was asked for.",
+      description: 'The id that was asked for.',
       example: 'call-1042',
     }),
     status: Type.Unsafe<'pending' | 'done'>({
       type: 'string',
       enum: ['pending', 'done'],
       description:
-        '`done` when no byte of it is left in any file of the service; what a database server keeps is its own to clear.',
+        '`done` when no byte of it is left in any file of the service. A database server clears its own files.',
     }),
     requestedAt: Type.String({
       format: 'date-time',
@@ -114,10 +114,8 @@ export const ErasureReceipt = Type.Object(
       description: 'null while it is pending.',
       example: '2026-01-31T09:30:02.184Z',
     }),
-    calls: Type.Optional(
-      CallCount('Of an erasure request: calls that there were to delete when it was accepted.'),
-    ),
-    deleted: Type.Optional(CallCount('Of an erasure request: calls that it has deleted so far.')),
+    calls: Type.Optional(CallCount('Of an erasure request: calls to delete when it was accepted.')),
+    deleted: Type.Optional(CallCount('Of an erasure request: calls deleted so far.')),
     onHold,
   },
   { title: 'Erasure' },

@@ -10,7 +10,7 @@ const varintBytesMax = 9
 export function segmentNames(structure: Uint8Array): string[] {
   const bytes = Buffer.from(structure)
   if (bytes.length < 2 * cookieBytes || bytes.readUInt32BE(cookieBytes) !== originsMark) {
-    throw new Error('The keyword index has a format that this version does not know')
+    throw new Error('The keyword index has a format that this version cannot read')
   }
   const numbers = varints(bytes.subarray(2 * cookieBytes))
   const next = () => Number(numbers.next().value ?? 0)

@@ -73,7 +73,7 @@ export class Admission {
   enterAsStranger(request: Request, network: string): void {
     const ofNetwork = [...this.#strangers.values()].filter((other) => other === network)
     if (this.#strangers.size >= strangersMax || ofNetwork.length >= strangersOfNetworkMax)
-      throw tooMuch('Too many people are about to sign in.')
+      throw tooMuch('Too many people are signing in.')
     this.#strangers.set(request, network)
     this.#requests--
   }
@@ -85,7 +85,7 @@ export class Admission {
   /** Gives up the request's place while its body arrives. @throws unavailable */
   async whileArriving<Value>(request: Request, receive: () => Promise<Value>): Promise<Value> {
     if (this.isStranger(request)) return await receive()
-    if (this.#arriving >= arrivingMax) throw tooMuch('Too many bodies are on their way.')
+    if (this.#arriving >= arrivingMax) throw tooMuch('Too many request bodies are arriving.')
     this.#arriving++
     this.#requests--
     try {
@@ -112,7 +112,7 @@ export class Admission {
     const moreBytes = Math.max(0, bytes - freeBodyBytes) - heldBytes
     if (moreBytes === 0) return
     if (moreBytes > 0 && this.#bodyBytes + moreBytes > this.#bodyBytesMax)
-      throw tooMuch('Too many large bodies are being read.')
+      throw tooMuch('Too many large request bodies are being read.')
     this.#bodyBytes += moreBytes
     this.#bodies.set(request, heldBytes + moreBytes)
   }

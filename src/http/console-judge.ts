@@ -42,13 +42,13 @@ function lacking(right: Right): AppError {
   const detail =
     right === 'delete'
       ? 'You may not delete anything in this project: its owners may, and its members where an owner allows it.'
-      : 'You are a viewer of this project, who changes nothing. An owner can make you a member.'
+      : 'You are a viewer of this project and cannot change anything. An owner can make you a member.'
   return new AppError('forbidden', 'Forbidden', { detail })
 }
 
 function notSignedIn(): AppError {
   return new AppError('not_signed_in', 'Sign in required', {
-    detail: 'Nobody is signed in, or the session has ended.',
+    detail: 'You are not signed in, or your session has ended.',
     headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
   })
 }

@@ -12,7 +12,7 @@ export interface ErrorStatus {
 export const errorStatuses: Record<number, ErrorStatus> = {
   400: {
     name: 'BadRequest',
-    description: 'The request is not valid; `errors` has one entry a field.',
+    description: 'The request is not valid. `errors` has one entry per field.',
     code: 'invalid_request',
     title: 'Invalid request',
   },
@@ -37,14 +37,15 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   },
   405: {
     name: 'MethodNotAllowed',
-    description: 'The path, such as one with `search` for an id, takes other methods: `Allow` lists them.',
+    description:
+      'The path does not accept this method (for example, one with `search` as the id). `Allow` lists the methods that it accepts.',
     code: 'method_not_allowed',
     title: 'Method not allowed',
   },
   409: {
     name: 'Conflict',
     description:
-      'Not as things stand: the turns do not continue the transcript, a request with the same key is running, or the call is on hold.',
+      'The current state does not allow this: the turns do not continue the transcript, a request with the same key is running, or the call is on hold.',
     code: 'transcript_gap',
     title: 'Transcript does not continue',
   },
@@ -56,7 +57,7 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   },
   412: {
     name: 'PreconditionFailed',
-    description: 'The item is not as `If-Match` or `If-None-Match` says.',
+    description: 'The item does not match `If-Match` or `If-None-Match`.',
     code: 'item_has_changed',
     title: 'Item has changed',
   },
@@ -68,7 +69,7 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   },
   415: {
     name: 'UnsupportedMediaType',
-    description: 'The body is of another type than the one described, or it is compressed.',
+    description: 'The body has an unsupported type, or it is compressed.',
     code: 'unsupported_media_type',
     title: 'Unsupported media type',
   },
@@ -92,7 +93,7 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   },
   503: {
     name: 'ServiceUnavailable',
-    description: 'Not possible now; try again after `Retry-After` seconds.',
+    description: 'Not possible right now. Try again after `Retry-After` seconds.',
     code: 'unavailable',
     title: 'Service unavailable',
   },

@@ -155,7 +155,7 @@ function checkForm(headers: Headers, { type, advice }: BodyForm): void {
 function checkEncoding(headers: Headers): void {
   // RFC 9110, 15.5.16: Accept-Encoding says that the encoding is at fault, and which one to use.
   if (!/^\s*(identity)?\s*$/i.test(headers.get('content-encoding') ?? ''))
-    throw unsupportedMediaType('Send the body as it is, without Content-Encoding.', {
+    throw unsupportedMediaType('Send the body uncompressed, without Content-Encoding.', {
       'Accept-Encoding': 'identity',
     })
 }
@@ -199,7 +199,7 @@ async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uin
   } catch (error) {
     if (error instanceof AppError) throw error
     // Reading fails only because the client went away, which is no failure of ours to log.
-    throw invalidRequest([{ field: 'body', message: 'must arrive whole' }])
+    throw invalidRequest([{ field: 'body', message: 'must arrive complete' }])
   } finally {
     reader.cancel().catch(() => undefined)
   }
@@ -253,7 +253,7 @@ function whereBroken(text: string): string {
   if (text.length > locatedCharsMax) return ''
   let at = ''
   const onError = (_error: number, _offset: number, _length: number, line: number, column: number) => {
-    at ||= `: it goes wrong at line ${line + 1}, column ${column + 1}`
+    at ||= `: the error is at line ${line + 1}, column ${column + 1}`
   }
   try {
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false })
@@ -275,6 +275,6 @@ export function unsupportedMediaType(detail: string, headers: Record<string, str
 
 export function payloadTooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', 'Payload too large', {
-    detail: `The body is larger than the ${bytesMax} bytes that are accepted.`,
+    detail: `The body has more than ${bytesMax} bytes, the most that is accepted.`,
   })
 }

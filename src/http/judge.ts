@@ -88,7 +88,7 @@ function countAgainst(rateLimiter: RateLimiter, context: RequestContext, keyId: 
   context.headers = { ...context.headers, ...headers }
   if (allowed) return
   throw new AppError('rate_limited', 'Too many requests', {
-    detail: 'The limit of requests a minute for this key is used up.',
+    detail: 'This key has reached its limit of requests per minute.',
     retryAfterSeconds,
   })
 }
@@ -97,7 +97,7 @@ function countAgainst(rateLimiter: RateLimiter, context: RequestContext, keyId: 
 function requireScope(needed: KeyScope, { scope: held }: Caller): void {
   if (scopeAllows(held, needed)) return
   throw new AppError('insufficient_scope', 'Key does not allow this', {
-    detail: `This needs a key of the scope ${needed}; the scope of this key is ${held}.`,
+    detail: `This needs a key with the scope ${needed}. The scope of this key is ${held}.`,
   })
 }
 

@@ -33,7 +33,7 @@ const Problem = Type.Object(
     type: Type.String({ example: '/docs/errors#invalid_api_key' }),
     title: Type.String({ example: 'Invalid API key' }),
     status: Type.Integer({ example: 401 }),
-    detail: Type.String({ example: 'The key is not known, or it has been revoked.' }),
+    detail: Type.String({ example: 'The key is unknown or has been revoked.' }),
     code: Type.String({ description: 'One of those at /docs/errors.', example: 'invalid_api_key' }),
     requestId: Type.String({ example: requestId }),
     errors: Type.Optional(Type.Array(FieldFault, { description: 'Only on 400.' })),
@@ -134,16 +134,16 @@ export function headerParameter(
 const introduction = `The system of record for voice agents: every call they handled, and everything they know.
 
 **Authentication.** Send a key as \`Authorization: Bearer <key>\`. An API key (\`ck_live_…\`) reads and deletes calls, \
-writes and searches knowledge, and serves agents; its scope may narrow this to reading (\`read\`) or searching \
-(\`search\`). An ingest key (\`ck_ingest_…\`) writes calls and opens nothing else. \
-Both are made in the console under Settings, API Keys, or by \`bun callbook key create\`.
+writes and searches knowledge, and serves agents; its scope can narrow this to reading (\`read\`) or searching (\`search\`). An ingest key (\`ck_ingest_…\`) \
+writes calls and opens nothing else. Create both in the console under Settings, API Keys, or with \`bun callbook \
+key create\`.
 
 **Errors** are [problem details](/docs/errors): \`code\` for programs, \`detail\` for people, \`requestId\` for the log. \
-Every answer has its \`X-Request-Id\`. On 429 and 503, \`Retry-After\` says when to try again; every request but an \
-unkeyed \`POST /v1/knowledge\` may be sent twice without harm.
+Every answer has an \`X-Request-Id\`. On 429 and 503, \`Retry-After\` says when to try again. Every request can \
+safely be sent again, except one that creates a knowledge item without an \`Idempotency-Key\`.
 
-**Names that are not known**, of fields and of query parameters, are ignored and named in \`Callbook-Ignored\`. With \
-\`Prefer: handling=strict\` they are 400, each with the nearest known name.
+**Unknown names** of fields and query parameters are ignored and listed in \`Callbook-Ignored\`. With \`Prefer: \
+handling=strict\` they are a 400, which suggests the nearest known name for each.
 
 **Agents** that speak the Model Context Protocol connect to \`/mcp\` with an API key. The [guide](/docs/guide) says how to \
 set up these and others, and how to run the service.`
@@ -151,10 +151,10 @@ set up these and others, and how to run the service.`
 const tags = [
   { name: 'Calls', description: 'Records of the calls that agents handled: write, find and delete them.' },
   { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
-  { name: 'Changes', description: 'What has changed, to follow, and receipts of what was deleted.' },
-  { name: 'Webhooks', description: 'Events that are sent to endpoints of yours.' },
-  { name: 'Integrations', description: 'Protocols that agent platforms speak already; MCP is at `/mcp`.' },
-  { name: 'Ingest', description: 'How platforms bring calls in.' },
+  { name: 'Changes', description: 'Follow what changes, and see receipts for what was deleted.' },
+  { name: 'Webhooks', description: 'Events sent to your endpoints.' },
+  { name: 'Integrations', description: 'Protocols that agent platforms already speak. MCP is at `/mcp`.' },
+  { name: 'Ingest', description: 'How platforms send calls.' },
   { name: 'Service', description: 'Health, metrics, and the key that a request carries.' },
 ]
 
@@ -211,7 +211,7 @@ export function openApi({ version, scriptPath, securitySchemes, webhooks }: Open
         },
         responses: {
           NotModified: {
-            description: 'The client has the answer already: it sent its `ETag` as `If-None-Match`.',
+            description: 'The client already has this answer: it sent its `ETag` as `If-None-Match`.',
             headers: Object.fromEntries(['X-Request-Id', 'ETag'].map(toHeader)),
           },
           ...Object.fromEntries(
@@ -245,11 +245,11 @@ export function openApi({ version, scriptPath, securitySchemes, webhooks }: Open
 
 const commonHeaders: Record<string, OpenAPIV3.HeaderObject> = {
   'X-Request-Id': headerOf(
-    "The request's own `X-Request-Id` when it is 1 to 128 characters of A-Za-z0-9._-, else a new one.",
+    "The request's own `X-Request-Id` if it is 1 to 128 characters of A-Za-z0-9._-, otherwise a new one.",
     requestId,
   ),
   'WWW-Authenticate': headerOf(
-    '`Bearer`, with `error="invalid_token"` when a token was sent.',
+    '`Bearer`, with `error="invalid_token"` if a token was sent.',
     'Bearer error="invalid_token"',
   ),
   RateLimit: headerOf(
@@ -263,13 +263,13 @@ const commonHeaders: Record<string, OpenAPIV3.HeaderObject> = {
     false,
   ),
   'Callbook-Ignored': headerOf(
-    'Names of fields and query parameters that are not known, at most 20. With `Prefer: handling=strict` they are 400.',
+    'Unknown names of fields and query parameters, at most 20. With `Prefer: handling=strict` they are a 400.',
     'caller_number, page',
     false,
   ),
   ETag: headerOf(
-    'Of the record or the list, another one when it is compressed. Sent as `If-None-Match`, it asks for changes only. ' +
-      'A list found by `text` has none.',
+    'Of the record or the list; a compressed answer has another one. Send it as `If-None-Match` to get an ' +
+      'answer only if something has changed. A list found by `text` has none.',
     '"1c0a5b8e2f94-17"',
     false,
   ),
@@ -278,9 +278,9 @@ const commonHeaders: Record<string, OpenAPIV3.HeaderObject> = {
     'https://app.example.com',
     false,
   ),
-  Allow: headerOf('The methods that the path takes.', 'GET, HEAD, POST'),
+  Allow: headerOf('The methods that the path accepts.', 'GET, HEAD, POST'),
   'Retry-After': {
-    description: 'Seconds to wait before the next try.',
+    description: 'Seconds to wait before trying again.',
     required: true,
     schema: { type: 'integer', minimum: 0 },
     example: 1,

@@ -53,16 +53,16 @@ function asAppError(error: unknown): AppError | null {
 }
 
 function noSuchPath(): AppError {
-  return new AppError('not_found', 'Not found', { detail: 'There is nothing at this path; see /docs.' })
+  return new AppError('not_found', 'Not found', { detail: 'There is nothing at this path. See /docs.' })
 }
 
 /** What to use instead, for methods that other services take on such paths. */
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /^(POST|PUT|PATCH) \/v1\/calls\b/,
-    'Write calls with an ingest key: one by PUT /ingest/calls/{id}, many by POST /ingest/calls; see /docs.',
+    'Write calls with an ingest key: one with PUT /ingest/calls/{id}, many with POST /ingest/calls. See /docs.',
   ],
-  [/^\w+ \/ingest\/calls\/./, 'PUT merges: a field that is absent is left alone; see /docs.'],
+  [/^\w+ \/ingest\/calls\/./, 'PUT merges: absent fields stay as they are. See /docs.'],
 ]
 
 /** What a route answers that was found by another method's `:id`. */
@@ -79,7 +79,7 @@ function wrongMethod(method: string, path: string, routes: RouteTable): AppError
   if (allowed.length === 0 || allowed.includes(method)) return null
   const hint = hints.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1] ?? 'See /docs.'
   return new AppError('method_not_allowed', 'Method not allowed', {
-    detail: `This path takes ${allowed.join(', ')}. ${hint}`,
+    detail: `This path accepts ${allowed.join(', ')}. ${hint}`,
     headers: { Allow: allowed.join(', ') },
   })
 }
@@ -87,6 +87,6 @@ function wrongMethod(method: string, path: string, routes: RouteTable): AppError
 /** What is answered instead of an error that is not for the client. */
 export function internal(): AppError {
   return new AppError('internal', 'Internal error', {
-    detail: 'Something went wrong on our side; the log has it under this request id.',
+    detail: 'Something went wrong on our side. The log has the details under this request id.',
   })
 }

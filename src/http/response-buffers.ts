@@ -219,7 +219,7 @@ async function* withEnds<Part>(head: string, slices: AsyncIterable<Part>, tail: 
 
 function tooMuch(): AppError {
   return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Too many large records are being read, or wait for their clients to take them.',
+    detail: 'Too many large records are being read or sent.',
     retryAfterSeconds,
   })
 }

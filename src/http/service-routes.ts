@@ -70,9 +70,9 @@ export function serviceRoutes({
         tags,
         security: [],
         operationId: 'getHealth',
-        summary: 'Whether the process answers',
+        summary: 'Check whether the process answers',
         responses: {
-          200: jsonAnswer('It does.', Health),
+          200: jsonAnswer('The process answers.', Health),
           ...problemAnswers(['invalid_request', 'internal']),
         },
       },
@@ -82,9 +82,9 @@ export function serviceRoutes({
         tags,
         security: [],
         operationId: 'getReadiness',
-        summary: 'Whether the database answers and start-up is finished',
+        summary: 'Check whether the database answers and startup is finished',
         responses: {
-          200: jsonAnswer('It is ready.', Readiness),
+          200: jsonAnswer('The service is ready.', Readiness),
           ...problemAnswers(['invalid_request', 'unavailable', 'internal']),
         },
       },
@@ -146,6 +146,6 @@ function isLoopback(address: string | null): boolean {
 function forbidden(): AppError {
   return new AppError('forbidden', 'Forbidden', {
     detail:
-      'Metrics are for the bearer of METRICS_TOKEN. This machine needs none, unless PUBLIC_URL or TRUSTED_PROXIES is set.',
+      'Send METRICS_TOKEN as the bearer token. Requests from this machine need none, unless PUBLIC_URL or TRUSTED_PROXIES is set.',
   })
 }

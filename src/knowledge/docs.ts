@@ -23,7 +23,7 @@ const ifMatch: OpenAPIV3.ParameterObject = {
   in: 'header',
   required: false,
   description:
-    'The `ETag` of the item as it was read: an item that has changed since is left alone, and 412.',
+    'The `ETag` of the item as you read it. If the item has changed since, nothing is written and the answer is 412.',
   schema: { type: 'string' },
   example: '*',
 }
@@ -32,7 +32,7 @@ const ifNoneMatch: OpenAPIV3.ParameterObject = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: '`*` creates only: an item that is there already is left alone, and 412.',
+  description: '`*` only creates. If the item already exists, nothing is written and the answer is 412.',
   schema: { type: 'string' },
   example: '"none"',
 }
@@ -40,20 +40,22 @@ const ifNoneMatch: OpenAPIV3.ParameterObject = {
 /** Of the answer to a change. */
 const changedHeaders = {
   ETag: { $ref: '#/components/headers/ETag' },
-  'Callbook-Index': headerOf('`ready` when vector search finds it too, else `pending`.', 'ready'),
+  'Callbook-Index': headerOf('`ready` if vector search finds it, too; otherwise `pending`.', 'ready'),
 }
 
 const changed =
-  'Chunks that did not change keep their vectors. The others are embedded first, for up to INDEX_WAIT_MS, while search ' +
-  'finds the old text; then it finds the new one. The old text is erased like a deleted one, with a receipt.'
+  'Unchanged chunks keep their vectors. The others are embedded first, for up to INDEX_WAIT_MS; search ' +
+  'finds the old text until then and the new text afterwards. The old text is erased like that of a ' +
+  'deleted item, with a receipt.'
 
 const idempotencyKey: OpenAPIV3.ParameterObject = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
   description:
-    'A text of your own choice, new for each create and the same for its retries: for 24 hours a repeated request ' +
-    'answers the item that the first one made, with `Idempotent-Replayed: true`.',
+    'A text of your choice: a new one for each create, the same one for its retries. For 24 hours, a ' +
+    'repeated request answers with the item that the first one created, and with `Idempotent-Replayed: ' +
+    'true`.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
   example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
 }
@@ -74,17 +76,17 @@ export const listKnowledge = {
   ...keyed,
   operationId: 'listKnowledge',
   summary: 'List all knowledge items, newest first',
-  description: '`fields=name,description` gives these fields of each item alone, with its id.',
+  description: '`fields=name,description` returns only these fields of each item, with its id.',
   parameters: [
     queryParameter(
       'limit',
-      'Items on the page, up to 1000; all of them by default.',
+      'Items per page, up to 1000 (default: all items).',
       { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
       100,
     ),
     queryParameter(
       'cursor',
-      'As the `Link` of the page before has it.',
+      'The value from the `Link` header of the previous page.',
       { type: 'string' },
       'MTc2OTg1MTgwMDAwMC5rbl8wMTlh',
     ),
@@ -92,7 +94,7 @@ export const listKnowledge = {
   ],
   responses: keyedAnswers(
     {
-      200: jsonAnswer('Every item of the project, or a page of them.', ItemList, {
+      200: jsonAnswer('Every item in the project, or a page of them.', ItemList, {
         headers: {
           Link: headerOf(
             'The next page, if there is one.',
@@ -111,9 +113,9 @@ const createdAnswer = {
   201: jsonAnswer('The item.', Item, {
     headers: {
       Location: headerOf("The item's path.", '/v1/knowledge/kn_019a5f0c2b7e7cc0a1d2e3f405162738'),
-      'Callbook-Index': headerOf('`ready` when vector search finds it too, else `pending`.', 'ready'),
+      'Callbook-Index': headerOf('`ready` if vector search finds it, too; otherwise `pending`.', 'ready'),
       'Idempotent-Replayed': headerOf(
-        '`true` when an earlier request with this `Idempotency-Key` made the item; else absent.',
+        '`true` if an earlier request with this `Idempotency-Key` created the item; otherwise absent.',
         'true',
         false,
       ),
@@ -133,8 +135,8 @@ export const createKnowledge = {
   operationId: 'createKnowledge',
   summary: 'Create a knowledge item',
   description:
-    'The item is stored when this answers, and found by keyword at once. A request whose answer was lost may ' +
-    'be sent again under the same `Idempotency-Key`.',
+    'Once this answers, the item is stored and keyword search finds it. If the answer is lost, send the ' +
+    'request again with the same `Idempotency-Key`.',
   parameters: [idempotencyKey],
   responses: keyedAnswers(createdAnswer, createErrors),
 }
@@ -146,9 +148,9 @@ export const createKnowledgeFromFile = {
   operationId: 'createKnowledgeFromFile',
   summary: 'Create a knowledge item from a file',
   description:
-    'Reads a .md, .txt, .html, .pdf, .docx or .csv file as Markdown: headings, lists and tables stay. The item is named ' +
+    'Reads a .md, .txt, .html, .pdf, .docx or .csv file as Markdown and keeps its headings, lists and tables. The item is named ' +
     "by the file's title, else by its name. A file has at most 20 MiB, a PDF at most 2,000 pages, and reading takes at " +
-    'most 10 seconds. Nothing that a file refers to is fetched.',
+    'most 10 seconds. Nothing that the file refers to is fetched.',
   parameters: [idempotencyKey],
   requestBody: {
     required: true,
@@ -162,9 +164,9 @@ export const createKnowledgeFromFile = {
 export const previewKnowledge = {
   ...keyed,
   operationId: 'previewKnowledge',
-  summary: 'See how a text would be cut up',
-  description: 'The chunks as they would be stored, searched and answered with. Nothing is stored.',
-  responses: keyedAnswers({ 200: jsonAnswer('The chunks in their order.', Preview) }, badBody),
+  summary: 'Preview how a text is split into chunks',
+  description: 'Returns the chunks as they would be stored, searched and returned. Nothing is stored.',
+  responses: keyedAnswers({ 200: jsonAnswer('The chunks in order.', Preview) }, badBody),
 }
 
 export const searchKnowledge = {
@@ -172,14 +174,14 @@ export const searchKnowledge = {
   operationId: 'searchKnowledge',
   summary: 'Find passages for an agent',
   description:
-    'Best first. When the embedding of the query is late, the words alone answer, in time: `mode` says what was used.',
+    'Best first. If the embedding of the query is late, keyword search alone answers, in time. `mode` says what was used.',
   parameters: [callHeader],
   responses: keyedAnswers(
     {
       200: jsonAnswer('Passages, best first.', SearchAnswer, {
         headers: {
           'Server-Timing': headerOf(
-            'Where the time went, in milliseconds; keyword and vector go on side by side.',
+            'Where the time went, in milliseconds. Keyword and vector search run in parallel.',
             'keyword;dur=1.2, vector;dur=1.9, fusion;dur=0.3, total;dur=2.4',
           ),
         },
@@ -208,7 +210,7 @@ export const replaceKnowledge = {
   parameters: [
     pathParameter(
       'id',
-      "The item's id. That of a new item may not begin with `kn_`, nor be `search`, `preview` or `files`.",
+      "The item's id. The id of a new item must not start with `kn_`, nor be `search`, `preview` or `files`.",
       'refund-policy',
       ItemId,
     ),
@@ -217,8 +219,8 @@ export const replaceKnowledge = {
   ],
   responses: keyedAnswers(
     {
-      200: jsonAnswer('The item, changed.', Item, { headers: changedHeaders }),
-      201: jsonAnswer('The item, created.', Item, {
+      200: jsonAnswer('The changed item.', Item, { headers: changedHeaders }),
+      201: jsonAnswer('The created item.', Item, {
         headers: { ...changedHeaders, Location: headerOf("The item's path.", '/v1/knowledge/refund-policy') },
       }),
     },
@@ -230,9 +232,9 @@ export const changeKnowledge = {
   ...keyed,
   operationId: 'changeKnowledge',
   summary: 'Change parts of a knowledge item',
-  description: `${changed} What is not sent stays.`,
+  description: `${changed} Absent fields stay as they are.`,
   parameters: [...parameters, ifMatch],
-  responses: keyedAnswers({ 200: jsonAnswer('The item, changed.', Item, { headers: changedHeaders }) }, [
+  responses: keyedAnswers({ 200: jsonAnswer('The changed item.', Item, { headers: changedHeaders }) }, [
     ...badBody,
     'not_found',
     'method_not_allowed',
@@ -245,7 +247,7 @@ export const deleteKnowledge = {
   ...keyed,
   operationId: 'deleteKnowledge',
   summary: 'Delete a knowledge item and all its vectors',
-  description: 'It is gone when this answers; its erasure receipt tells when its bytes are.',
+  description: 'The item is gone once this answers. Its erasure receipt says when its last byte is gone.',
   parameters: [...parameters, ifMatch],
   responses: keyedAnswers({ 200: deletedAnswer('The item is gone, with every chunk and vector.') }, [
     'not_found',

@@ -321,5 +321,5 @@ function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][]
 
 /** The reason to show to people. The message of any other error may quote the texts. */
 function reasonOf(error: unknown): string {
-  return error instanceof EmbeddingError ? error.message : 'It failed unexpectedly; see the log'
+  return error instanceof EmbeddingError ? error.message : 'It failed unexpectedly. See the log'
 }

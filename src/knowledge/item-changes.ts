@@ -224,7 +224,7 @@ function checkOwnId(id: string | null): void {
 
 function tooContended(): AppError {
   return new AppError('unavailable', 'Service unavailable', {
-    detail: 'The item is being changed by too many requests at once; nothing was written.',
+    detail: 'Too many requests are changing this item at once. Nothing was written.',
     retryAfterSeconds: 1,
   })
 }

@@ -292,20 +292,20 @@ export class Knowledge {
     const { knowledgeTextBytesMax: textBytesMax } = this.#options.config
     if (bytes <= textBytesMax) return
     throw new AppError('payload_too_large', 'Payload too large', {
-      detail: `text has ${bytes} bytes of UTF-8; at most ${textBytesMax} are accepted. Split it into several items.`,
+      detail: `text has ${bytes} bytes of UTF-8. At most ${textBytesMax} are accepted. Split it into several items.`,
     })
   }
 }
 
 export function itemNotFound(): AppError {
   return new AppError('not_found', 'Knowledge item not found', {
-    detail: 'No knowledge item of this project has this id; it may have been deleted.',
+    detail: 'No knowledge item in this project has this id. It may have been deleted.',
   })
 }
 
 export function itemHasChanged(): AppError {
   return new AppError('item_has_changed', 'Item has changed', {
     detail:
-      'The item is not as If-Match or If-None-Match says. Read it again, and repeat the change with its ETag.',
+      'The item does not match If-Match or If-None-Match. Read it again, then repeat the change with its new ETag.',
   })
 }

@@ -80,13 +80,13 @@ export const ChunkPreview = Type.Object(
     heading: Type.Unsafe<string | null>({
       type: 'string',
       nullable: true,
-      description: 'Titles of the section it starts in and of those above it.',
+      description: 'Titles of the section in which the chunk starts, and of the sections above it.',
       example: 'Orders › Refunds',
     }),
     text: Type.String({ example: '## Refunds\n\nWe refund any order within 30 days.' }),
     characters: Type.Integer({ description: 'Length of `text` in code points.', example: 46 }),
     overlapCharacters: Type.Integer({
-      description: 'How many of the first ones repeat the end of the chunk before.',
+      description: 'How many of the first characters repeat the end of the previous chunk.',
       example: 0,
     }),
   },
@@ -107,7 +107,10 @@ export interface ChangePreview {
 export const ItemPageRequest = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
   cursor: Type.Optional(
-    Type.String({ maxLength: 200, description: 'nextCursor of the page before; the first page has none.' }),
+    Type.String({
+      maxLength: 200,
+      description: 'nextCursor from the previous page; absent for the first page.',
+    }),
   ),
 })
 export type ItemPageRequest = Static<typeof ItemPageRequest>
@@ -141,10 +144,15 @@ export const SearchRequest = Type.Object(
       example: 'Can I still return my order?',
     }),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: searchLimitMax, default: 5, description: 'Passages at most.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: searchLimitMax,
+        default: 5,
+        description: 'The most passages to return.',
+      }),
     ),
     itemIds: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 10_000, description: 'Only chunks of these items.' }),
+      Type.Array(Type.String(), { maxItems: 10_000, description: 'Search only these items.' }),
     ),
     mode: Type.Optional(
       Type.Unsafe<SearchMode>({
@@ -158,7 +166,7 @@ export const SearchRequest = Type.Object(
         minimum: 10,
         maximum: 10_000,
         default: 300,
-        description: 'For the whole search: what is found by keyword is answered when it is over.',
+        description: 'For the whole search. When it is over, the answer is what keyword search found.',
       }),
     ),
   },
@@ -176,9 +184,12 @@ export const SearchHit = Type.Object(
       description: 'One chunk, or up to three of one section that follow each other.',
       example: 'We refund any order within 30 days.',
     }),
-    position: Type.Integer({ description: "Of its first chunk; 0 for the item's first.", example: 0 }),
+    position: Type.Integer({
+      description: "Position of its first chunk; 0 for the item's first chunk.",
+      example: 0,
+    }),
     score: Type.Number({
-      description: '0 to 1: 1 is first in every list that was used. To be compared within one answer only.',
+      description: '0 to 1; 1 means first in every ranking used. Compare scores only within one answer.',
       example: 1,
     }),
     matched: Type.Object(
@@ -188,7 +199,7 @@ export const SearchHit = Type.Object(
           example: true,
         }),
         vector: Type.Boolean({
-          description: 'Whether its vector is among the nearest, however far the nearest is.',
+          description: 'Whether its vector is among the nearest, however far away they are.',
           example: true,
         }),
       },
@@ -202,7 +213,7 @@ export type SearchHit = Static<typeof SearchHit>
 export const SearchAnswer = Type.Object(
   {
     data: Type.Array(SearchHit),
-    mode: Type.Unsafe<SearchMode>({ ...searchMode, description: 'What was really used.' }),
+    mode: Type.Unsafe<SearchMode>({ ...searchMode, description: 'What was actually used.' }),
     tookMs: Type.Number({ example: 2.4 }),
   },
   { title: 'SearchAnswer' },

@@ -101,10 +101,10 @@ export class Projects {
       .orderBy(sql`${projects.publicId} = ${idOrName} desc`, projects.id)
       .limit(idsNamedMax)
     const [first] = found
-    if (!first) throw noSuchProject(`There is no project with the id or name ${idOrName}.`)
+    if (!first) throw noSuchProject(`No project has the id or name ${idOrName}.`)
     if (found.length > 1 && first.id !== idOrName) {
       const ids = found.map(({ id }) => id).join(', ')
-      const detail = `Several projects are called ${idOrName}. Name the one you mean by its id: ${ids}.`
+      const detail = `Several projects are called ${idOrName}. Use the id of the one you mean: ${ids}.`
       throw new AppError('invalid_request', 'Invalid request', { detail })
     }
     return first
@@ -246,7 +246,7 @@ function firstOwner(projectId: number): SQL {
     select person_id from ${members} where project_id = ${projectId} and role = 'owner' order by created_at limit 1)`
 }
 
-function noSuchProject(detail = 'There is no such project; it may have been deleted.'): AppError {
+function noSuchProject(detail = 'There is no such project. It may have been deleted.'): AppError {
   return new AppError('not_found', 'Not found', { detail })
 }
 

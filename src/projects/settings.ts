@@ -65,7 +65,7 @@ function normalized({ redact, country, timeZone, ...rest }: SettingsChange): Set
     /^[A-Z]{2}$/.test(code) && !noCountries.includes(code) && regions.of(code) !== undefined
   const code = country?.toUpperCase()
   if (code !== undefined && !isCountry(code)) {
-    const message = 'must be a country of two letters (ISO 3166-1), such as US, or null'
+    const message = 'must be a two-letter country code (ISO 3166-1), such as US, or null'
     throw invalidRequest([{ field: 'country', message }])
   }
   const zone = timeZone && zoneName(timeZone)

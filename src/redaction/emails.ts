@@ -22,7 +22,7 @@ const cueWordsMax = 4
 const providers =
   /^(?:at|@)[ ,]*(?:gmail|google ?mail|yahoo|hotmail|outlook|icloud|aol|proton|protonmail|live|msn|gmx|me|comcast)\b/i
 
-/** The e-mail addresses of a text: written, and spoken as in `john dot smith at gmail dot com`. */
+/** The email addresses of a text: written, and spoken as in `john dot smith at gmail dot com`. */
 export function* findEmails(text: string): Work<Found[]> {
   const written = yield* findWritten(text)
   const spoken: Found[] = []

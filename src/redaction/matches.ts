@@ -1,8 +1,8 @@
-/** So much of a text is searched between two pauses. */
+/** How many characters of a text are searched between two pauses. */
 const windowChars = 65_536
-/** What a regular expression may look at around the start of a match, but for digits in a row. */
+/** How far a regular expression may look around the start of a match, not counting digits in a row. */
 const reachChars = 1_024
-/** Of what stands before a match. */
+/** Characters before a match. */
 const beforeChars = 2
 
 /**

@@ -27,7 +27,7 @@ const quickLookCharsMax = 65_536
 const passesMax = 8
 
 /**
- * The text with each phone number, card number, e-mail address, IBAN and US social-security number replaced by its
+ * The text with each phone number, card number, email address, IBAN and US social-security number replaced by its
  * mark, such as `[phone]`. Pure; the same text again changes nothing. Takes time linear in the text.
  * @param label what the text is, such as the key of a JSON member: `orderId` tells an order number from a phone number
  */

@@ -13,8 +13,8 @@ export interface RedactionSettings {
 export type RedactText = (text: string, label: string, counts: RedactionCounts) => Work<string>
 
 /**
- * What was replaced in something that is read again before it becomes part of a call, where it is to be counted: a
- * mark with another first character, which nobody can have said.
+ * Marks what was replaced in a text that is read again, and counted, before it becomes part of a call. The first
+ * character differs from other marks and cannot occur in speech.
  */
 const openMark = '\ue000'
 const openMarks = new RegExp(`${openMark}(${redactionKinds.join('|')})\\]`, 'g')
@@ -28,7 +28,7 @@ export function redactor(settings: RedactionSettings): Promise<RedactText> {
   return withMarks(settings, (kind) => `[${kind}]`)
 }
 
-/** Counts also what was replaced by `openRedactor`: for what a source says, as nobody else may write its marks. */
+/** Also counts what `openRedactor` replaced. Only for text from sources, because only they may write its marks. */
 export function countingOpenMarks(redact: RedactText): RedactText {
   return (text, label, counts) => {
     if (!text.includes(openMark)) return redact(text, label, counts)

@@ -37,7 +37,7 @@ export function createConsole(sources: ConsoleSources): ConsoleParts {
         store: database,
         secret: sessionSecret,
         publicUrl: config.publicUrl,
-        onFailure: (error) => log.error({ error }, 'Signing in failed with an internal error'),
+        onFailure: (error) => log.error({ error }, 'Sign-in failed with an internal error'),
       }),
     )
     return loading

@@ -32,7 +32,8 @@ export class Expiry {
       everyMs,
       delayMs: 0,
       retryMs,
-      onFailure: (error) => log.error({ error }, 'Deleting what is no longer kept failed; it is tried again'),
+      onFailure: (error) =>
+        log.error({ error }, 'Deleting expired source data failed and will be tried again'),
     })
   }
 

@@ -74,7 +74,8 @@ export class Lifecycle {
       work: (signal) => this.#actAsOwner(signal),
       delayMs: 0,
       retryMs,
-      onFailure: (error) => options.log.warn({ error }, "The folder owner's work failed; it is tried again"),
+      onFailure: (error) =>
+        options.log.warn({ error }, "The work of the folder's owner failed and will be tried again"),
     })
   }
 
@@ -108,12 +109,13 @@ export class Lifecycle {
   /** Why the process is not ready for requests, in a sentence; null when it is. */
   async notReadyBecause(): Promise<string | null> {
     const { database, log } = this.#options
-    if (!this.#isStarted) return 'Start-up is not finished yet.'
+    if (!this.#isStarted) return 'Startup is not finished yet.'
     if (this.#areErasuresOpen) return 'Deletions from before the start are not erased yet.'
     const stale = this.staleBecause()
     if (stale) return stale
-    if (database.isDamaged()) return 'The replica is damaged. A restart fetches it anew from the primary.'
-    if (!database.takesWrites()) return 'The writer is starting again.'
+    if (database.isDamaged())
+      return 'The replica is damaged. Restart the service to fetch it again from the primary.'
+    if (!database.takesWrites()) return 'The writer is restarting.'
     try {
       await database.read.all(sql`select 1`)
       return null
@@ -180,7 +182,7 @@ export class Lifecycle {
     ])
     // Writes leave copies of moved cells behind. The fewer an erasure finds, the sooner it is done.
     if (database.isLocal)
-      sweeper.sweep(signal).catch((error) => log.debug({ error }, 'The database was not swept'))
+      sweeper.sweep(signal).catch((error) => log.debug({ error }, 'Sweeping the database failed'))
   }
 }
 

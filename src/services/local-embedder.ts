@@ -96,7 +96,7 @@ function startProgress(log: Pick<Log, 'info'>, model: string) {
     },
     stop() {
       if (isTerminal) bar.stop()
-      log.info({ model }, 'The download of the embedding model has ended')
+      log.info({ model }, 'The embedding model was downloaded')
     },
   }
 }

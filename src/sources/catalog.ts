@@ -35,21 +35,21 @@ export const catalog = {
   elevenlabs: {
     label: platformLabels.elevenlabs,
     secretFrom: 'platform',
-    secretName: 'Secret that Settings, Webhooks shows once',
+    secretName: 'Secret from Settings, Webhooks (shown once)',
     options: none,
     isLive: false,
   },
   bland: {
     label: platformLabels.bland,
     secretFrom: 'platform',
-    secretName: 'Webhook signing secret of Account settings, Keys',
+    secretName: 'Webhook signing secret from Account settings, Keys',
     options: none,
     isLive: false,
   },
   telnyx: {
     label: platformLabels.telnyx,
     secretFrom: 'platform',
-    secretName: 'Public key of Keys & Credentials',
+    secretName: 'Public key from Keys & Credentials',
     options: { summaryInsight: null },
     isLive: true,
   },
@@ -63,7 +63,7 @@ export const catalog = {
   synthflow: {
     label: platformLabels.synthflow,
     secretFrom: 'platform',
-    secretName: 'Secret of Settings, Security, Webhooks',
+    secretName: 'Secret from Settings, Security, Webhooks',
     options: { direction: ['inbound', 'outbound'] },
     isLive: false,
   },

@@ -23,12 +23,13 @@ export const receiveEvent = {
   tags: ['Ingest'],
   security: [],
   operationId: 'receiveEvent',
-  summary: "Take an event of a platform's webhook",
+  summary: "Receive an event from a platform's webhook",
   description:
-    'For Vapi, Retell, ElevenLabs, Bland, Telnyx, Ultravox, Synthflow, Cartesia and Dograh, each with the body that it ' +
-    'sends and the signature that it makes with the secret of the source. An event that is genuine is answered 200, ' +
-    'also when it says nothing of a call, is about a deleted call, or cannot be read: then it is a failure of its ' +
-    'source. What Vapi and Retell ask during a call is answered with passages of the knowledge.',
+    'For Vapi, Retell, ElevenLabs, Bland, Telnyx, Ultravox, Synthflow, Cartesia and Dograh: the platform ' +
+    'sends its own body, signed with the secret of the source. Every genuine event is answered 200, even ' +
+    'if it is not about a call, is about a deleted call, or cannot be read. An event that cannot be read ' +
+    'is listed as a failure of its source. Questions from Vapi and Retell during a call are answered with ' +
+    'passages from the knowledge.',
   parameters: [
     pathParameter('id', 'The id of the source.', 'src_5f0c2b7e7cc0a1d2e3f4051627384950', Type.String()),
   ],
@@ -37,7 +38,7 @@ export const receiveEvent = {
     content: { 'application/json': { schema: { type: 'object' as const }, example: event } },
   },
   responses: {
-    200: jsonAnswer('The event was taken; `{}` unless the platform asked something.', Received),
+    200: jsonAnswer('The event was received. `{}` unless the platform asked a question.', Received),
     ...problemAnswers([
       'invalid_request',
       'invalid_signature',

@@ -25,7 +25,7 @@ export const elevenlabs: Platform = {
     const type = event.text('type')
     if (type === 'post_call_audio') return null
     if (type === 'call_initiation_failure') return readFailure(event)
-    // The names of some events are not documented: what has a conversation tells of a call.
+    // Some event names are not documented, so every event with a conversation counts as one of a call.
     const data = event.object('data')
     const hasConversation = data.has('conversation_id') && data.has('transcript')
     return type === 'post_call_transcription' || hasConversation ? readCall(event, data) : null

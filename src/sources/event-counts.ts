@@ -35,7 +35,7 @@ export class EventCounts {
       delayMs,
       retryMs,
       onFailure: (error) =>
-        options.log.warn({ error }, 'The counts of events were not written; they will be'),
+        options.log.warn({ error }, 'The counts of events were not written and will be tried again'),
     })
   }
 

@@ -150,7 +150,7 @@ export class Sources {
     const { secretFrom, secretName } = setUpOf(record.platform)
     if (secret === undefined && secretFrom === 'platform') {
       throw invalidRequest([
-        { field: 'secret', message: `is required: the platform makes it (${secretName})` },
+        { field: 'secret', message: `is required: copy it from the platform (${secretName})` },
       ])
     }
     const problems = named('secret', secret === undefined ? null : secretProblem(record.platform, secret))
@@ -313,13 +313,13 @@ function hasFewSources(projectId: number) {
     condition: sql`(select count(*) from ${sources} where project_id = ${projectId}) < ${sourcesPerProjectMax}`,
     otherwise: () =>
       invalidRequest([
-        { field: 'project', message: `has ${sourcesPerProjectMax} sources, the most that it may have` },
+        { field: 'project', message: `already has ${sourcesPerProjectMax} sources, the most it can have` },
       ]),
   }
 }
 
 function noSuchSource(): AppError {
   return new AppError('not_found', 'Not found', {
-    detail: 'There is no such source; it may have been deleted.',
+    detail: 'There is no such source. It may have been deleted.',
   })
 }

@@ -7,9 +7,9 @@ import { isHmac } from './signature.ts'
 
 const speakers = { bot: 'assistant', human: 'user' } as const
 
-/** No event says who called: option `direction`, `inbound` unless it is `outbound`. */
+/** No event says who called, so the option `direction` does: `inbound` unless it is `outbound`. */
 export const synthflow: Platform = {
-  /** Only the call's id is signed: who knows one signature may send any body for that call. */
+  /** Only the call's id is signed, so anyone who knows one signature can send any body for that call. */
   isGenuine({ headers, body }, secret) {
     const signature = headers.get('synthflow-signature') ?? headers.get('http-synthflow-signature')
     const id = callIdOf(body)

@@ -4,7 +4,7 @@ import { isHmac, isRecent } from './signature.ts'
 
 // https://docs.ultravox.ai/webhooks
 
-// Repeats go on for hours, and whether they are signed anew is not documented. A replay changes nothing.
+// Ultravox retries for hours, and does not document whether it signs each retry again. A replay changes nothing.
 const window = { pastMs: 43_200_000, futureMs: 60_000 }
 const statuses = new Map<string, 'live' | 'completed'>([
   ['call.started', 'live'],

@@ -10,13 +10,13 @@ const options = {
 
 const usage = `Usage: bun start [--workers N]
 
-Starts the service. Its settings are environment variables, such as PORT, HOST and DATA_DIR; the README lists them.
+Starts the service. Its settings are environment variables, such as PORT, HOST and DATA_DIR. The README lists them.
 
   --workers N    run N processes on one port and one folder (Bun only)
   -h, --help     show this help
   -v, --version  show the version
 
-The command line for keys, imports, backups and the like: bun callbook --help
+For keys, imports, backups and more, use the command line: bun callbook --help
 `
 
 /**

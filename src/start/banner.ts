@@ -24,7 +24,6 @@ export function startBanner(
   const shownOnce = []
   if (firstKey) shownOnce.push(`Project     ${firstKey.projectName}`, `API key     ${firstKey.key}`)
   if (setupToken) shownOnce.push(`Console     ${publicUrl}/console/setup#${setupToken}`)
-  if (shownOnce.length > 0)
-    lines.push('', ...shownOnce, '', 'What is above is shown this once. Store it now.')
+  if (shownOnce.length > 0) lines.push('', ...shownOnce, '', 'This is shown only once. Store it now.')
   return `\n${lines.map((line) => (line ? `  ${line}` : line)).join('\n')}\n\n`
 }

@@ -88,7 +88,7 @@ export class Supervisor {
       const restartMs = isSound ? restartDelayMsMin : delayMs
       this.#options.log.error(
         { worker, pid: child.pid, code, signal, restartMs },
-        'A worker ended and is started again',
+        'A worker ended and is being restarted',
       )
       setTimeout(() => {
         if (this.#isStopping) return

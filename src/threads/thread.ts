@@ -94,7 +94,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
   ): Promise<Result<Api, Name>> {
     const { name, waitingMax = Number.POSITIVE_INFINITY } = this.#options
     if (this.isClosed) throw closed(name)
-    if (!this.isUp) throw unavailable(`${name} is starting again; nothing was done.`)
+    if (!this.isUp) throw unavailable(`${name} is restarting. Nothing was done.`)
     if (this.#waiting.size >= waitingMax) throw unavailable(`${name} has too many requests waiting.`)
     this.#worker ??= this.#start()
     // The worker answers a method with what that method of its interface returned: see serve.ts.
@@ -182,7 +182,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
     if (this.#worker !== worker) return
     this.#worker = null
     this.#rejectAll(
-      unavailable(`${this.#options.name} has failed; what it was doing may be done or not.`, error),
+      unavailable(`${this.#options.name} has failed. Its current work may or may not be done.`, error),
     )
     if (this.isClosed) return
     const delayMs = this.#restartDelayMs

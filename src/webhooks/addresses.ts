@@ -44,16 +44,16 @@ export class Addresses {
   async problemOf(text: string): Promise<string | null> {
     if (text.length > urlCharsMax || !URL.canParse(text)) return 'must be a complete URL'
     const url = new URL(text)
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must start with https://'
     if (url.username !== '' || url.password !== '') return 'must not contain a user name or a password'
     if (url.hash !== '') return 'must not have a fragment'
     const literal = literalOf(url)
     const addresses = literal === null ? await this.#resolveNow(url.hostname) : [literal]
     if (addresses?.some((address) => this.allows(address, url.protocol))) return null
     if (url.protocol === 'http:')
-      return 'must begin with https://; http is for addresses that WEBHOOK_ALLOW_PRIVATE lists'
+      return 'must start with https://; http is for addresses that WEBHOOK_ALLOW_PRIVATE lists'
     if (addresses === null) return null
-    return `must lead to a public address, and ${addresses[0]} is not; WEBHOOK_ALLOW_PRIVATE can list it`
+    return `must lead to a public address; ${addresses[0]} is not public (WEBHOOK_ALLOW_PRIVATE can allow it)`
   }
 
   /** Whether a connection to this address may be opened. @param protocol `https:` or `http:` */

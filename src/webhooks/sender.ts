@@ -100,7 +100,8 @@ export class WebhookSender {
       delayMs: recordDelayMs,
       retryMs,
       retryMsMax,
-      onFailure: (error) => log.warn({ error }, 'Tries of webhooks were not recorded; it is tried again'),
+      onFailure: (error) =>
+        log.warn({ error }, 'Delivery attempts of webhooks were not recorded and will be tried again'),
     })
   }
 
@@ -134,7 +135,7 @@ export class WebhookSender {
       if (!result || 'dueAt' in result || isSuccess(result)) continue
       const { failingSince } = endpoint
       if (failingSince === null || now() - failingSince < failingMsMax) continue
-      await webhooks.switchOff(endpoint, 'Every try has failed for five days.')
+      await webhooks.switchOff(endpoint, 'Every attempt has failed for five days.')
     }
   }
 

@@ -104,7 +104,7 @@ export class Webhooks {
     if (n >= webhooksMax)
       problems.push({
         field: 'url',
-        message: `cannot be added: a project has at most ${webhooksMax} webhooks`,
+        message: `cannot be added: a project can have at most ${webhooksMax} webhooks`,
       })
     if (problems.length > 0) throw invalidRequest(problems)
     const taken = webhookEvents.filter((event) => events.includes(event))
@@ -198,7 +198,7 @@ export class Webhooks {
     const { disabledAt } = await this.#find(projectId, id)
     if (disabledAt !== null)
       throw invalidRequest([
-        { field: 'id', message: 'is switched off: enabling it sends what it has missed' },
+        { field: 'id', message: 'is disabled: enable it to send the events that it missed' },
       ])
     if (!Number.isSafeInteger(after) || after < 0)
       throw invalidRequest([{ field: 'after', message: 'must be a whole number, the seq of a change' }])
@@ -233,7 +233,7 @@ export class Webhooks {
       write.run(audit.entry({ projectId, action: 'webhook_switched_off', target: labelOf({ id, url }) })),
     ])
     if (off.length === 0) return
-    log.warn({ webhook: id, reason }, 'A webhook was switched off')
+    log.warn({ webhook: id, reason }, 'A webhook was disabled')
     await queue.clear(id, 'webhook_queue')
   }
 

@@ -69,13 +69,13 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByText('+1 555 777 0001').waitFor()
     await put(other, 'first', { status: 'completed', duration: 61 })
-    await page.getByText('No call is live right now').waitFor()
+    await page.getByText('No live calls right now').waitFor()
     await page.goto(`${service.url}/console/p/${other.id}/calls?status=live`)
-    await page.getByText('No call matches').waitFor()
+    await page.getByText('No matching calls').waitFor()
     await put(other, 'second', said('And I am live.'))
     await rowOf(page, 'second').waitFor()
     await put(other, 'second', { status: 'completed' })
-    await page.getByText('No call matches').waitFor()
+    await page.getByText('No matching calls').waitFor()
   })
 
   test('new calls announce themselves above a list that somebody reads, and move nothing', async () => {
@@ -133,7 +133,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
       await rowOf(page, 'call-1007').waitFor()
     }
     await box.fill('"blue umbrella"')
-    await page.getByText('No call matches').waitFor()
+    await page.getByText('No matching calls').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).first().click()
     await page.getByRole('button', { name: 'Evaluation' }).click()
     await page.getByRole('menuitemcheckbox', { name: /Fail/ }).click()
@@ -261,9 +261,9 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.route('**/changes', (route) => route.abort())
     await open(`/p/${project.id}/calls`)
     await rowOf(page, 'call-1000').waitFor()
-    await page.getByText('No connection. Last news at').waitFor()
+    await page.getByText('No connection. Last updated at').waitFor()
     await page.unroute('**/changes')
-    await page.getByText('No connection. Last news at').waitFor({ state: 'detached' })
+    await page.getByText('No connection. Last updated at').waitFor({ state: 'detached' })
   })
 
   test('the list is accessible: axe-core finds nothing serious', async () => {

@@ -141,7 +141,7 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     await page.getByLabel('Recording').evaluate((element) => {
       void (element as HTMLAudioElement).play().catch(() => undefined)
     })
-    await page.getByText('The recording could not be played').waitFor()
+    await page.getByText('The recording cannot be played').waitFor()
     expect(await page.getByRole('link', { name: 'Open the recording' }).getAttribute('href')).toBe(
       recordingUrl,
     )

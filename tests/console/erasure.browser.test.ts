@@ -33,20 +33,18 @@ describe.if(browserPath !== null)('erasing a person, in a browser', () => {
 
     await page.getByLabel('Phone number', { exact: true }).fill('+15557294053')
     await page.getByRole('button', { name: 'Count calls' }).click()
-    await page.getByText('2 calls of this number. 1 call on hold will stay.').waitFor()
+    await page.getByText('2 calls from or to this number. 1 call on hold will not be erased.').waitFor()
     expect(await findings(page)).toEqual([])
     await page.getByRole('button', { name: 'Erase 2 calls' }).click()
     await page.getByRole('dialog').getByRole('textbox').fill('2')
     await page.getByRole('button', { name: 'Erase for good' }).click()
-    await page
-      .getByText(/^Erased 2 calls\. The last byte of them was gone .* 1 call on hold stayed\.$/)
-      .waitFor()
+    await page.getByText(/^Erased 2 calls\. The last byte was gone .* 1 call on hold not erased\.$/).waitFor()
     // The address is in the history of the browser.
     expect(page.url()).not.toContain('555')
 
     await page.getByRole('button', { name: 'Lift the hold on c' }).click()
     await page.getByRole('button', { name: 'Lift hold' }).click()
-    await page.getByText('Nothing is on hold.').waitFor()
+    await page.getByText('No calls are on hold.').waitFor()
     const list = await (await project.fetch('/v1/calls?fields=id')).json()
     expect(list.data).toEqual([{ id: 'c' }])
   })

@@ -43,10 +43,10 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
       body,
     })
     expect(sent.status).toBe(201)
-    await steps.getByText('Send the first call: done').waitFor()
+    await steps.getByText('Send your first call: done').waitFor()
     const item = { name: 'Hours', description: '', text: 'We open at nine.' }
     await set.owner.send('POST', `/projects/${project}/knowledge`, item)
-    await steps.getByText('Add the first item of knowledge: done').waitFor()
+    await steps.getByText('Add your first knowledge item: done').waitFor()
     await fetch(`${service.url}/ingest/calls/second-call`, {
       method: 'PUT',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -196,7 +196,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     const lost = await page.goto(`${service.url}/console/p/none/other/prices.md`)
     expect(lost?.status()).toBe(404)
     await page.goto(`${service.url}/console/nowhere`)
-    await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     await page.goto(service.url)
     expect(new URL(page.url()).pathname).toStartWith('/console')
     expect((await fetch(`${service.url}/console/nowhere`)).headers.get('content-type')).toContain(

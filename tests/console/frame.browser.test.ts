@@ -102,7 +102,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await dialog.getByRole('button', { name: 'Delete project' }).click()
     await heading(page, 'Overview').waitFor()
     await page.goto(service.url + pathname)
-    await page.getByText('There is nothing at this address').waitFor()
+    await page.getByText('Page not found').waitFor()
   })
 
   test('a person changes their name, and the menu shows it at once', async () => {
@@ -126,7 +126,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     // The preview asks for the chunks of what is typed.
     await page.getByLabel('Text').fill('# Hours\n\nFrom nine to five.')
     const dialog = page.getByRole('dialog', { name: 'Sign in again' })
-    await dialog.getByLabel('E-mail address').fill(guest.email)
+    await dialog.getByLabel('Email address').fill(guest.email)
     await dialog.getByLabel('Password', { exact: true }).fill(guest.password)
     expect(await findings(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Sign in' }).click()
@@ -147,7 +147,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await writer.send('DELETE', '/sessions')
     await page.getByLabel('Text').fill('For my eyes only')
     const dialog = page.getByRole('dialog', { name: 'Sign in again' })
-    await dialog.getByLabel('E-mail address').fill(other.email)
+    await dialog.getByLabel('Email address').fill(other.email)
     await dialog.getByLabel('Password', { exact: true }).fill(other.password)
     await dialog.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: `Signed in as ${other.name}` }).waitFor()

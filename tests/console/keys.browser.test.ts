@@ -147,7 +147,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     const guest = await tabs.open()
     await guest.page.goto(link)
     await guest.page.getByLabel('Name').fill('Mel Member')
-    await guest.page.getByLabel('E-mail address').fill('mel@example.com')
+    await guest.page.getByLabel('Email address').fill('mel@example.com')
     await guest.page.getByLabel('Password', { exact: true }).fill('a long password')
     await guest.page.getByRole('button', { name: /join|create/i }).click()
     await guest.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()

@@ -226,7 +226,7 @@ describe('a link in a project', () => {
       expect((await accept(token, undefined, person)).status).toBe(200)
     })
 
-    test('reveals at most ten e-mail addresses in use an hour, also when many are tried at once', async () => {
+    test('reveals at most ten email addresses in use an hour, also when many are tried at once', async () => {
       const { token } = await invite()
       const person = { ...newPerson(), email: set.owner.email }
       const answers = await Promise.all(Array.from({ length: 15 }, () => accept(token, person)))
@@ -241,7 +241,7 @@ describe('a link in a project', () => {
       expect((await accept(token, newPerson())).status).toBe(200)
     })
 
-    test('computes no password hash for an e-mail address in use', async () => {
+    test('computes no password hash for an email address in use', async () => {
       const { token } = await invite()
       const before = process.cpuUsage()
       const answer = await accept(token, { ...newPerson(), email: set.owner.email })

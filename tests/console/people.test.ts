@@ -326,7 +326,7 @@ describe("the console's owner", () => {
       expect((await deleting(person)).status).toBe(200)
       const answer = await signingIn
       if (answer.status !== 200)
-        await expectProblem(answer, 'wrong_credentials', 'E-mail address or password is wrong')
+        await expectProblem(answer, 'wrong_credentials', 'Email address or password is wrong')
       else expect((await browserOf(service, cookieOf(answer)).fetch('/sessions')).status).toBe(401)
     }
   })

@@ -25,7 +25,7 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     }
     const { page, open } = tab
     await open(`/p/${project.id}/settings/privacy`)
-    await page.getByLabel('Days to keep a call').fill('90')
+    await page.getByLabel('Days to keep calls').fill('90')
     await page.getByRole('button', { name: 'Save' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('2 calls of this project were completed more than 90 days ago.').waitFor()
@@ -34,19 +34,19 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     expect(await confirm.isDisabled()).toBe(true)
     await dialog.getByLabel('Type 2 to confirm').fill('2')
     await confirm.click()
-    await page.getByText('The retention has been changed.').waitFor()
+    await page.getByText('Retention saved.').waitFor()
     await page.getByText(/2 calls completed before/).waitFor()
 
-    await page.getByLabel('Note in the audit trail who opens a call').check()
+    await page.getByLabel('Record in the audit trail who opens').check()
     await page.getByLabel('Phone numbers').check()
     await page.getByLabel('Country').fill('Xx')
     await page.locator('form', { hasText: 'Replace before' }).getByRole('button', { name: 'Save' }).click()
-    await page.getByText(/must be a country of two letters/).waitFor()
+    await page.getByText(/must be a two-letter country code/).waitFor()
     await page.getByLabel('Country').fill('us')
     await page.locator('form', { hasText: 'Replace before' }).getByRole('button', { name: 'Save' }).click()
-    await page.getByText('The redaction has been changed.').waitFor()
+    await page.getByText('Redaction saved.').waitFor()
 
-    await page.getByRole('link', { name: 'All in the audit trail' }).click()
+    await page.getByRole('link', { name: 'View all in the audit trail' }).click()
     await page.getByRole('table', { name: 'Audit trail' }).getByText('Calls deleted by retention').waitFor()
     expect(new URL(page.url()).searchParams.get('action')).toBe('calls_expired')
     await page.getByRole('button', { name: 'Clear filters' }).click()

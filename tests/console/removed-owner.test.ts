@@ -79,7 +79,7 @@ describe.each(['removed', 'demoted'] as const)(
         await failureOf(writes[name]?.(project, by, open, other.personId) ?? Promise.resolve()),
       ).toMatchObject({
         code: 'forbidden',
-        detail: 'Only an owner of the project may do this.',
+        detail: 'Only an owner of the project can do this.',
       })
       expect(await stateOf(project)).toEqual(before)
     })

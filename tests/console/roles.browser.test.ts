@@ -32,7 +32,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     await open(`/p/${project.id}/settings/keys`)
     await page.getByRole('link', { name: 'Agents' }).click()
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
-    await page.getByText('Access never changes').waitFor()
+    await page.getByText('A key’s access cannot be changed').waitFor()
     expect(await findings(page)).toEqual([])
 
     await page.getByLabel('Name', { exact: true }).fill('Our agents')
@@ -56,7 +56,10 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     expect(await page.content()).not.toContain(made)
     await page.getByRole('link', { name: 'All keys' }).click()
     const rows = page.getByRole('row').filter({ hasText: 'Our agents' })
-    await rows.nth(1).getByText(/^Ends/).waitFor()
+    await rows
+      .nth(1)
+      .getByText(/^Expires/)
+      .waitFor()
     expect(await rows.nth(0).textContent()).toContain(made.slice(-4))
     expect(await rows.nth(1).textContent()).toContain(old.key.slice(-4))
     expect(await findings(page)).toEqual([])
@@ -69,12 +72,12 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     const role = page.getByRole('combobox', { name: `Role of ${person.name}` })
     await role.click()
     await page.getByRole('option', { name: 'Viewer' }).click()
-    await page.getByRole('dialog').getByText('Change nothing', { exact: false }).waitFor()
+    await page.getByRole('dialog').getByText('but change nothing', { exact: false }).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(await role.inputValue()).toBe('Member')
 
-    await page.getByLabel('Members may delete calls and knowledge').click()
+    await page.getByLabel('Members can delete calls and knowledge').click()
     await page.getByText('delete nothing', { exact: false }).first().waitFor()
     expect(await findings(page)).toEqual([])
     const { item } = await service.services.knowledge.add(project.projectId, {
@@ -86,7 +89,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     await theirs.page.getByRole('tab', { name: 'Edit' }).waitFor()
     expect(await theirs.page.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
     await theirs.page.getByRole('button', { name: 'Delete' }).hover()
-    await theirs.page.getByText('Only owners may delete in this project.').waitFor()
+    await theirs.page.getByText('Only owners can delete in this project.').waitFor()
 
     await role.click()
     await page.getByRole('option', { name: 'Viewer' }).click()
@@ -107,8 +110,8 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     const { page, open } = tab
     const person = await set.join(project, 'member')
     await open(`/p/${project.id}/settings/people`)
-    await page.getByRole('button', { name: `Make a sign-in link for ${person.name}` }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Make link' }).click()
+    await page.getByRole('button', { name: `Create a sign-in link for ${person.name}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     const link = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue()
     await page.getByRole('button', { name: 'Done' }).click()
     expect(await page.content()).not.toContain(link)
@@ -147,7 +150,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
 
     await page.getByRole('button', { name: 'Sign out everywhere' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
-    await page.getByLabel('E-mail address').fill(person.email)
+    await page.getByLabel('Email address').fill(person.email)
     await page.getByLabel('Password', { exact: true }).fill(person.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByLabel('Code', { exact: true }).waitFor()

@@ -21,7 +21,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
   afterAll(() => tabs.end())
 
   async function signIn({ page }: ConsolePage, typed: string): Promise<void> {
-    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Email address').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(typed)
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
@@ -34,7 +34,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
     })
     await open(`/setup#${setupToken}`)
     await page.getByLabel('Name').fill('Ada')
-    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Email address').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(password)
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
@@ -47,7 +47,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
   test('the set-up link stops working after its use, and says so', async () => {
     const { page, open } = await tabs.open()
     await open(`/setup#${setupToken}`)
-    await page.getByText('A set-up link works once').waitFor()
+    await page.getByText('A setup link works once').waitFor()
   })
 
   test('a wrong password is refused in a sentence, and the right one leads to the requested page', async () => {
@@ -59,7 +59,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
     await tab.open(`/p/${project?.id}/settings/keys`)
     await tab.page.waitForURL(/sign-in/)
     await signIn(tab, 'wrong horse battery')
-    await tab.page.getByText('E-mail address or password is wrong', { exact: true }).waitFor()
+    await tab.page.getByText('Email address or password is wrong', { exact: true }).waitFor()
     await signIn(tab, password)
     await tab.page.waitForURL(`**/p/${project?.id}/settings/keys`)
     await tab.page.getByRole('heading', { name: 'API Keys' }).waitFor()

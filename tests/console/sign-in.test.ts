@@ -8,7 +8,7 @@ import { startService, type TestProject, type TestService } from '../support/ser
 import { testMode } from '../support/test-mode.ts'
 
 setDefaultTimeout(60_000)
-const wrong = ['wrong_credentials', 'E-mail address or password is wrong'] as const
+const wrong = ['wrong_credentials', 'Email address or password is wrong'] as const
 const sessionCookie = /^callbook\.session_token=([^.;]{32})\.[^;]+$/
 let service: TestService
 let set: TestConsole
@@ -101,7 +101,7 @@ describe('signing in', () => {
     await secure.stop()
   })
 
-  test('an unknown e-mail address and a wrong password get the same answer', async () => {
+  test('an unknown email address and a wrong password get the same answer', async () => {
     const answers = await Promise.all([
       signIn({ email: set.owner.email, password: 'not the password' }),
       signIn({ email: 'nobody@example.com', password: 'not the password' }),
@@ -118,7 +118,7 @@ describe('signing in', () => {
     for (const other of others) expect(JSON.stringify(other)).toBe(JSON.stringify(first))
   })
 
-  test('an unknown e-mail address costs a password hash, as a wrong password does', async () => {
+  test('an unknown email address costs a password hash, as a wrong password does', async () => {
     // Of this process alone, in all its threads: what else the machine does makes no difference.
     const cpuOf = async (email: string) => {
       const before = process.cpuUsage()
@@ -482,7 +482,7 @@ describe('guessing passwords', () => {
     await Promise.all(Array.from({ length: 30 }, () => guess('one-nobody@example.com')))
     const counts = (await read.select().from(signInLimits)).map(({ count }) => count)
     expect(counts.sort((a, b) => b - a).slice(0, 3)).toEqual([10, 5, 1])
-    // One address of its own for each attempt at the one e-mail address, and one such for each from the one address.
+    // One address of its own for each attempt at the one email address, and one such for each from the one address.
     expect(counts).toHaveLength(2 + 10 + 5)
   })
 
@@ -511,7 +511,7 @@ describe('guessing passwords', () => {
     expect((await signIn(person, { address })).status).toBe(200)
   })
 
-  test('an unknown e-mail address is limited just so', async () => {
+  test('an unknown email address is limited just so', async () => {
     const statuses = []
     for (let i = 0; i < 11; i++) statuses.push((await guess('who-is-this@example.com')).status)
     expect(statuses).toEqual([...Array(10).fill(401), 429])

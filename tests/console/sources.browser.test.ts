@@ -75,7 +75,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByText('must be a string').waitFor()
     expect(await findings(page)).toEqual([])
     await page.getByRole('button', { name: 'Read again' }).click()
-    await page.getByText('None of them could be read').waitFor()
+    await page.getByText('No event could be read').waitFor()
 
     await page.getByRole('link', { name: 'Calls from Dograh' }).click()
     await page.getByRole('button', { name: /Source.*Dograh/ }).waitFor()
@@ -89,7 +89,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await dialog.getByRole('radio', { name: /Synthflow/ }).click()
     await dialog.getByLabel('Name').fill('Night desk')
     await dialog.getByRole('button', { name: 'Add Synthflow' }).click()
-    await page.getByText('Needs its secret').waitFor()
+    await page.getByText('Needs a secret').waitFor()
     await page.getByLabel('Secret', { exact: true }).fill('two words')
     await page.getByRole('button', { name: 'Save secret' }).click()
     await page.getByText('printable ASCII').waitFor()

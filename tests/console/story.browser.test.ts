@@ -23,7 +23,7 @@ describe.if(browserPath !== null)('the first five minutes, in a browser', () => 
 
     await open(`/setup#${setupToken}`)
     await page.getByLabel('Name').fill('Ada Lovelace')
-    await page.getByLabel('E-mail address').fill('ada@example.com')
+    await page.getByLabel('Email address').fill('ada@example.com')
     await page.getByRole('textbox', { name: 'Password' }).fill('a long row of words')
     await button('Create account').click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
@@ -60,7 +60,7 @@ describe.if(browserPath !== null)('the first five minutes, in a browser', () => 
     await button('Erase 1 call').click()
     await page.getByRole('dialog').getByRole('textbox').fill('1')
     await button('Erase for good').click()
-    await page.getByText(/^Erased 1 call\. The last byte of it was gone /).waitFor()
+    await page.getByText(/^Erased 1 call\. The last byte was gone /).waitFor()
     await page.getByText(/^Receipt \w+/).waitFor()
     await menu.getByRole('link', { name: 'Calls' }).click()
     await page.getByText('No calls yet').waitFor()

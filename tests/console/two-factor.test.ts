@@ -98,7 +98,7 @@ describe('two-factor sign-in', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
     const third = await post('/session/code', { code }, await signIn(person))
     const { errors } = await expectProblem(third, 'invalid_request', 'Invalid request')
-    expect(errors).toEqual([{ field: 'code', message: 'is wrong, or was used before' }])
+    expect(errors).toEqual([{ field: 'code', message: 'is wrong or was already used' }])
   })
 
   test('takes each backup code once, and new ones end the old', async () => {

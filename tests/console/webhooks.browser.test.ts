@@ -42,7 +42,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('URL').fill('http://10.0.0.1/')
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
-    await dialog.getByText(/must begin with https/).waitFor()
+    await dialog.getByText(/must start with https/).waitFor()
     await dialog.getByLabel('URL').fill(receiver.url)
     await dialog.getByLabel('knowledge.ready').click()
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
@@ -61,7 +61,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     expect(new URL(page.url()).searchParams.get('webhook')).toMatch(/wh_/)
     await page.getByRole('dialog').getByLabel('Send again').fill('0')
     await page.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText('1 record is sent again.').waitFor()
+    await page.getByText('1 record will be sent again.').waitFor()
     await until(() => receiver.received.length === 2)
     expect(await findings(page)).toEqual([])
     await page.keyboard.press('Escape')
@@ -77,16 +77,16 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     // The next try, as if it had failed for five days: a session would not last that long.
     await service.services.database.write.run(sql`update webhooks set failing_since = 0`)
     aheadMs = 5_000
-    await page.getByText('Switched off', { exact: true }).waitFor()
-    await page.getByText('Every try has failed for five days.').waitFor()
+    await page.getByText('Disabled', { exact: true }).waitFor()
+    await page.getByText('Every attempt has failed for five days.').waitFor()
     expect(await findings(page)).toEqual([])
     const sent = receiver.received.length
     receiver.answer = accept
-    await page.getByRole('button', { name: 'Switch on and send what it missed' }).click()
+    await page.getByRole('button', { name: 'Enable and send missed events' }).click()
     await until(() => receiver.received.length === sent + 1)
-    await page.getByText('Switched off', { exact: true }).waitFor({ state: 'detached' })
+    await page.getByText('Disabled', { exact: true }).waitFor({ state: 'detached' })
     await open(`/p/${project.id}/settings/audit`)
-    await page.getByText('Webhook switched on').first().waitFor()
+    await page.getByText('Webhook enabled').first().waitFor()
   })
 
   test('a secret is rotated and a webhook removed from its menu', async () => {
@@ -99,8 +99,8 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await page.getByRole('button', { name: 'I have stored it' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: /^Actions for/ }).click()
-    await page.getByRole('menuitem', { name: 'Remove' }).click()
-    await page.getByRole('button', { name: 'Remove webhook' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete webhook' }).click()
     await page.getByText('No webhooks yet').waitFor()
   })
 })

@@ -79,7 +79,7 @@ describe('the segments of a word table', () => {
   })
 
   test('of an unknown kind of table are an error, not none', () => {
-    expect(() => segmentNames(new Uint8Array(12))).toThrow('a format that this version does not know')
+    expect(() => segmentNames(new Uint8Array(12))).toThrow('a format that this version cannot read')
   })
 })
 

@@ -58,7 +58,7 @@ describe('a writer whose thread ends', () => {
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([])
     expect(statuses).toContain(503)
-    expect(service.logs.map(({ msg }) => msg)).toContain('The writer failed and is started again')
+    expect(service.logs.map(({ msg }) => msg)).toContain('The writer failed and is being restarted')
     expect(service.logs.map(({ msg }) => msg)).not.toContain('internal')
 
     await until(async () => (await put('after')).ok)

@@ -139,7 +139,7 @@ describe('sentences that help', () => {
       headers: { 'content-type': 'application/json' },
       body: '{\n  "query": "x",\n  "limit": 5,\n}',
     })
-    expect(await detailOf(answer)).toBe('body: must be valid JSON: it goes wrong at line 4, column 1')
+    expect(await detailOf(answer)).toBe('body: must be valid JSON: the error is at line 4, column 1')
   })
 
   test('point from a method that a path does not take to what does it', async () => {

@@ -71,11 +71,11 @@ describe('every error is one problem document', () => {
   })
 
   test('a 503 says when to come back', async () => {
-    const notReady = { ...service.services, notReadyBecause: async () => 'Start-up is not finished yet.' }
+    const notReady = { ...service.services, notReadyBecause: async () => 'Startup is not finished yet.' }
     const answer = await createServer(notReady, () => null).handle(new Request('http://localhost/ready'))
     expect(answer.headers.get('retry-after')).toBe('1')
     const { detail } = await expectProblem(answer, 'unavailable', 'Service unavailable')
-    expect(detail).toBe('Start-up is not finished yet.')
+    expect(detail).toBe('Startup is not finished yet.')
   })
 })
 

@@ -57,7 +57,7 @@ describe('a name that several projects have', () => {
     for (const ownerId of [null, 'per_1', 'per_2']) made.push(await projects.create('shared', { ownerId }))
     expect(await failureOf(projects.find('shared'))).toMatchObject({
       code: 'invalid_request',
-      detail: `Several projects are called shared. Name the one you mean by its id: ${made.map(({ id }) => id).join(', ')}.`,
+      detail: `Several projects are called shared. Use the id of the one you mean: ${made.map(({ id }) => id).join(', ')}.`,
     })
     for (const project of made) expect(await projects.find(project.id)).toEqual(project)
     const elsewhere = await projects.create('elsewhere', { ownerId: 'per_1' })

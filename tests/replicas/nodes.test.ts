@@ -152,7 +152,7 @@ describe('two nodes of one primary', () => {
         await there.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' }),
       ]
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503])
-      expect(await answers[0]?.json()).toMatchObject({ detail: 'The project has just been deleted.' })
+      expect(await answers[0]?.json()).toMatchObject({ detail: 'The project was just deleted.' })
     } finally {
       await lagging.stop()
     }
@@ -177,7 +177,7 @@ describe('two nodes of one primary', () => {
       )
       expect(rows?.n).toBe(2)
     }
-    expect(nodes.flatMap(({ logs }) => logs.filter(({ msg }) => /calls' words/.test(String(msg))))).toEqual(
+    expect(nodes.flatMap(({ logs }) => logs.filter(({ msg }) => /words of calls/.test(String(msg))))).toEqual(
       [],
     )
   })

@@ -49,7 +49,7 @@ for (const [way, { leave, back }] of Object.entries(ways)) {
         expect(await answer.json()).toMatchObject({
           code: 'unavailable',
           detail:
-            'The primary database did not answer in time. The write is whole or absent, and may still arrive.',
+            'The primary database did not answer in time. The write is either complete or absent, and may still arrive.',
         })
       }
     })

@@ -156,7 +156,7 @@ describe('a source', () => {
     const failures = await service.services.sourceFailures.list(project.projectId, source.id)
     expect(failures.map(({ callId, field, message, isKept }) => [callId, field, message, isKept])).toEqual([
       [null, 'message.call.id', 'is required', false],
-      [null, 'message.endedReason', 'must not hold U+0000', false],
+      [null, 'message.endedReason', 'must not contain U+0000', false],
       ['call-2', 'message.endedReason', 'must be a string', true],
       ['with space', 'id', 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..', true],
       [null, 'body', 'must be valid JSON', false],

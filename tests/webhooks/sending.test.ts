@@ -179,9 +179,9 @@ describe('an endpoint that fails', () => {
     await until(async () => !(await record()).enabled && (await record()).pending === 0)
     expect(await record()).toMatchObject({
       pending: 0,
-      disabledReason: 'Every try has failed for five days.',
+      disabledReason: 'Every attempt has failed for five days.',
     })
-    expect(service.logs.find(({ msg }) => msg === 'A webhook was switched off')).toMatchObject({
+    expect(service.logs.find(({ msg }) => msg === 'A webhook was disabled')).toMatchObject({
       webhook: id,
     })
     const { data } = await service.services.console.audit.list(project.projectId, { limit: 1, before: null })

@@ -32,7 +32,7 @@ export function checkNewPerson({ name, email, password }: NewPerson, path = ''):
   if (nameFault) refuse('name', nameFault)
   const normalized = normalizeEmail(email)
   if (normalized.length > emailCharsMax || !emailForm.test(normalized))
-    refuse('email', 'must be an e-mail address, such as ada@example.com')
+    refuse('email', 'must be an email address, such as ada@example.com')
   const problem = passwordProblem(password)
   if (problem) refuse('password', problem)
   if (problems.length > 0) throw invalidRequest(problems)
@@ -104,7 +104,7 @@ export function changePassword(
   ] as const
 }
 
-/** The password hash of the person with this e-mail address; null when there is none. */
+/** The password hash of the person with this email address; null when there is none. */
 export async function findPasswordHash(read: ReadDatabase, email: string): Promise<string | null> {
   const [row] = await read
     .select({ hash: accounts.password })

@@ -82,7 +82,7 @@ export class Invitations {
       createdAt,
       expiresAt,
     }
-    const message = `cannot be given: there are ${openMax} open invitations; revoke some first`
+    const message = `cannot be granted: the project already has ${openMax} open invitations. Revoke some first`
     const isRoom = {
       condition: sql`(select count(*) from ${invitations} where project_id = ${projectId}) < ${openMax}`,
       otherwise: () => invalidRequest([{ field: 'role', message }]),
@@ -117,7 +117,7 @@ export class Invitations {
     return { id, removed: true }
   }
 
-  /** A link that sets a new password. @throws not_found when nobody has the e-mail address */
+  /** A link that sets a new password. @throws not_found when nobody has the email address */
   async createPasswordLink(email: string, baseUrl: string): Promise<PasswordLink> {
     const person = await this.#options.people.find(email)
     // The command line has no identity; as the person's own event it appears in their projects' trails.
@@ -126,9 +126,9 @@ export class Invitations {
   }
 
   /**
-   * The same, by an owner of a project for one of its people. It works while `by` may make such a link.
-   * @throws not_found; invalid_request for oneself; forbidden unless `by` owns the project and every other one that the
-   * person is in, or the console: whoever has the link reaches what the person reaches
+   * The same, created by an owner of a project for one of its people. It works as long as `by` may create such a link.
+   * @throws not_found; invalid_request for oneself; forbidden unless `by` owns the console, or the project and every
+   * other project that the person is in: whoever has the link has that person's access
    */
   async createSignInLink(
     projectId: number,
@@ -142,9 +142,9 @@ export class Invitations {
       .innerJoin(people, eq(people.id, members.personId))
       .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
     if (!person)
-      throw new AppError('not_found', 'Not found', { detail: 'There is no such person in this project.' })
+      throw new AppError('not_found', 'Not found', { detail: 'This person is not in this project.' })
     if (personIdOf(by) === personId) {
-      throw invalidRequest([{ field: 'id', message: 'is your own: change your password under Account' }])
+      throw invalidRequest([{ field: 'id', message: 'is your own. Change your password under Account' }])
     }
     const reaches = { condition: mayMakeLinkFor(personId, personIdOf(by)), otherwise: reachesMore }
     const requirements = [ownsProject(projectId, by), reaches]
@@ -184,7 +184,7 @@ export class Invitations {
   }
 }
 
-/** Whether somebody owns the console, or every project that the person is in, of whom the console is not. */
+/** Whether the creator owns the console, or owns every project of the person, who does not own the console. */
 function mayMakeLinkFor(personId: string | SQL, creatorId: string | SQL | null): SQL {
   const isForeign = sql`exists (
     select 1 from ${members} as theirs join ${projects} on projects.id = theirs.project_id
@@ -201,7 +201,7 @@ export const isStillAllowed = sql`(invitations.person_id is null or invitations.
 function reachesMore(): AppError {
   return new AppError('forbidden', 'Forbidden', {
     detail:
-      'This person is also in a project that you do not own, or owns the console. Ask the owner of the console, ' +
+      'This person is also in a project that you do not own, or owns the console. Ask the console’s owner, ' +
       'or whoever runs Callbook, for a link.',
   })
 }

@@ -88,7 +88,7 @@ export class Links {
 
   /**
    * Joins a project, as a new person or as the signed-in one. An invitation never lowers a role.
-   * @throws invalid_request when the new person's e-mail address is already in use
+   * @throws invalid_request when the new person's email address is already in use
    */
   async accept(
     { token, newPerson }: { token: string; newPerson?: NewPerson | undefined },
@@ -102,7 +102,7 @@ export class Links {
       return await this.#asNewPerson(invited, (person) => this.#join(link, person, client, person))
     }
     if (signedIn.personId === '') {
-      const detail = 'Sign in and open the link again, or join with a name, an e-mail address and a password.'
+      const detail = 'Sign in and open the link again, or join with a name, an email address and a password.'
       throw new AppError('not_signed_in', 'Sign in required', { detail })
     }
     await this.#join(link, signedIn, client)
@@ -166,9 +166,9 @@ export class Links {
   }
 
   /**
-   * Creates a person and signs them in. Counts the attempt before the answer can reveal that an e-mail address is in use.
+   * Creates a person and signs them in. Counts the attempt before the answer can reveal that an email address is in use.
    * @param path where the request's body has `input`
-   * @throws rate_limited; invalid_request, also for an e-mail address that is in use
+   * @throws rate_limited; invalid_request, also for an email address that is in use
    */
   async #asNewPerson(
     { token, input, path, client }: { token: string; input: NewPerson; path: string; client: Client },

@@ -107,7 +107,7 @@ export class Members {
       .from(members)
       .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
     if (row) return row.role
-    throw new AppError('not_found', 'Not found', { detail: 'There is no such person in this project.' })
+    throw new AppError('not_found', 'Not found', { detail: 'This person is not in this project.' })
   }
 }
 
@@ -117,5 +117,5 @@ export function hasOtherOwner(projectId: number | SQL, personId: string): SQL {
 }
 
 function lastOwner(field: string, whatToDo: string): AppError {
-  return invalidRequest([{ field, message: `is that of the project's last owner: ${whatToDo}` }])
+  return invalidRequest([{ field, message: `belongs to the project's last owner: ${whatToDo}` }])
 }

@@ -86,7 +86,7 @@ export class People {
    */
   async delete(personId: string, by?: By): Promise<{ id: string; deleted: true }> {
     if (personIdOf(by) === personId) {
-      const message = 'is your own: whoever runs Callbook can delete you on the command line'
+      const message = 'is your own. Only whoever runs Callbook can delete it, on the command line'
       throw invalidRequest([{ field: 'id', message }])
     }
     const { write, audit } = this.#options
@@ -106,14 +106,14 @@ export class People {
     throw new AppError('not_found', 'Not found', { detail: 'There is no such person.' })
   }
 
-  /** @throws not_found when nobody has the e-mail address */
+  /** @throws not_found when nobody has the email address */
   async find(email: string): Promise<Person> {
     const [person] = await this.#options.read
       .select({ id: people.id, name: people.name, email: people.email })
       .from(people)
       .where(eq(people.email, normalizeEmail(email)))
     if (person) return person
-    throw new AppError('not_found', 'Not found', { detail: `Nobody has the e-mail address ${email}.` })
+    throw new AppError('not_found', 'Not found', { detail: `No one has the email address ${email}.` })
   }
 
   /** The token of the first set-up link; null if there already is a link or an owner. */
@@ -134,7 +134,7 @@ export class People {
     if (made.rowsAffected > 0) return token
     throw new AppError('invalid_request', 'Invalid request', {
       detail:
-        'The console already has an owner; `person list` shows who. Only a console without one can be set up.',
+        'The console already has an owner. Run `person list` to see who. Only a console without an owner can be set up.',
     })
   }
 
@@ -150,7 +150,7 @@ function ownsConsole(by: By | undefined): Requirement {
 
 function ownsNothingAlone(personId: string): Requirement {
   const message =
-    "is that of a project's last owner: make another person an owner of it first, or delete the project"
+    "belongs to a project's last owner: make another person an owner of that project first, or delete the project"
   return {
     condition: sql`not exists (
       select 1 from ${members} as own where own.person_id = ${personId} and own.role = 'owner'

@@ -70,7 +70,7 @@ export class Sessions {
 
   /**
    * Begins a new session, and ends the one that the request's cookie belongs to, if any.
-   * @throws wrong_credentials, the same for an unknown e-mail address and for a wrong password; rate_limited
+   * @throws wrong_credentials, the same for an unknown email address and for a wrong password; rate_limited
    */
   async signIn(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
     const email = normalizeEmail(credentials.email)
@@ -108,7 +108,7 @@ export class Sessions {
       await limits.countAppCode(person.id, body.code).catch((error) => {
         throw error instanceof AppError ? wrongCode() : error
       })
-    // Without the session of somebody who is signed in meanwhile: better-auth would check their code.
+    // Leaves out the session of anyone signed in at the same time: better-auth would check that person's code.
     const headers = headersOf({ ...client, cookies: cookie })
     const asked = { body, headers, returnHeaders: true } as const
     const { response, headers: answered } = await this.#ask(({ api }) =>
@@ -297,7 +297,7 @@ export class Sessions {
     }
   }
 
-  /** Never fails. Not awaited: the response time must not reveal whether the e-mail address is in use. */
+  /** Never fails. Not awaited: the response time must not reveal whether the email address is in use. */
   async #recordFailure(email: string, { address }: Client): Promise<void> {
     const { read, audit, log } = this.#options
     try {
@@ -310,7 +310,7 @@ export class Sessions {
       await audit.record({ by, projectId: null, action: 'sign_in_failed', target: personLabel(person) })
     } catch (error) {
       // The answer has already been sent.
-      log.error({ error }, 'A failed sign-in was not recorded in the audit trail')
+      log.error({ error }, 'Could not record a failed sign-in in the audit trail')
     }
   }
 }
@@ -325,8 +325,8 @@ function wrongCurrentPassword(): AppError {
 }
 
 function wrongCredentials(): AppError {
-  return new AppError('wrong_credentials', 'E-mail address or password is wrong', {
-    detail: 'E-mail address or password is wrong.',
+  return new AppError('wrong_credentials', 'Email address or password is wrong', {
+    detail: 'Email address or password is wrong.',
     headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
   })
 }

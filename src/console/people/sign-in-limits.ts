@@ -26,7 +26,7 @@ const perAppCode: LimitRule = { windowMs: 120_000, attemptsMax: 1 }
 /** By a signed-in person, at their own password. */
 const perOwnPassword: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
-/** For one link: the answers of its form reveal whether an e-mail address is in use. */
+/** For one link: the answers of its form reveal whether an email address is in use. */
 const perLink: LimitRule = { windowMs: 3_600_000, attemptsMax: 10 }
 
 /** At least as long as every window. */
@@ -80,7 +80,7 @@ export class SignInLimits {
     await this.#count([{ key: `link:${tokenHash}`, rule: perLink }])
   }
 
-  /** The statement that resets the attempts for an e-mail address. */
+  /** The statement that resets the attempts for an email address. */
   resetting(email: string) {
     return this.#options.write.delete(signInLimits).where(eq(signInLimits.key, keyOfEmail(email)))
   }
@@ -131,7 +131,7 @@ function isOver({ lastRequest }: Counted, { windowMs }: LimitRule, now: number):
 function refuseAbove(attemptsMax: number, row: Counted, { windowMs }: LimitRule, now: number): void {
   if (row.count <= attemptsMax) return
   throw new AppError('rate_limited', 'Too many requests', {
-    detail: 'There were too many attempts. Wait a moment and try again.',
+    detail: 'Too many attempts. Wait a moment, then try again.',
     retryAfterSeconds: Math.max(1, Math.ceil((row.lastRequest + windowMs - now) / 1_000)),
   })
 }

@@ -11,7 +11,7 @@ import type { WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
 const lockedSeconds = 900
-const late = 'is not needed any more: reload the page'
+const late = 'is no longer needed. Reload the page'
 
 /** What an authenticator app needs, shown this once, and the codes that work without it. */
 export interface TwoFactorSetUp {
@@ -139,7 +139,7 @@ export function codeRefusal(error: unknown): unknown {
       return wrongCode()
     case 'ACCOUNT_TEMPORARILY_LOCKED':
       return new AppError('rate_limited', 'Too many requests', {
-        detail: 'There were too many wrong codes. Wait a quarter of an hour and try again.',
+        detail: 'Too many wrong codes. Wait 15 minutes, then try again.',
         retryAfterSeconds: lockedSeconds,
       })
     case undefined:
@@ -150,13 +150,13 @@ export function codeRefusal(error: unknown): unknown {
 }
 
 export function wrongCode(): AppError {
-  return invalidRequest([{ field: 'code', message: 'is wrong, or was used before' }])
+  return invalidRequest([{ field: 'code', message: 'is wrong or was already used' }])
 }
 
 /** The time for the code is over, or there were too many wrong ones. */
 export function challengeOver(): AppError {
   return new AppError('not_signed_in', 'Sign in required', {
-    detail: 'The time for the code is over, or too many were wrong. Sign in with your password again.',
+    detail: 'The code has expired, or too many wrong codes were entered. Sign in with your password again.',
     headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
   })
 }

@@ -80,7 +80,7 @@ function noAnswer(): ApiProblem {
     status: 0,
     code: 'no_answer',
     title: 'Callbook is not responding',
-    detail: 'The request did not reach the service. Check the connection and try again.',
+    detail: 'The request did not reach the service. Check your connection and try again.',
   })
 }
 

@@ -64,7 +64,7 @@ export function useProject(): ProjectOfPerson {
 export function useRefusal(right: Right): string | null {
   const project = useProject()
   if (mayDo(right, project)) return null
-  if (right === 'manage') return 'Only an owner of the project may do this.'
-  if (right === 'delete' && project.role === 'member') return 'Only owners may delete in this project.'
+  if (right === 'manage') return 'Only an owner of the project can do this.'
+  if (right === 'delete' && project.role === 'member') return 'Only owners can delete in this project.'
   return 'You are a viewer of this project. An owner can make you a member.'
 }

@@ -41,7 +41,7 @@ export function compareChunks<Stored extends Pick<Chunk, 'heading' | 'text'>>(
 /** `kept`: with its vector. `changed`: in place of a chunk under the same heading. */
 export type ChunkFate = 'kept' | 'changed' | 'added'
 
-/** What to tell people about each chunk of the new text, and how many of the old ones have no successor. */
+/** What happened to each chunk of the new text, and how many old chunks have no successor. */
 export function describeChanges<Stored extends Pick<Chunk, 'heading' | 'text'>>(
   { kept, alike, removed }: ChunkChanges<Stored>,
   chunks: readonly Chunk[],

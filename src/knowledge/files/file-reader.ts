@@ -83,10 +83,10 @@ export class FileReader {
     const guard = setInterval(() => {
       if (performance.now() - startedAt > this.#readWithinMs)
         this.#thread.terminate(
-          unreadable(`Reading it takes longer than ${this.#readWithinMs / 1_000} seconds.`),
+          unreadable(`Reading the file takes longer than ${this.#readWithinMs / 1_000} seconds.`),
         )
       else if (process.memoryUsage.rss() - memoryBytes > this.#memoryBytesMax)
-        this.#thread.terminate(unreadable('Reading it takes too much memory.'))
+        this.#thread.terminate(unreadable('Reading the file takes too much memory.'))
     }, guardEveryMs)
     try {
       return await read()
@@ -115,7 +115,7 @@ const answers: Record<RefusalCode, (message: string) => AppError> = {
 
 function fileTooLarge(): AppError {
   return new AppError('payload_too_large', 'Payload too large', {
-    detail: `The file is larger than the ${fileBytesMax} bytes that are accepted.`,
+    detail: `The file has more than ${fileBytesMax} bytes, the most that is accepted.`,
   })
 }
 

@@ -21,13 +21,13 @@ export async function readPdf(bytes: Uint8Array): Promise<Converted> {
   })
   // Without a handler the parser would ask for the password and wait.
   loading.onPassword = () => {
-    throw unreadable('The file is protected by a password.')
+    throw unreadable('The file is password-protected.')
   }
   try {
     const document = await loading.promise
     const { numPages } = document
     if (numPages > pagesMax)
-      throw unreadable(`The file has ${numPages} pages; at most ${pagesMax} can be read.`)
+      throw unreadable(`The file has ${numPages} pages. At most ${pagesMax} can be read.`)
     const pages: Line[][] = []
     for (let number = 1; number <= numPages; number++) {
       const page = await document.getPage(number)
@@ -43,7 +43,7 @@ export async function readPdf(bytes: Uint8Array): Promise<Converted> {
     }
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException')
-      throw unreadable('The file is protected by a password.')
+      throw unreadable('The file is password-protected.')
     throw error
   } finally {
     await loading.destroy()

@@ -8,7 +8,7 @@ import { type Converted, FileRefusal, type FileText, unreadable } from './file-t
 const descriptionCharsMax = 2_000
 
 export interface FileContent {
-  /** With its extension, which tells what it is; a path is fine. */
+  /** With its extension, which determines the file's kind. A path is fine. */
   name: string
   bytes: Uint8Array
 }
@@ -20,7 +20,7 @@ export interface FileContent {
  */
 export async function readFile({ name, bytes }: FileContent): Promise<FileText> {
   const kind = fileKind(name)
-  if (!kind) throw new FileRefusal('unknown_type', `Send ${readableFiles}; the name tells which it is.`)
+  if (!kind) throw new FileRefusal('unknown_type', `Send ${readableFiles}. The file name must say which.`)
   const { title, description, text } = await convert(kind, bytes)
   if (text.trim() === '') throw unreadable(noText(kind))
   const own = title === null ? '' : toItemName(title)
@@ -36,7 +36,7 @@ export async function readFile({ name, bytes }: FileContent): Promise<FileText> 
 async function convert(kind: FileKind, bytes: Uint8Array): Promise<Converted> {
   if (kind === 'text') {
     const text = decodeText(bytes)
-    if (text.includes('\0')) throw unreadable('The file holds U+0000, so it is no text.')
+    if (text.includes('\0')) throw unreadable('The file contains U+0000, so it is not text.')
     return { title: null, description: null, text }
   }
   try {
@@ -46,7 +46,7 @@ async function convert(kind: FileKind, bytes: Uint8Array): Promise<Converted> {
     if (error instanceof FileRefusal) throw error
     const isDeep = error instanceof RangeError && /call stack/i.test(error.message)
     throw unreadable(
-      isDeep ? 'Its parts are nested too deeply.' : `The file is damaged, or it is no ${labels[kind]}.`,
+      isDeep ? 'Its parts are nested too deeply.' : `The file is damaged or is not a ${labels[kind]}.`,
     )
   }
 }

@@ -37,7 +37,7 @@ export function checkArchive(bytes: Uint8Array, wanted: string): string | null {
 
 function expand(bytes: Uint8Array, view: DataView, at: number, bytesMax: number): Uint8Array {
   const isEncrypted = view.getUint16(at + 8, true) & 1
-  if (isEncrypted) throw unreadable('The file is protected by a password.')
+  if (isEncrypted) throw unreadable('The file is password-protected.')
   const local = view.getUint32(at + 42, true)
   const nameBytes = view.getUint16(local + 26, true)
   const start = local + localEntryBytes + nameBytes + view.getUint16(local + 28, true)
@@ -68,5 +68,5 @@ function tooLarge() {
 }
 
 function damaged() {
-  return unreadable('The file is damaged or not whole.')
+  return unreadable('The file is damaged or incomplete.')
 }

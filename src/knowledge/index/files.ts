@@ -21,7 +21,7 @@ const formatVersion = 1
 const deleteMark = { offset: 2, bit: 1 }
 const chunkBytesMax = 4 * 1024 * 1024
 const temporarySuffix = '.tmp'
-const cutShort = 'it is cut short'
+const cutShort = 'it is truncated'
 /** hnswlib does not notice a full disk. */
 const notWritten = 'it was not written to its end: is the disk full?'
 
@@ -169,7 +169,7 @@ async function readSaved(file: FileHandle, expected: ExpectedHeader): Promise<Sa
   }
   const links = await readAt(file, layout.linksOffset, info.size - layout.linksOffset)
   digest = crc32(links.subarray(0, -digestBytes), digest)
-  if (digest !== links.readUInt32LE(links.length - digestBytes)) throw new Error('its digest does not hold')
+  if (digest !== links.readUInt32LE(links.length - digestBytes)) throw new Error('its digest does not match')
   return saved
 }
 

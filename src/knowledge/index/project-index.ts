@@ -206,7 +206,7 @@ export class ProjectIndex {
     const { graph, saved, problem } = await loadGraph(this.id, this.#options)
     if (this.#isLoaded) return
     if (problem !== null) {
-      this.#log('warn', 'An index file is not used and is built anew from the rows', { problem })
+      this.#log('warn', 'An index file cannot be used and is being rebuilt from the rows', { problem })
       // The file is not needed any more, and may hold vectors that must be erased.
       if (this.#options.savesFiles()) await this.#removeFile()
     }

@@ -26,7 +26,7 @@ export function openVectorIndex({ log = () => undefined, ...data }: VectorIndexO
     closeWithinMs,
     onEvent: (entry) => log(...entry),
     onFailure: (error, restartMs) =>
-      log('error', 'The vector index failed and is started again', { error: error.message, restartMs }),
+      log('error', 'The vector index failed and is being restarted', { error: error.message, restartMs }),
     onRestart: () => {
       for (const projectId of projects) {
         const onError = (error: unknown) =>

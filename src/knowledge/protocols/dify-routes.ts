@@ -33,7 +33,7 @@ export function difyRoutes(options: DifyRoutesOptions) {
         tags: ['Integrations'],
         security: [{ apiKey: [] }],
         operationId: 'retrieveForDify',
-        summary: "Be one of Dify's external knowledge bases",
+        summary: 'Serve as an external knowledge base of Dify',
         responses: protocolAnswers(
           { 200: jsonAnswer('Passages, best first.', DifyAnswer) },
           ['invalid_request', 'not_found', 'payload_too_large', 'unsupported_media_type'],

@@ -26,7 +26,7 @@ const Condition = Type.Object(
 const NullableCondition = Type.Unsafe<MetadataCondition | null>({
   type: 'object',
   nullable: true,
-  description: 'Only passages of items that fit.',
+  description: 'Only passages of matching items.',
   properties: {
     logical_operator: { type: 'string', nullable: true, enum: ['and', 'or', null] },
     conditions: { type: 'array', nullable: true, maxItems: 100, items: Condition },
@@ -41,7 +41,7 @@ export const DifyRequest = Type.Object({
   // Dify sends a user's message as it is, however long.
   query: Type.String({
     ...notBlank,
-    description: 'Of a text of more than 2,000 characters the last ones.',
+    description: 'Of a longer text, only the last 2,000 characters are used.',
     example: 'How long do refunds take?',
   }),
   retrieval_setting: Type.Object(
@@ -78,11 +78,11 @@ export type DifyAnswer = Static<typeof DifyAnswer>
 
 export const DifyError = Type.Object({
   error_code: Type.Integer({
-    description: '1001, 1002 and 2001 as Dify suggests; else the HTTP status.',
+    description: '1001, 1002 and 2001 as Dify specifies; otherwise the HTTP status.',
     example: 1002,
   }),
   error_msg: Type.String({
-    example: 'Invalid API key: The key is not known, or it has been revoked.',
+    example: 'Invalid API key: The key is unknown or has been revoked.',
   }),
 })
 export type DifyError = Static<typeof DifyError>

@@ -49,6 +49,6 @@ export function mcpRoutes(options: McpRoutesOptions) {
 
 function untrustedOrigin(): AppError {
   return new AppError('forbidden', 'Forbidden', {
-    detail: 'Pages of this origin may not speak to the service; PUBLIC_URL names the one that may.',
+    detail: 'Pages from this origin cannot use the service. PUBLIC_URL names the origin that can.',
   })
 }

@@ -5,10 +5,10 @@ import { RpcError } from './mcp-message.ts'
 import type { McpTool } from './mcp-tools.ts'
 
 const instructions =
-  'The knowledge of one organisation, as its voice agents use it. Answer from what search_knowledge finds; if it finds ' +
-  'nothing that answers, say so instead of guessing. Everything here is read only.'
+  'The knowledge of one organization, as its voice agents use it. Answer from what search_knowledge ' +
+  'finds. If it finds no answer, say so instead of guessing. All tools are read-only.'
 
-// It checks what users answer to questions of a server, which this one never asks. Making it anew each time is slow.
+// It checks users' answers to a server's questions, which this server never asks. Creating it each time is slow.
 const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
 export interface McpServerOptions {

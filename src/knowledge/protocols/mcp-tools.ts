@@ -36,14 +36,14 @@ const ItemSliceRequest = Type.Object({
     example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738',
   }),
   offset: Type.Optional(
-    Type.Integer({ minimum: 0, default: 0, description: 'nextOffset of the part before.' }),
+    Type.Integer({ minimum: 0, default: 0, description: 'nextOffset from the previous part.' }),
   ),
   maxChars: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 100_000,
       default: sliceCharsDefault,
-      description: 'Characters of text at most.',
+      description: 'The most characters of text to return.',
     }),
   ),
 })
@@ -69,8 +69,8 @@ export function mcpTools(knowledge: Knowledge, search: Pick<AskedSearch, 'search
       scope: 'search',
       title: 'Search knowledge',
       description:
-        "Finds the passages of the organisation's knowledge that answer a question, best first. Use it before you answer " +
-        'anything about its products, policies or procedures.',
+        "Finds the passages in the organization's knowledge that answer a question, best first. Use it before " +
+        'you answer anything about its products, policies or procedures.',
       input: SearchRequest,
       output: SearchAnswer,
       run: async (projectId, request, callId) => (await search.search(projectId, request, callId)).answer,
@@ -82,14 +82,14 @@ export function mcpTools(knowledge: Knowledge, search: Pick<AskedSearch, 'search
       scope: 'read',
       title: 'List knowledge',
       description:
-        'Lists the items of knowledge there are, newest first, without their texts. Use it to see what is covered; to ' +
-        'find an answer, search_knowledge is quicker.',
+        'Lists all knowledge items, newest first, without their texts. Use it to see what is covered. To find ' +
+        'an answer, search_knowledge is faster.',
       input: ItemPageRequest,
       output: ItemPage,
       run: (projectId, request) => knowledge.page(projectId, request),
       toTexts: ({ data, nextCursor }) => [
-        data.length > 0 ? data.map(summary).join('\n') : 'There are no items here.',
-        ...(nextCursor === null ? [] : [`There are more: call again with cursor ${nextCursor}`]),
+        data.length > 0 ? data.map(summary).join('\n') : 'There are no items.',
+        ...(nextCursor === null ? [] : [`There are more. Call again with cursor ${nextCursor}`]),
       ],
     }),
     toolOf({
@@ -97,8 +97,8 @@ export function mcpTools(knowledge: Knowledge, search: Pick<AskedSearch, 'search
       scope: 'read',
       title: 'Get a knowledge item',
       description:
-        'Reads one item of knowledge: its name, its description and its text, a long text in parts. Use it when a passage ' +
-        'that was found is not enough.',
+        'Reads one knowledge item: its name, description and text, a long text in parts. Use it when a ' +
+        'passage is not enough.',
       input: ItemSliceRequest,
       output: ItemSlice,
       run: async (projectId, { id, offset = 0, maxChars = sliceCharsDefault }) => {

@@ -22,7 +22,8 @@ const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupport
 
 const ToolAnswer = Type.Object({
   result: Type.String({
-    description: 'The passages, best first, at most 8,000 characters; or in a sentence why there are none.',
+    description:
+      'The passages, best first, at most 8,000 characters, or a sentence that says why there are none.',
     example: 'Returns › Refunds\nWe refund any order within 30 days.',
   }),
 })
@@ -48,11 +49,15 @@ export function toolRoutes({ search, onFailure }: ToolRoutesOptions) {
         tags: ['Integrations'],
         security: [{ apiKey: [] }],
         operationId: 'answerTool',
-        summary: 'Be a tool of an agent on any platform',
+        summary: 'Serve as a tool of an agent on any platform',
         parameters: [callHeader],
         description:
-          'The passages are one text, which a model can read aloud. A search that fails is told in a sentence.',
-        responses: protocolAnswers({ 200: jsonAnswer('What was found.', ToolAnswer) }, badBody, VapiError),
+          'The passages are one text, which a model can read aloud. If the search fails, the text says so.',
+        responses: protocolAnswers(
+          { 200: jsonAnswer('The passages found.', ToolAnswer) },
+          badBody,
+          VapiError,
+        ),
       },
     },
   )

@@ -9,7 +9,7 @@ const phoneCall = Type.Optional(
     description: 'The phone call. Its `id` is kept with the question, where the project keeps questions.',
   }),
 )
-const turns = { description: 'The conversation so far; turns of others than the user are passed over.' }
+const turns = { description: 'The conversation so far. Only turns of the user are read.' }
 
 /** https://docs.vapi.ai/knowledge-base/custom-knowledge-base; `messages` is optional in Vapi's own SDKs. */
 export const VapiKnowledgeRequest = Type.Object({
@@ -100,6 +100,6 @@ export type VapiToolResult = Static<typeof VapiToolResult>
 export const VapiToolAnswer = Type.Object({ results: Type.Array(VapiToolResult) })
 
 export const VapiError = Type.Object({
-  error: Type.String({ example: 'Invalid API key: The key is not known, or it has been revoked.' }),
+  error: Type.String({ example: 'Invalid API key: The key is unknown or has been revoked.' }),
 })
 export type VapiError = Static<typeof VapiError>

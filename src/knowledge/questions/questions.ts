@@ -81,7 +81,7 @@ export class Questions {
       work: () => this.#write(),
       delayMs,
       retryMs,
-      onFailure: (error) => options.log.warn({ error }, 'Questions were not written yet'),
+      onFailure: (error) => options.log.warn({ error }, 'Questions were not written and will be tried again'),
     })
   }
 
@@ -179,7 +179,8 @@ export class Questions {
   /** Nothing of a project that keeps no questions, nor of a call that was deleted. */
   async #write(): Promise<void> {
     const { log } = this.#options
-    if (this.#lost > 0) log.warn({ questions: this.#lost }, 'Too many questions waited; some are not kept')
+    if (this.#lost > 0)
+      log.warn({ questions: this.#lost }, 'Too many questions were waiting, so some were not kept')
     this.#lost = 0
     for (let left = this.#waiting.length; left > 0; left -= rowsPerWriteMax)
       await this.#writeSome(this.#waiting.splice(0, rowsPerWriteMax))

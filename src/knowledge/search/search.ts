@@ -27,7 +27,7 @@ const hurriedShare = 0.1
 const answeringMs = 5
 /** Hits taken from the vector index before the lists are fused. */
 const vectorCandidatesMin = 50
-/** After so many searches that a change overtook, the answer is what the last one found. */
+/** After this many attempts that a change interrupted, the answer is what the last one found. */
 const attemptsMax = 5
 const projectsMax = 10_000
 

@@ -41,7 +41,7 @@ const ExportTraceServiceResponse = Type.Object(
     partialSuccess: Type.Optional(
       Type.Object(
         { rejectedSpans: Type.String({ example: '1' }), errorMessage: Type.String() },
-        { title: 'ExportTracePartialSuccess', description: 'Spans that can never be taken.' },
+        { title: 'ExportTracePartialSuccess', description: 'Spans that can never be accepted.' },
       ),
     ),
   },
@@ -58,17 +58,22 @@ export const exportTraces = {
   tags: ['Ingest'],
   security: [{ ingestKey: [] }],
   operationId: 'exportTraces',
-  summary: 'Take the spans of voice sessions',
-  description: `OTLP/HTTP: the exporters of OpenTelemetry send here what LiveKit Agents and Pipecat trace. Each \
-session becomes one call, whatever the order of its spans; spans of anything else are accepted and dropped. Send \
-\`application/json\` or \`application/x-protobuf\`, also with \`Content-Encoding: gzip\`; answers and errors are in the \
-same type. What may be sent again is answered 429 or 503.`,
+  summary: 'Receive the spans of voice sessions',
+  description: `OTLP/HTTP: OpenTelemetry exporters send the traces of LiveKit Agents and Pipecat here. Each session becomes one \
+call, whatever the order of its spans. Other spans are accepted and dropped. Send \`application/json\` or \
+\`application/x-protobuf\`, optionally with \`Content-Encoding: gzip\`. Answers and errors have the same type. \
+429 and 503 mean that the request can be sent again.`,
   requestBody: {
     required: true,
     content: { 'application/json': { schema: asOpenApi(ExportTraceServiceRequest) } },
   },
   responses: protocolAnswers(
-    { 200: jsonAnswer('The spans are committed, but for those that it names.', ExportTraceServiceResponse) },
+    {
+      200: jsonAnswer(
+        'The spans are committed, except those that the answer names.',
+        ExportTraceServiceResponse,
+      ),
+    },
     ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
     Status,
   ),

@@ -81,7 +81,7 @@ function decodeOrFault(bytes: Uint8Array, message: Message): Record<string, unkn
     return decode(bytes, message, { entries: entriesMax })
   } catch (error) {
     if (error instanceof FieldFault) throw error
-    // The decoder says where in the bytes, which helps nobody.
+    // The decoder's message only names a byte position, which does not help the reader.
     throw new FieldFault('body', 'must be an ExportTraceServiceRequest in protobuf')
   }
 }

@@ -75,8 +75,8 @@ interface Row {
 }
 
 /**
- * The sessions of voice agents, as their spans tell them. Spans come as they end, in any order and repeated; what is
- * needed of them is kept with the call, so that each request can say all that is known of it.
+ * The sessions of voice agents, built from their spans. Spans arrive when they end, in any order and with repeats. What
+ * is needed from them is stored with the call, so that each request can write everything known about it.
  */
 export class CallSessions {
   readonly #options: SessionsOptions
@@ -93,7 +93,7 @@ export class CallSessions {
       retryMs,
       retryMsMax: pollMs,
       onFailure: (error) =>
-        options.log.error({ error }, 'Completing silent sessions failed; it is tried again'),
+        options.log.error({ error }, 'Completing silent sessions failed and will be tried again'),
     })
   }
 

@@ -6,7 +6,7 @@ import { asRedacted, RedactedText } from '../../../src/console/ui/views/calls/re
 test('marks of redaction are drawn with their kind, and any other text stays', () => {
   const drawn = (text: string) =>
     renderToStaticMarkup(createElement(RedactedText, { text })).replace(/<span[^>]*>(.*?)<\/span>/g, '‹$1›')
-  expect(drawn('It is [phone], or [email].')).toBe('It is ‹phone number›, or ‹e-mail address›.')
+  expect(drawn('It is [phone], or [email].')).toBe('It is ‹phone number›, or ‹email address›.')
   expect(drawn('[card][card]')).toBe('‹card number›‹card number›')
   expect(drawn('[name] and nothing')).toBe('[name] and nothing')
 })

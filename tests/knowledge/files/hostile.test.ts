@@ -79,7 +79,7 @@ describe('a hostile file costs one answer', () => {
     const hasty = new FileReader({ readWithinMs: 2_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const slow = outcomeOf('x.html', repeated('<div>', 15 * mebi), hasty)
     const next = outcomeOf('good.csv', 'Plan,Price\nBasic,10', hasty)
-    expect(await slow).toBe(`${cannot}Reading it takes longer than 2 seconds.`)
+    expect(await slow).toBe(`${cannot}Reading the file takes longer than 2 seconds.`)
     expect(await next).toBe('- Plan: Basic; Price: 10')
     await hasty.close()
   })

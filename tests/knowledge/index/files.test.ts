@@ -116,7 +116,7 @@ test('a missing file is no fault', async () => {
 
 test('a truncated file is rebuilt from the rows', async () => {
   writeFileSync(knowledge.file(project), sound.subarray(0, sound.length / 2))
-  await expectBuiltAnew(/cut short/)
+  await expectBuiltAnew(/truncated/)
 })
 
 test('a damaged file is rebuilt from the rows', async () => {
@@ -128,7 +128,7 @@ test('a damaged file is rebuilt from the rows', async () => {
 
 test('an empty file is rebuilt from the rows', async () => {
   writeFileSync(knowledge.file(project), '')
-  await expectBuiltAnew(/cut short/)
+  await expectBuiltAnew(/truncated/)
 })
 
 test('a folder at the path of a file is replaced', async () => {

@@ -396,7 +396,7 @@ test('verify reports sound files, unsaved rows, deleted rows and damage', async 
   const file = readFileSync(knowledge.file(project))
   file.writeUInt8(file.readUInt8(5_000) ^ 1, 5_000)
   writeFileSync(knowledge.file(project), file)
-  expect(await observer.verify(project.id)).toMatchObject({ problem: 'its digest does not hold' })
+  expect(await observer.verify(project.id)).toMatchObject({ problem: 'its digest does not match' })
 })
 
 test('a worker that fails is started again; requests meanwhile are 503', async () => {

@@ -486,7 +486,7 @@ describe('every error under /integrations/dify has Dify’s form', () => {
     const post = (body: string, type = 'application/json') =>
       project.fetch(path, { method: 'POST', body, headers: { 'content-type': type } })
     await expectDifyError(await post('{"query"'), 400, 400, 'body: must be valid JSON')
-    await expectDifyError(await post('{"query":"\\u0000"}'), 400, 400, 'query: must not hold U+0000')
+    await expectDifyError(await post('{"query":"\\u0000"}'), 400, 400, 'query: must not contain U+0000')
     await expectDifyError(await post('{}', 'text/plain'), 415, 415, /^Unsupported media type: /)
     await expectDifyError(await post(`"${'x'.repeat(100_000)}"`), 413, 413, /^Payload too large: /)
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {

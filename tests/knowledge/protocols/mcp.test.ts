@@ -217,7 +217,7 @@ describe('list_knowledge', () => {
     expect(data.length).toBe(20)
     expect(content[1]).toEqual({
       type: 'text',
-      text: `There are more: call again with cursor ${nextCursor}`,
+      text: `There are more. Call again with cursor ${nextCursor}`,
     })
     expect((await pageOf(reader, { limit: 1 })).data.length).toBe(1)
     expect((await pageOf(reader, { limit: 100 })).data.length).toBe(21)
@@ -228,7 +228,7 @@ describe('list_knowledge', () => {
     const reader = await connect((await service.mintProject()).key)
     const { structuredContent, content } = await callTool('list_knowledge', {}, reader)
     expect(structuredContent).toEqual({ data: [], nextCursor: null })
-    expect(textOf(content)).toBe('There are no items here.')
+    expect(textOf(content)).toBe('There are no items.')
     await reader.close()
   })
 

@@ -105,7 +105,7 @@ describe('callbook calls', () => {
       },
       { line: 6, id: 'no spaces', message: expect.stringContaining('id: must be 1 to 128 characters') },
       { line: 7, id: null, message: 'summary: must be valid UTF-8' },
-      { line: 8, id: null, message: 'summary: must not hold U+0000' },
+      { line: 8, id: null, message: 'summary: must not contain U+0000' },
       { line: 9, id: null, message: 'must be an object' },
       { line: 10, id: 'f', message: 'createdAt: must be a time that exists, from 1970 to 9999' },
     ])
@@ -241,7 +241,7 @@ describe('callbook calls', () => {
   })
 
   test.each([
-    ['a missing file', () => join(newFolder(), 'none.jsonl'), /none\.jsonl: there is no such file/],
+    ['a missing file', () => join(newFolder(), 'none.jsonl'), /none\.jsonl: no such file/],
     ['a folder', newFolder, /it is a folder/],
   ])('%s is one sentence', async (_, path, message) => {
     const callbook = new CommandLine()

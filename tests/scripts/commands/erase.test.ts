@@ -65,15 +65,15 @@ describe('callbook erase and hold', () => {
     const callbook = new CommandLine()
     const id = await callbook.project()
     const errors: [string[], string][] = [
-      [['erase', '--project', id], 'Give exactly one of --number and --before.\n'],
+      [['erase', '--project', id], 'Use exactly one of --number and --before.\n'],
       [
         ['erase', '--project', id, '--number', 'x'],
         '--number: must be a whole phone number, such as +15557294053\n',
       ],
-      [['hold', 'set', '--project', id, '--reason', 'r'], 'Give exactly one of --call and --number.\n'],
+      [['hold', 'set', '--project', id, '--reason', 'r'], 'Use exactly one of --call and --number.\n'],
       [
         ['hold', 'set', '--project', id, '--reason', 'r', '--call', 'no'],
-        'No call of this project has this id',
+        'No call in this project has this id',
       ],
     ]
     for (const [args, sentence] of errors) {

@@ -97,7 +97,7 @@ describe('callbook knowledge sync', () => {
       callbook.json(['knowledge', 'sync', path, '--project', 'Acme', '--name', 'set', '--prune'])
     expect((await sync(folder)).value).toMatchObject({ created: 3 })
     const none = await callbook.run(['knowledge', 'sync', `${folder}/none`, '--project', 'Acme', '--prune'])
-    expect([none.code, none.err]).toEqual([1, expect.stringContaining('there is no such file or folder')])
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('no such file or folder')])
     writeFileSync(join(folder, 'hours.txt'), ' ')
     const blank = await sync(folder)
     expect([blank.code, blank.value]).toMatchObject([1, { unchanged: 2, failed: 1, deleted: 0 }])

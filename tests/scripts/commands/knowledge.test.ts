@@ -86,7 +86,7 @@ describe('callbook knowledge', () => {
     )
     for (const [name, , message] of bad) expect(messageOf.get(join(folder, name))).toMatch(message)
     expect(messageOf.get(other)).toMatch(/cannot be read; .*\.pdf/)
-    expect(messageOf.get(none)).toBe('there is no such file or folder')
+    expect(messageOf.get(none)).toBe('no such file or folder')
     for (const [name] of bad) expect(ran.err).toContain(`${join(folder, name)}: `)
   })
 

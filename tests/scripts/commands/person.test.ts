@@ -36,7 +36,7 @@ describe('callbook person', () => {
     expect(await callbook.run(['project', 'create', 'of whom', '--owner', 'nobody@example.com'])).toEqual({
       code: 1,
       out: '',
-      err: 'Nobody has the e-mail address nobody@example.com.\n',
+      err: 'No one has the email address nobody@example.com.\n',
     })
   })
 
@@ -68,7 +68,7 @@ describe('callbook person', () => {
     expect(await callbook.run(['key', 'list', '--project', 'ambiguous', '--json'])).toEqual({
       code: 1,
       out: '',
-      err: `Several projects are called ambiguous. Name the one you mean by its id: ${ids.join(', ')}.\n`,
+      err: `Several projects are called ambiguous. Use the id of the one you mean: ${ids.join(', ')}.\n`,
     })
     expect((await callbook.run(['key', 'list', '--project', ids[1]])).code).toBe(0)
   })

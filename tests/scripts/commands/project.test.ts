@@ -40,7 +40,7 @@ describe('callbook project', () => {
       value: { id, name: 'Acme GmbH' },
     })
     expect((await callbook.json(['project', 'list'])).value).toEqual([{ id, name: 'Acme GmbH' }])
-    expect((await callbook.run(['project', 'rename', 'Acme', 'x'])).err).toContain('no project')
+    expect((await callbook.run(['project', 'rename', 'Acme', 'x'])).err).toContain('No project')
   })
 
   test('a removed project is gone: its key stops working, its name is free, and none of its bytes are left', async () => {
@@ -103,7 +103,7 @@ describe('callbook project', () => {
       ['--retain-days', '0', 'must be at least 1'],
       ['--retain-days', 'soon', 'must be an integer'],
       ['--redact', 'phone,name', 'must be one of phone, email, card, iban, ssn'],
-      ['--country', 'ZZ', 'must be a country of two letters (ISO 3166-1), such as US, or off'],
+      ['--country', 'ZZ', 'must be a two-letter country code (ISO 3166-1), such as US, or off'],
       ['--keep-numbers', 'some', 'must be one of all, last4, none'],
       ['--keep-questions', '8', 'must be one of 7, 30'],
       ['--note-reading', 'yes', 'must be on or off'],

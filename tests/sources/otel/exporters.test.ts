@@ -82,7 +82,7 @@ describe('the exporters of OpenTelemetry', () => {
         headers: { Authorization: `Bearer ck_ingest_${'0'.repeat(60)}` },
       })
       const failures = await exportSession(exporter, 'hi').catch((errors) => errors)
-      const data = expect.stringContaining('The key is not known, or it has been revoked.')
+      const data = expect.stringContaining('The key is unknown or has been revoked.')
       expect(failures).toEqual([expect.objectContaining({ code: 401, data })])
     }
   })

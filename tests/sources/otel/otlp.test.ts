@@ -164,7 +164,7 @@ describe('spans that cannot be taken', () => {
 
 describe('what cannot be read is answered by a Status in the type of the request', () => {
   test.each([
-    ['not JSON', '{', 400, 'body: must be valid JSON: it goes wrong at line 1, column 2'],
+    ['not JSON', '{', 400, 'body: must be valid JSON: the error is at line 1, column 2'],
     ['null', 'null', 400, 'body: must be an object'],
     ['null in its list', '{"resourceSpans":[null]}', 400, 'resourceSpans: must be an array of objects'],
     ['of another form', '{"resourceSpans":7}', 400, 'resourceSpans: must be an array'],
@@ -178,7 +178,7 @@ describe('what cannot be read is answered by a Status in the type of the request
       'with U+0000',
       '{"resourceSpans":[{"schemaUrl":"\\u0000"}]}',
       400,
-      'resourceSpans.0.schemaUrl: must not hold U+0000',
+      'resourceSpans.0.schemaUrl: must not contain U+0000',
     ],
   ])('%s', async (_, body, status, message) => {
     const answer = await post(body)
@@ -226,7 +226,7 @@ describe('what cannot be read is answered by a Status in the type of the request
     const large = await post(bomb, { 'content-encoding': 'gzip', 'content-type': protobuf })
     expect([large.status, await messageOf(large)]).toEqual([
       413,
-      `The body is larger than the ${bodyBytesMax} bytes that are accepted.`,
+      `The body has more than ${bodyBytesMax} bytes, the most that is accepted.`,
     ])
     expect((await post(' '.repeat(bodyBytesMax + 1))).status).toBe(413)
   })

@@ -23,9 +23,11 @@ export function CopyButton({ value, label, withText = false }: CopyButtonProps) 
   const copy = async () => {
     setOutcome((await copyText(typeof value === 'function' ? value() : value)) ? 'copied' : 'failed')
   }
-  const said = { none: label, copied: 'Copied', failed: 'Could not copy: select the text and copy it' }[
-    outcome
-  ]
+  const said = {
+    none: label,
+    copied: 'Copied',
+    failed: 'Could not copy. Select the text and copy it yourself',
+  }[outcome]
   const icon = outcome === 'copied' ? <IconCheck size={14} /> : <IconCopy size={14} />
   const live = (
     <span role="status" className="cb-hidden">

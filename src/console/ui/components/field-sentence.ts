@@ -2,7 +2,7 @@
 const subjects: Record<string, string> = {
   id: 'It',
   name: 'The name',
-  email: 'The e-mail address',
+  email: 'The email address',
   password: 'The password',
   currentPassword: 'The current password',
   newPassword: 'The new password',

@@ -50,14 +50,14 @@ function tellingOf(error: unknown) {
     const when = wait === null || error.detail.includes(`${wait}`) ? '' : ` Try again in ${wait} s.`
     if (error.fields.length > 0) {
       const sentences = error.fields.map(({ field, message }) => `${sentenceOf(field, message)}.`)
-      return { heading: 'Please check what you entered', detail: sentences.join(' '), requestId: null }
+      return { heading: 'Check what you entered', detail: sentences.join(' '), requestId: null }
     }
     const requestId = everydayStatuses.includes(error.status) ? null : error.requestId
     return { heading: error.title, detail: error.detail + when, requestId }
   }
   return {
     heading: 'Something went wrong on this page',
-    detail: 'Reload the page. If this happens again, tell whoever runs Callbook what you were doing.',
+    detail: 'Reload the page. If this happens again, tell whoever runs Callbook what you did.',
     requestId: null,
   }
 }

@@ -144,7 +144,7 @@ function Commands({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </div>
-      {shown.length === 0 && <p className="cb-palette-none">Nothing found</p>}
+      {shown.length === 0 && <p className="cb-palette-none">No results</p>}
     </>
   )
 }
@@ -254,7 +254,7 @@ function useOtherCommands(): CommandGroup {
   }
   const system = {
     id: 'theme-system',
-    label: 'Theme: same as system',
+    label: 'Theme: match system',
     icon: <IconArrowRight size={iconSize} />,
     run: () => setColorScheme('auto'),
   }

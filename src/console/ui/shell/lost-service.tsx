@@ -12,7 +12,7 @@ export function LostService() {
       {lostSince && (
         <>
           <span className="cb-lost-dot" aria-hidden />
-          No connection. Last news at {dates.second(lostSince.getTime())}
+          No connection. Last updated at {dates.second(lostSince.getTime())}
         </>
       )}
     </div>

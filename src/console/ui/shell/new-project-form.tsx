@@ -37,7 +37,7 @@ export function NewProjectForm({ onMade, onCancel }: NewProjectFormProps) {
     >
       <TextInput
         label="Name"
-        description="Make one project for each company or product. Calls and knowledge of one project never show in another."
+        description="Create one project for each company or product. Projects never see each other’s calls or knowledge."
         placeholder="Lakeside Dental"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}

@@ -7,14 +7,14 @@ export function NotFound() {
   return (
     <main className="cb-alone">
       <Empty
-        title="There is nothing at this address"
+        title="Page not found"
         action={
           <Button component={Link} to="/" variant="default">
             Go to your projects
           </Button>
         }
       >
-        The address is wrong, the page is gone, or you do not have access to it.
+        The address is wrong, the page no longer exists, or you do not have access to it.
       </Empty>
     </main>
   )

@@ -13,7 +13,7 @@ export function PageProblem({ error, reset }: ErrorComponentProps) {
           title="This page could not be loaded"
           action={<Button onClick={() => location.reload()}>Reload</Button>}
         >
-          Callbook has been updated since you opened it, or is not responding.
+          Callbook was updated since you opened it, or it is not responding.
         </Empty>
       </div>
     )

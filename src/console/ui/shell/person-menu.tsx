@@ -19,7 +19,7 @@ import { signOut } from './sign-out.ts'
 const themes = [
   { scheme: 'light', label: 'Light', icon: IconSun },
   { scheme: 'dark', label: 'Dark', icon: IconMoon },
-  { scheme: 'auto', label: 'Same as system', icon: IconDeviceDesktop },
+  { scheme: 'auto', label: 'Match system', icon: IconDeviceDesktop },
 ] as const
 
 interface PersonMenuProps {

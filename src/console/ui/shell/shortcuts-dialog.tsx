@@ -6,7 +6,7 @@ const groups = [
   {
     title: 'Everywhere',
     rows: [
-      { keys: [modifierKey(), 'K'], does: 'Search, or go to any page' },
+      { keys: [modifierKey(), 'K'], does: 'Search or go to any page' },
       { keys: ['/'], does: "Focus the page's search field" },
       { keys: ['?'], does: 'Show these shortcuts' },
       { keys: ['Esc'], does: 'Close the open dialog or panel' },
@@ -36,7 +36,7 @@ const groups = [
     rows: [
       { keys: ['E'], does: 'Evaluate' },
       { keys: ['L'], does: 'Add labels' },
-      { keys: ['N'], does: 'Write a note' },
+      { keys: ['N'], does: 'Add a note' },
     ],
   },
 ]

@@ -29,9 +29,9 @@ export default function SignInAgain() {
       zIndex={400}
     >
       <div className="cb-stack">
-        <p className="cb-dimmed">Your session has ended. What you were writing is still here.</p>
+        <p className="cb-dimmed">Your session has ended. Your unsaved changes are still here.</p>
         <SignInForm onSignedIn={proceed} />
-        <a href="/console/sign-in">Sign in as somebody else</a>
+        <a href="/console/sign-in">Sign in as someone else</a>
       </div>
     </Modal>
   )

@@ -78,7 +78,7 @@ function AnalysisForm({ field, values, onApply }: AnalysisFormProps) {
   return (
     <form className="cb-calls-form" onSubmit={apply}>
       <TextInput
-        label="Field of the analysis"
+        label="Analysis field"
         placeholder="topic"
         maxLength={100}
         value={name}
@@ -87,7 +87,7 @@ function AnalysisForm({ field, values, onApply }: AnalysisFormProps) {
       />
       <TextInput
         label="Is any of"
-        description="Values at the top level, with commas in between"
+        description="Top-level values, separated by commas"
         placeholder="billing, refund"
         maxLength={300}
         value={text}

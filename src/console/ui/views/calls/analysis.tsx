@@ -13,7 +13,7 @@ export function Analysis({ analysis }: { analysis: Record<string, unknown> | nul
   if (analysis === null || Object.keys(analysis).length === 0) {
     return (
       <Empty icon={<IconChartDots size={24} stroke={1.6} />} title="No analysis">
-        What a platform sends as <span className="cb-mono">callAnalysis</span> is shown here, key by key.
+        Values that a platform sends as <span className="cb-mono">callAnalysis</span> appear here, key by key.
       </Empty>
     )
   }

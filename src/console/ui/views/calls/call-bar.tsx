@@ -32,7 +32,7 @@ export function CallBar({ id, call, direction }: CallBarProps) {
   return (
     <header className="cb-call-bar">
       <span className="cb-call-back">
-        <ActionIcon variant="subtle" color="gray" size={32} aria-label="Back to the calls" onClick={close}>
+        <ActionIcon variant="subtle" color="gray" size={32} aria-label="Back to calls" onClick={close}>
           <IconArrowLeft size={18} />
         </ActionIcon>
       </span>
@@ -61,7 +61,7 @@ export function CallBar({ id, call, direction }: CallBarProps) {
         {call && <DeleteCall id={id} />}
         <span className="cb-call-close">
           <Tooltip label="Close (Esc)">
-            <ActionIcon variant="subtle" color="gray" size={28} aria-label="Close the call" onClick={close}>
+            <ActionIcon variant="subtle" color="gray" size={28} aria-label="Close call" onClick={close}>
               <IconX size={16} />
             </ActionIcon>
           </Tooltip>
@@ -112,7 +112,7 @@ function DeleteCall({ id }: { id: string }) {
       resetScroll: false,
     })
     forgetCall(queryClient, project.id, id)
-    notifications.show({ message: 'The call was deleted' })
+    notifications.show({ message: 'Call deleted' })
   }
   return (
     <>
@@ -135,8 +135,8 @@ function DeleteCall({ id }: { id: string }) {
         onConfirm={remove}
       >
         <p>
-          The record of call <Mono>{id}</Mono> goes for good: its transcript, summary, analysis and details,
-          here and in the API. It cannot be undone, and the ID cannot be used again.
+          This deletes call <Mono>{id}</Mono> for good, with its transcript, summary, analysis and details.
+          This cannot be undone, and the ID cannot be used again.
         </p>
       </ConfirmDialog>
     </>

@@ -107,7 +107,7 @@ function DetailFacts({
       )}
       {latencyMs !== null && (
         <Fact label="Latency">
-          <span className="cb-figure" title="Median of how long the agent took to answer">
+          <span className="cb-figure" title="Median time the agent took to answer">
             {asMilliseconds(latencyMs)}
           </span>
         </Fact>

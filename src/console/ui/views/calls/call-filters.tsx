@@ -76,8 +76,8 @@ export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }
       {filters.text !== undefined && (foundBy === 'number' || foundBy === 'id') && (
         <p className="cb-calls-found">
           {foundBy === 'number'
-            ? 'Calls from or to a number that begins or ends like this.'
-            : 'Calls whose ID begins like this.'}{' '}
+            ? 'Showing calls from or to a number that starts or ends like this.'
+            : 'Showing calls whose ID starts like this.'}{' '}
           <Anchor
             component="button"
             type="button"
@@ -85,7 +85,7 @@ export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }
             underline="always"
             onClick={() => onChange({ text: `"${filters.text}"` })}
           >
-            Search what was said instead
+            Search the conversation instead
           </Anchor>
         </p>
       )}

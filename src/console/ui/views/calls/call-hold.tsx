@@ -33,7 +33,7 @@ export function CallHolds({ id }: { id: string }) {
         <li key={hold.id}>
           <IconLock size={14} aria-hidden />
           <span>
-            {hold.number === null ? 'On hold' : 'The number is on hold'}: {hold.reason}
+            {hold.number === null ? 'On hold' : 'Number on hold'}: {hold.reason}
           </span>
           {isOwner && hold.callId === id && (
             <Button variant="default" size="xs" loading={isPending} onClick={() => mutate(hold.id)}>
@@ -89,7 +89,7 @@ function HoldForm({ id, onDone }: { id: string; onDone: () => void }) {
   }
   return (
     <form onSubmit={submit} className="cb-stack">
-      <p>Nobody and nothing deletes the call until an owner lifts the hold.</p>
+      <p>The call cannot be deleted until an owner lifts the hold.</p>
       <TextInput
         label="Reason"
         value={reason}

@@ -108,7 +108,7 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
       </table>
       {list.isFetchNextPageError && (
         <Problem
-          title="The next calls could not be loaded"
+          title="More calls could not be loaded"
           error={list.error}
           onRetry={() => void list.fetchNextPage()}
         />

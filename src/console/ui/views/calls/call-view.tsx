@@ -169,14 +169,14 @@ function NoSuchCall() {
   const { close } = useOpenCalls()
   return (
     <Empty
-      title="There is no such call"
+      title="Call not found"
       action={
         <Button variant="default" onClick={close}>
           Close
         </Button>
       }
     >
-      It was deleted, it has another ID, or it belongs to another project.
+      It was deleted, has another ID, or belongs to another project.
     </Empty>
   )
 }

@@ -32,7 +32,7 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   source: { ...platformLabels, ...frameworkLabels },
   isEngaged: { true: 'Engaged', false: 'Not engaged' },
   reviewed: { true: 'Reviewed', false: 'Not reviewed' },
-  flagged: { true: 'A turn is flagged', false: 'No turn is flagged' },
+  flagged: { true: 'Has flagged turns', false: 'Has no flagged turns' },
   noted: { true: 'Has a note', false: 'Has no note' },
 }
 

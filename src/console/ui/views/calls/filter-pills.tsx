@@ -121,7 +121,11 @@ function DatePill({ filters, onChange }: ChosenProps) {
   )
 }
 
-const seconds = { inputMode: 'decimal', pattern: /^\d+(\.\d+)?$/, fault: 'Type a number of seconds' } as const
+const seconds = {
+  inputMode: 'decimal',
+  pattern: /^\d+(\.\d+)?$/,
+  fault: 'Enter a number of seconds',
+} as const
 
 /** What is typed under each pill. */
 const typedFilters: Record<'number' | 'minDuration', readonly TypedFilter[]> = {
@@ -129,11 +133,11 @@ const typedFilters: Record<'number' | 'minDuration', readonly TypedFilter[]> = {
     {
       name: 'number',
       label: 'Caller’s or called number',
-      description: 'The first digits, with the country’s code, or the last ones',
+      description: 'The first digits with the country code, or the last digits',
       placeholder: '+1 555 01',
       inputMode: 'tel',
       pattern: /\d/,
-      fault: 'Type some digits of the number',
+      fault: 'Enter some digits of the number',
     },
   ],
   minDuration: [

@@ -32,7 +32,7 @@ export function LabelCalls({ ids, rows }: LabelCallsProps) {
           </Guarded>
         </span>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Label the selected calls">
+      <Popover.Dropdown aria-label="Label selected calls">
         <Suspense fallback={<Skeleton width={252} height={108} />}>
           <LabelForm ids={ids} rows={rows} onDone={() => setIsOpen(false)} />
         </Suspense>

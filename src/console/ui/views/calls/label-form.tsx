@@ -34,8 +34,8 @@ export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
       for (const what of ['first', 'facets', 'details'])
         void queryClient.invalidateQueries({ queryKey: ['calls', project.id, what] })
       const refused =
-        failed.length > 0 ? `; ${counted(failed.length, 'call')} could not be: ${failed[0]?.message}` : ''
-      notifications.show({ message: `${counted(changed.length, 'call')} labelled${refused}` })
+        failed.length > 0 ? `. ${counted(failed.length, 'call')} failed: ${failed[0]?.message}` : ''
+      notifications.show({ message: `${counted(changed.length, 'call')} labeled${refused}` })
       onDone()
     },
   })
@@ -48,7 +48,7 @@ export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
       <TagsInput
         ref={first}
         label="Add labels"
-        placeholder={add.length === 0 ? 'Type one and press Enter' : ''}
+        placeholder={add.length === 0 ? 'Type a label and press Enter' : ''}
         data={facets?.label?.map(({ value }) => value) ?? []}
         value={add}
         onChange={setAdd}
@@ -59,7 +59,7 @@ export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
       />
       {held.length > 0 && (
         <TagsInput
-          label="Take away"
+          label="Remove labels"
           data={held}
           value={remove}
           onChange={(labels) => setRemove(labels.filter((label) => held.includes(label)))}

@@ -15,7 +15,7 @@ const orders: { value: string; label: string; order: Order | undefined }[] = [
 
 const files = [
   { name: 'calls.csv', label: 'CSV', text: 'Opens in a spreadsheet, without transcripts' },
-  { name: 'calls.jsonl', label: 'JSONL', text: 'Whole calls, one a line' },
+  { name: 'calls.jsonl', label: 'JSONL', text: 'Complete calls, one per line' },
 ]
 
 interface ListMenusProps {

@@ -25,8 +25,8 @@ export default function NoCalls() {
           {key.text
             ? 'Run this command, and the call appears here:'
             : isOwner
-              ? 'A platform sends its calls with an ingest key. Create one and run this command, and the call appears here:'
-              : 'A platform sends its calls with an ingest key, which an owner of this project can create. With a key, run this:'}
+              ? 'Platforms send calls with an ingest key. Create one and run this command, and the call appears here:'
+              : 'Platforms send calls with an ingest key, which an owner of this project can create. With a key, run this:'}
         </p>
         <div className="cb-calls-teach">
           <FirstCall keyText={key.text} />

@@ -7,7 +7,7 @@ export function NoHits({ isFaulty, onClear }: { isFaulty: boolean; onClear: () =
   return (
     <Empty
       icon={<IconSearchOff size={24} stroke={1.6} />}
-      title="No call matches"
+      title="No matching calls"
       action={
         <Button variant="default" onClick={onClear}>
           Clear filters
@@ -15,8 +15,8 @@ export function NoHits({ isFaulty, onClear }: { isFaulty: boolean; onClear: () =
       }
     >
       {isFaulty
-        ? 'The address of this page has a value that cannot be read. Remove it above.'
-        : 'No call of this project matches all of these filters. Remove one, or search for fewer words.'}
+        ? 'This page’s address has a value that cannot be read. Remove it above.'
+        : 'No call in this project matches all of these filters. Remove a filter or search for fewer words.'}
     </Empty>
   )
 }

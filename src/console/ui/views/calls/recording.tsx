@@ -18,7 +18,7 @@ export function Recording({ url }: { url: string }) {
       </audio>
       {isFailed && (
         <p role="alert" className="cb-dimmed">
-          The recording could not be played. {link}
+          The recording cannot be played. {link}
         </p>
       )}
     </div>

@@ -3,7 +3,7 @@ import { counted } from '../../components/figures.ts'
 
 const names = {
   phone: ['phone number', 'phone numbers'],
-  email: ['e-mail address', 'e-mail addresses'],
+  email: ['email address', 'email addresses'],
   card: ['card number', 'card numbers'],
   iban: ['IBAN', 'IBANs'],
   ssn: ['Social Security number', 'Social Security numbers'],

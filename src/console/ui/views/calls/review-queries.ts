@@ -34,7 +34,7 @@ export function useReview(id: string) {
       if (context?.before) queryClient.setQueryData<CallDetails>(queryKey, context.before)
       notifications.show({
         color: 'red',
-        title: 'This could not be saved',
+        title: 'Your change was not saved',
         message: error instanceof ApiProblem ? error.detail : String(error),
       })
     },

@@ -36,7 +36,7 @@ export default function SelectedCalls({ selection, rows, openId, onClose }: Sele
     if (openId !== undefined && deleted.includes(openId)) onClose()
     for (const id of deleted) forgetCall(queryClient, project.id, id)
     selection.set([])
-    const stays = held.length === 1 ? 'is on hold and stays' : 'are on hold and stay'
+    const stays = held.length === 1 ? 'is on hold and was not deleted' : 'are on hold and were not deleted'
     notifications.show({
       message: `${counted(deleted.length, 'call')} ${deleted.length === 1 ? 'was' : 'were'} deleted`,
       ...(held.length > 0 ? { color: 'red', title: `${counted(held.length, 'call')} ${stays}` } : {}),
@@ -60,7 +60,7 @@ export default function SelectedCalls({ selection, rows, openId, onClose }: Sele
               Delete
             </Button>
           </Guarded>
-          <CloseButton size="sm" aria-label="Clear the selection" onClick={() => selection.set([])} />
+          <CloseButton size="sm" aria-label="Clear selection" onClick={() => selection.set([])} />
         </section>
       )}
       <ConfirmDialog
@@ -80,8 +80,8 @@ export default function SelectedCalls({ selection, rows, openId, onClose }: Sele
           {ids.length > named.length && <li>and {asCount(ids.length - named.length)} more</li>}
         </ul>
         <p>
-          The transcripts, summaries, analyses and details of these calls go for good, here and in the API. It
-          cannot be undone, and the IDs cannot be used again.
+          This deletes these calls for good, with their transcripts, summaries, analyses and details. This
+          cannot be undone, and their IDs cannot be used again.
         </p>
       </ConfirmDialog>
     </>

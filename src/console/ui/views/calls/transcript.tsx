@@ -72,8 +72,8 @@ export function Transcript({ call, details, panel, search, target }: TranscriptP
 
   if (lines.length === 0) {
     return (
-      <Empty icon={<IconMessageOff size={24} stroke={1.6} />} title="Nothing was said">
-        {status === 'live' ? 'What is said appears here as it comes in.' : 'This call has no transcript.'}
+      <Empty icon={<IconMessageOff size={24} stroke={1.6} />} title="No transcript">
+        {status === 'live' ? 'The conversation appears here as it happens.' : 'This call has no transcript.'}
       </Empty>
     )
   }

@@ -102,7 +102,7 @@ function KeepView({ onKeep }: { onKeep: (name: string, isShared: boolean) => Pro
       />
       <Checkbox
         size="xs"
-        label="Everybody in the project sees it"
+        label="Share with everyone in the project"
         description={refusal}
         disabled={refusal !== null}
         checked={isShared}

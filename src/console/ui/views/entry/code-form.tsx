@@ -10,7 +10,7 @@ import { Problem } from '../../components/problem.tsx'
 interface CodeFormProps {
   label: string
   onSignedIn: (session: SessionAnswer) => unknown
-  /** Back to the password, of this person or another. */
+  /** Back to password, of this person or another. */
   onBack: () => void
 }
 
@@ -33,7 +33,7 @@ export function CodeForm({ label, onSignedIn, onBack }: CodeFormProps) {
         {label}
       </Button>
       <Button variant="subtle" onClick={onBack} fullWidth>
-        Back to the password
+        Back to password
       </Button>
     </form>
   )

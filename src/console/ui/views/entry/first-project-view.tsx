@@ -8,7 +8,7 @@ export function FirstProjectView() {
   return (
     <EntryFrame
       title="Create a project"
-      text="You are not in any project yet. Create one, or open the invitation that you were sent."
+      text="You are not in a project yet. Create one, or open an invitation you were sent."
       footer={
         <Anchor component="button" type="button" onClick={() => void signOut()}>
           Sign out

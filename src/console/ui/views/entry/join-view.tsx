@@ -18,7 +18,8 @@ export function JoinView() {
   const { token, answer, error, retry } = useLink('invitation')
   const session = useQuery(sessionQuery)
   if (answer?.kind !== 'invitation' || !session.data) {
-    const advice = 'An invitation works once, within seven days. Ask an owner of the project for a new one.'
+    const advice =
+      'An invitation works once and expires after seven days. Ask an owner of the project for a new one.'
     return (
       <LinkFrame
         title="Join a project"
@@ -51,7 +52,7 @@ function Invited({ token, invitation: { projectName, role, invitedBy }, person }
   )
   const footer = {
     person: other('account', 'Use another account'),
-    account: other('new', 'I do not have an account yet'),
+    account: other('new', 'I do not have an account'),
     new: other('account', 'I already have an account'),
   }[as]
   return (

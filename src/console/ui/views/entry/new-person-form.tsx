@@ -20,7 +20,7 @@ interface NewPersonFormProps {
 
 const names = ['name', 'email', 'password']
 
-/** Creates an account: name, e-mail address and password. */
+/** Creates an account: name, email address and password. */
 export function NewPersonForm({ label, onSubmit }: NewPersonFormProps) {
   const [person, setPerson] = useState<NewPerson>({ name: '', email: '', password: '' })
   const { mutate, isPending, error } = useMutation({
@@ -48,7 +48,7 @@ export function NewPersonForm({ label, onSubmit }: NewPersonFormProps) {
         error={errors.name}
       />
       <TextInput
-        label="E-mail address"
+        label="Email address"
         type="email"
         name="email"
         autoComplete="username"

@@ -17,11 +17,11 @@ export function ResetView() {
   const { token, answer, error, retry } = useLink('password')
   if (answer?.kind !== 'password') {
     const advice =
-      'A password link works once, within a day. An owner of your project, or whoever runs Callbook, can make a new one.'
+      'A password link works once and expires after a day. An owner of your project, or whoever runs Callbook, can create a new one.'
     return <LinkFrame title={title} error={error} onRetry={retry} fields={2} advice={advice} />
   }
   return (
-    <EntryFrame title={title} text="All your other sessions end.">
+    <EntryFrame title={title} text="This signs you out everywhere else.">
       <ResetForm token={token} email={answer.email} />
     </EntryFrame>
   )
@@ -40,7 +40,7 @@ function ResetForm({ token, email }: { token: string; email: string }) {
   return (
     <form onSubmit={submit} className="cb-stack">
       {/* Also for password managers, which store the password under it. */}
-      <TextInput label="E-mail address" type="email" autoComplete="username" value={email} readOnly />
+      <TextInput label="Email address" type="email" autoComplete="username" value={email} readOnly />
       <NewPassword
         label="New password"
         value={password}

@@ -15,8 +15,8 @@ function NoLink() {
   return (
     <EntryFrame
       title={title}
-      text="The first account is made with a link that only whoever runs Callbook can see."
-      footer={<Link to="/sign-in">I have an account already</Link>}
+      text="The first account is created with a link that only whoever runs Callbook can see."
+      footer={<Link to="/sign-in">I already have an account</Link>}
     >
       <ol className="cb-entry-steps">
         <li>
@@ -24,7 +24,7 @@ function NoLink() {
           Open it here.
         </li>
         <li>
-          If the link is gone, make a new one in Callbook’s folder:
+          If you no longer have the link, create a new one from Callbook’s folder:
           <CodeBlock code="bun callbook person setup" label="Copy command" />
         </li>
       </ol>
@@ -38,13 +38,13 @@ export function SetupView() {
   const enter = useEntry()
   if (!token) return <NoLink />
   if (!answer) {
-    const advice = 'A set-up link works once. This one has been used, or a newer one has replaced it.'
+    const advice = 'A setup link works once. This one was already used or was replaced by a newer one.'
     return <LinkFrame title={title} error={error} onRetry={retry} fields={3} advice={advice} />
   }
   return (
     <EntryFrame
       title={title}
-      text="Create the account that owns this console. It gets every project without an owner, and can invite other people."
+      text="Create the account that owns this console. It becomes the owner of every project that has none, and can invite other people."
     >
       <NewPersonForm
         label="Create account"

@@ -13,7 +13,7 @@ interface SignInFormProps {
   onSignedIn: (session: SessionAnswer) => unknown
 }
 
-/** Signs in with e-mail address and password, and the code of a second factor where the person has one. */
+/** Signs in with email address and password, and the code of a second factor where the person has one. */
 export function SignInForm({ label = 'Sign in', onSignedIn }: SignInFormProps) {
   const queryClient = useQueryClient()
   // Also after a reload, or after a link that has just set the password.
@@ -47,7 +47,7 @@ function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
     <form onSubmit={submit} className="cb-stack" aria-label={label}>
       <TextInput
         ref={first}
-        label="E-mail address"
+        label="Email address"
         type="email"
         name="email"
         autoComplete="username"

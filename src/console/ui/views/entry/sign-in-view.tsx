@@ -9,8 +9,8 @@ export function SignInView() {
   return (
     <EntryFrame
       title="Sign in to Callbook"
-      text={from ? 'Sign in to continue where you were.' : undefined}
-      footer="No account yet? Ask an owner of your project to invite you. Forgot your password? An owner of your project, or whoever runs Callbook, can send you a link for a new one."
+      text={from ? 'Sign in to continue where you left off.' : undefined}
+      footer="No account yet? Ask an owner of your project to invite you. Forgot your password? An owner of your project, or whoever runs Callbook, can send you a link to set a new one."
     >
       <SignInForm onSignedIn={(session) => enter(session, from)} />
     </EntryFrame>

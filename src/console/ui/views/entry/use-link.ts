@@ -26,10 +26,10 @@ export function useLink(kind: LinkAnswer['kind']): OpenedLink {
   const { data, error, refetch } = useQuery({
     queryKey: [linkKey, token],
     queryFn: async () => {
-      if (!token) throw wrongLink('The end of the link is missing: the part after #. Open the whole link.')
+      if (!token) throw wrongLink('The part of the link after # is missing. Open the complete link.')
       const answer = await unwrap(api.links.check.post({ token }))
       if (answer.kind !== kind)
-        throw wrongLink('This link is for another page. Open it exactly as you received it.')
+        throw wrongLink('This link belongs to another page. Open it exactly as you received it.')
       return answer
     },
     staleTime: Number.POSITIVE_INFINITY,

@@ -36,7 +36,7 @@ export function FirstSteps() {
       <ol>
         <Step
           isDone={hasCall}
-          title="Send the first call"
+          title="Send your first call"
           action={
             isOwner ? (
               <Button size="xs" variant={key.hasKey ? 'default' : 'filled'} onClick={key.create}>
@@ -45,7 +45,7 @@ export function FirstSteps() {
             ) : undefined
           }
         >
-          A voice platform sends its calls with an ingest key. To try it, send one yourself:
+          Voice platforms send calls with an ingest key. To try it, send a call yourself:
           <FirstCall keyText={key.text} />
           {isOwner && (
             <PageLink to="/p/$project/settings/integrations" params={{ project }} size="sm">
@@ -55,18 +55,18 @@ export function FirstSteps() {
         </Step>
         <Step
           isDone={hasItem}
-          title="Add the first item of knowledge"
+          title="Add your first knowledge item"
           action={
             <PageButton to="/p/$project/knowledge" params={{ project }} variant="default" size="xs">
               Add knowledge
             </PageButton>
           }
         >
-          What your agents should know: prices, opening hours, how to return an order.
+          Write down what your agents should know: prices, opening hours, how to return an order.
         </Step>
         <Step
           isDone={hasAgent}
-          title="Connect the first agent"
+          title="Connect your first agent"
           action={
             isOwner ? (
               <PageButton
@@ -75,12 +75,13 @@ export function FirstSteps() {
                 variant="default"
                 size="xs"
               >
-                See integrations
+                View integrations
               </PageButton>
             ) : undefined
           }
         >
-          Give an agent a key to search the knowledge, or let its platform name it in the calls that it sends.
+          Give an agent a key to search the knowledge, or have its platform name the agent in the calls it
+          sends.
         </Step>
       </ol>
       {key.dialog}

@@ -82,10 +82,10 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
         {isOutdated && (
           <div className="cb-warning" role="status">
             <p>
-              <strong>The item has changed since you began.</strong> Your changes are kept here. Discard them
-              to see the item as it is, or{' '}
+              <strong>This item has changed since you started editing.</strong> Your changes are kept here.
+              Discard them to see the current version, or{' '}
               <Button variant="subtle" size="compact-sm" onClick={saveOver}>
-                replace it with yours
+                replace it with your version
               </Button>
             </p>
           </div>

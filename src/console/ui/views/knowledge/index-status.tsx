@@ -38,7 +38,7 @@ export function IndexStatus({ status, chunks }: IndexStatusProps) {
             Next attempt <Instant at={status.nextTryAt} />.
           </>
         ) : (
-          'The next attempt is due now.'
+          'The next attempt starts now.'
         )}
       </Text>
     </>

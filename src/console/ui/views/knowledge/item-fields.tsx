@@ -11,7 +11,7 @@ export interface ItemValues {
 
 export const validItem = {
   name: (name: string) => (name.trim() === '' ? 'Enter a name' : null),
-  text: (text: string) => (text.trim() === '' ? 'Enter a text, or drop a file' : null),
+  text: (text: string) => (text.trim() === '' ? 'Enter text or drop a file' : null),
 }
 
 /** The fields of an item's form. */
@@ -27,7 +27,7 @@ export function ItemFields({ form }: { form: UseFormReturnType<ItemValues> }) {
       <Textarea
         label="Text"
         required
-        description="Markdown. Headings tell agents what a passage is about."
+        description="Markdown. Headings tell agents what each passage is about."
         autosize
         minRows={18}
         maxRows={40}

@@ -38,7 +38,7 @@ export function ItemView() {
     await unwrap(api.projects({ project }).knowledge({ id }).delete())
     queryClient.removeQueries({ queryKey: ['knowledge', project, 'item', id] })
     await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
-    notifications.show({ message: 'Item deleted, with all its chunks and vectors.' })
+    notifications.show({ message: 'Item deleted, with its chunks and vectors.' })
     await navigate({ to: '/p/$project/knowledge', params: { project } })
   }
 
@@ -129,8 +129,8 @@ export function ItemView() {
           confirmLabel="Delete item"
           onConfirm={remove}
         >
-          This erases its text, its chunks and their vectors. Agents stop finding it at once. This cannot be
-          undone.
+          This deletes the item’s text, chunks and vectors for good. Agents stop finding it at once. This
+          cannot be undone.
         </ConfirmDialog>
       )}
     </Stack>
@@ -156,7 +156,7 @@ function ItemText({ text }: { text: string }) {
         size="xs"
         value={form}
         onChange={setForm}
-        aria-label="Show the text as"
+        aria-label="Show text as"
         data={[
           { value: 'rendered', label: 'Rendered' },
           { value: 'source', label: 'Source' },

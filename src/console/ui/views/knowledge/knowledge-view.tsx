@@ -90,7 +90,7 @@ export function KnowledgeView() {
           <Text size="lg" fw={600}>
             Drop {readableFiles} files
           </Text>
-          <Text c="dimmed">Each file becomes an item, named after its title.</Text>
+          <Text c="dimmed">Each file becomes an item named after its title.</Text>
         </Stack>
       </Dropzone.FullScreen>
       <UploadList project={project} uploads={uploads} onClear={clear} />
@@ -119,14 +119,14 @@ export function KnowledgeView() {
             name !== undefined ? (
               <Empty
                 icon={<IconSearchOff size={24} />}
-                title="No item has this in its name"
+                title="No item name contains this"
                 action={
                   <Button variant="default" onClick={() => find('')}>
                     Show all items
                   </Button>
                 }
               >
-                To search the texts, use the playground.
+                To search the items’ text, use the playground.
               </Empty>
             ) : (
               <Empty

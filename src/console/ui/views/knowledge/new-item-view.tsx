@@ -30,7 +30,7 @@ export function NewItemView() {
   return (
     <>
       <PageHeader title="New item" />
-      <Empty title="For members and owners only">{refusal}</Empty>
+      <Empty title="Only members and owners can add items">{refusal}</Empty>
     </>
   )
 }

@@ -43,7 +43,7 @@ export function PreviewPanel({ project, text, edited }: PreviewPanelProps) {
       {preview.error && <Problem error={preview.error} onRetry={() => void preview.refetch()} />}
       {settled.trim() === '' && (
         <Text c="dimmed" size="sm">
-          Agents search and receive chunks. They appear here as you write, split at headings.
+          Agents search and receive chunks. As you write, the chunks appear here, split at headings.
         </Text>
       )}
       {settled.trim() !== '' && preview.isPending && <Skeleton height={96} />}
@@ -56,7 +56,7 @@ export function PreviewPanel({ project, text, edited }: PreviewPanelProps) {
               .slice(0, 5)
               .map(({ heading, chunks }) => `“${heading}” into ${chunks} chunks`)
               .join(', ')}
-            {split.length > 5 && ` and ${split.length - 5} more`}. Add headings to decide where they are
+            {split.length > 5 && ` and ${split.length - 5} more`}. Add headings to choose where they are
             split.
           </p>
         </div>

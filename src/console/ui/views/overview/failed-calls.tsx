@@ -35,7 +35,7 @@ export function FailedCalls({ period }: { period: Period }) {
     >
       {({ data }) =>
         data.length === 0 ? (
-          <p className="cb-card-none">No call failed in this period.</p>
+          <p className="cb-card-none">No failed calls in this period.</p>
         ) : (
           <ul className="cb-live">
             {data.map((call) => (

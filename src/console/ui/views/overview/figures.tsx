@@ -136,7 +136,7 @@ interface ChangeProps {
 
 function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
   const change = changeOf(figure, unit)
-  const before = days === 1 ? 'day before' : `previous ${days} days`
+  const before = days === 1 ? 'previous day' : `previous ${days} days`
   if (!change) {
     return (
       <span className="cb-dimmed">

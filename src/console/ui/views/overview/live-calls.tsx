@@ -32,7 +32,7 @@ export function LiveCalls() {
     >
       {({ data }) =>
         data.length === 0 ? (
-          <p className="cb-card-none">No call is live right now.</p>
+          <p className="cb-card-none">No live calls right now.</p>
         ) : (
           <ul className="cb-live">
             {data.map((call) => (

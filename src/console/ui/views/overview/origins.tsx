@@ -40,7 +40,7 @@ interface FailuresProps {
 
 function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
   const { id: project } = useProject()
-  if (rows.length === 0) return <p className="cb-chart-none">No call names one in this period</p>
+  if (rows.length === 0) return <p className="cb-chart-none">No data in this period</p>
   return (
     <table className="cb-origins">
       <thead className="cb-origins-head">

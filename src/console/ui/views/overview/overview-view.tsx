@@ -16,7 +16,7 @@ import { type Period, periodLabel, periodOf } from './overview-search.ts'
 import { PeriodPicker } from './period-picker.tsx'
 
 function before({ days }: Period): string {
-  return days === 1 ? 'day before' : `${days} days before`
+  return days === 1 ? 'previous day' : `previous ${days} days`
 }
 
 /** The calls of a period in figures and charts. */

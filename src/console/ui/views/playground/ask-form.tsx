@@ -125,8 +125,7 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
       </form>
       {request.query.trim() === '' && (
         <Empty icon={<IconMessageQuestion size={24} />} title="Ask what a caller would ask">
-          You see the passages an agent would receive, which search found each of them, and how long each step
-          took.
+          See the passages an agent would receive, which search found each one, and how long each step took.
         </Empty>
       )}
       {answer.error && <Problem error={answer.error} onRetry={() => void answer.refetch()} />}
@@ -137,20 +136,20 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
             <TimeBar timed={answer.data} />
             {answer.data.mode !== (request.mode ?? 'hybrid') && (
               <Text size="xs" mt={6}>
-                Answered by {answer.data.mode} search only: the question’s embedding did not arrive in time.
+                Only {answer.data.mode} search answered: the question’s embedding did not arrive in time.
               </Text>
             )}
           </Paper>
           {answer.data.data.length === 0 && (
             <Empty title="No passage found">
-              Nothing matches this question. Rephrase it, or add the missing knowledge.
+              Nothing matches this question. Rephrase it or add the missing knowledge.
             </Empty>
           )}
           {answer.data.data.length > 0 && !answer.data.data.some(({ matched }) => matched.keyword) && (
             <Text size="sm">
               {answer.data.mode === 'vector'
-                ? 'These are the closest in meaning, however far off: words were not searched.'
-                : 'No passage contains these words. These are the closest in meaning, however far off.'}
+                ? 'Keyword search did not run. These passages are the closest in meaning, even if they are far off.'
+                : 'No passage contains these words. These passages are the closest in meaning, even if they are far off.'}
             </Text>
           )}
           {answer.data.data.map((hit, at) => (

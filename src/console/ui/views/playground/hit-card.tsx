@@ -41,7 +41,7 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
       </Group>
       {hit.terms.length > 0 && (
         <Text size="xs" c="dimmed" mb={4} style={{ overflowWrap: 'anywhere' }}>
-          Words found: {hit.terms.join(', ')}
+          Matched words: {hit.terms.join(', ')}
         </Text>
       )}
       <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>

@@ -32,7 +32,7 @@ export function ItemsSelect({ project, itemIds, onChange }: ItemsSelectProps) {
       searchable
       clearable
       maxValues={itemsMax}
-      nothingFoundMessage="No item has this in its name"
+      nothingFoundMessage="No item name contains this"
       searchValue={typed}
       onSearchChange={setTyped}
       value={itemIds}

@@ -33,7 +33,10 @@ export function PlaygroundView() {
 
   return (
     <Stack gap="md">
-      <PageHeader title="Playground" description="Ask as an agent would, and see what it receives." />
+      <PageHeader
+        title="Playground"
+        description="Ask a question as an agent would, and see what it receives."
+      />
       <AskForm
         project={project}
         initial={asked}

@@ -16,12 +16,13 @@ import { outcomes, questionsSearch } from './questions-search.ts'
 const route = getRouteApi('/p/$project/questions')
 
 const words = {
-  none: { label: 'Nothing found', means: 'No passage was found for these questions.' },
+  none: { label: 'Nothing found', means: 'Search found no passage for these questions.' },
   weak: {
     label: 'Weak matches',
-    means: 'No passage has a word of these questions. Agents got the nearest vectors, however far they are.',
+    means:
+      'No passage contains a word of these questions. Agents got the nearest vectors, even if they were far off.',
   },
-  found: { label: 'Found', means: 'At least one passage has a word of these questions.' },
+  found: { label: 'Found', means: 'At least one passage contains a word of these questions.' },
 } as const
 
 /** What agents asked, by what was found, where the project keeps it. */
@@ -54,12 +55,12 @@ export function QuestionsView() {
       />
       {isOff ? (
         <Empty icon={<IconMessageQuestion size={24} />} title="Questions are not kept">
-          When an owner of the project switches it on in{' '}
+          An owner of the project can turn this on in{' '}
           <PageLink to="/p/$project/settings/privacy" params={{ project }} inherit underline="always">
             Settings → Privacy
           </PageLink>
-          , what agents ask is kept for 7 or 30 days with what was found, so that you see what is missing
-          here.
+          . Callbook then keeps what agents ask, and what search found, for 7 or 30 days, so that you can see
+          what is missing.
         </Empty>
       ) : (
         <Tabs value={outcome} onChange={(tab) => show({ outcome: tab })} keepMounted={false}>
@@ -97,12 +98,12 @@ interface FoundItemsProps {
 function FoundItems({ items, onOpen }: FoundItemsProps) {
   return (
     <ListTable
-      label="Items that were found"
+      label="Items found"
       rows={items}
       rowKey={({ id }) => id}
       onOpen={({ id }) => onOpen(id)}
       columns={[
-        { key: 'name', header: 'Item of the first passage', render: ({ name }) => name },
+        { key: 'name', header: 'Item of the top passage', render: ({ name }) => name },
         {
           key: 'count',
           header: 'Questions',
@@ -140,7 +141,7 @@ function Asked({ project, outcome, item }: AskedProps) {
       rows={asked.data}
       rowKey={({ query }) => query}
       columns={columnsOf(project, outcome)}
-      empty={<Empty title="No such question" />}
+      empty={<Empty title="No questions" />}
     />
   )
 }

@@ -26,7 +26,7 @@ const sessionsKey = ['sessions']
 export function AccountView() {
   return (
     <>
-      <PageHeader title="Account" description="Your own account, in every project." />
+      <PageHeader title="Account" description="Your account in every project." />
       <div className="cb-forms">
         <Person />
         <Password />
@@ -44,7 +44,7 @@ function Person() {
       <div className="cb-stack">
         <dl className="cb-facts">
           <div>
-            <dt>E-mail address</dt>
+            <dt>Email address</dt>
             <dd>{email}</dd>
           </div>
         </dl>

@@ -19,7 +19,7 @@ export function Accounts() {
     <section className="cb-section">
       <h2>All accounts</h2>
       <p className="cb-dimmed">
-        Everyone who can sign in to this console. Only you, its owner, see this list.
+        Everyone who can sign in to this console. Only you, as its owner, can see this list.
       </p>
       {error && !data ? (
         <Problem error={error} title="The accounts could not be loaded" onRetry={() => void refetch()} />
@@ -42,7 +42,7 @@ function columns(self: string, remove: (account: Account) => void): Column<Accou
     { key: 'name', header: 'Name', render: ({ name }) => name },
     {
       key: 'email',
-      header: 'E-mail address',
+      header: 'Email address',
       render: ({ email }) => <span className="cb-dimmed cb-truncate">{email}</span>,
     },
     {
@@ -86,8 +86,8 @@ function DeleteDialog({ leaving, onClose }: { leaving: Account | null; onClose: 
       onConfirm={async () => leaving && remove(leaving)}
     >
       <p>
-        This signs them out at once and removes them from every project. Keys that they created keep working:
-        revoke those that they may still have. This cannot be undone.
+        This signs them out at once and removes them from every project. Keys that they created keep working.
+        Revoke any that they may still have. This cannot be undone.
       </p>
     </ConfirmDialog>
   )

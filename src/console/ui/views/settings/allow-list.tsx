@@ -32,7 +32,7 @@ export function AllowList({ entries, onChange, address, onAddressChange, check }
       <legend className="cb-label">Allowed addresses</legend>
       <p className="cb-field-hint">
         An address such as <Mono>203.0.113.9</Mono>, a range such as <Mono>203.0.113.0/24</Mono>, or IPv6.
-        Leave it empty to allow any address.
+        Leave empty to allow any address.
       </p>
       <div className="cb-entries">
         {entries.map((entry, at) => (
@@ -95,10 +95,10 @@ export function AllowList({ entries, onChange, address, onAddressChange, check }
 
 function TestAnswer({ check, address }: { check: AddressCheckState; address: string }) {
   if (!address) return <span className="cb-dimmed">Would it be allowed?</span>
-  if (check.error) return <>Could not be tested: {check.error.message}</>
+  if (check.error) return <>The test failed: {check.error.message}</>
   if (!check.isSettled) return <span className="cb-dimmed">…</span>
-  if (check.problems.size > 0) return <span className="cb-dimmed">Correct the list first.</span>
-  if (check.allows === null) return <>This is not an address.</>
+  if (check.problems.size > 0) return <span className="cb-dimmed">Fix the list first.</span>
+  if (check.allows === null) return <>This is not an IP address.</>
   return check.allows ? (
     <>
       <IconCheck size={14} aria-hidden /> Would be allowed

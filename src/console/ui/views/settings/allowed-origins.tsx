@@ -10,7 +10,7 @@ export function AllowedOrigins({ value, onChange }: { value: string; onChange: (
   return (
     <TextInput
       label="Web pages"
-      description="Sites whose pages may use the key in a browser. Whoever opens such a page can read the key."
+      description="Sites whose pages can use the key in a browser. Anyone who opens such a page can read the key."
       placeholder="https://app.example.com"
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}

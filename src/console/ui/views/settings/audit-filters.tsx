@@ -104,7 +104,7 @@ function CallForm({ onApply }: { onApply: (id: string) => void }) {
     <form onSubmit={submit} className="cb-stack">
       <TextInput
         label="Call ID"
-        description="When it was opened and deleted. The trail keeps only a hash of the ID."
+        description="Shows when the call was opened and deleted. The trail keeps only a hash of the ID."
         value={id}
         onChange={(event) => setId(event.currentTarget.value)}
         maxLength={128}

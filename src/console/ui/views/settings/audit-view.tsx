@@ -44,7 +44,7 @@ function AuditTrail() {
     <>
       <PageHeader
         title="Audit trail"
-        description="Who did what, for 400 days. Entries cannot be changed. Records appear only as hashes."
+        description="Who did what in the last 400 days. Entries cannot be changed. Records appear only as hashes."
         action={
           <Button
             component="a"
@@ -70,7 +70,7 @@ function AuditTrail() {
           empty={
             <Empty
               icon={<IconHistory size={24} />}
-              title={Object.keys(filters).length > 0 ? 'Nothing matches' : 'Nothing yet'}
+              title={Object.keys(filters).length > 0 ? 'No matching entries' : 'No entries yet'}
             >
               Sign-ins, keys, invitations and deletions appear here as they happen.
             </Empty>
@@ -90,7 +90,7 @@ function AuditTrail() {
       {hasNextPage && !error && (
         <div className="cb-more">
           <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show older
+            Load older entries
           </Button>
         </div>
       )}

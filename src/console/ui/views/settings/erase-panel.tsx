@@ -49,7 +49,7 @@ export function ErasePanel() {
       <form onSubmit={submit} className="cb-stack" noValidate>
         <TextInput
           label="Phone number"
-          description="The whole number. Calls from it and to it are deleted for good and erased from the files of the service. Calls that come later are not affected."
+          description="The full number. Calls from it and to it are deleted for good and erased from the service’s files. Later calls are not affected."
           value={number}
           onChange={(event) => setNumber(event.currentTarget.value)}
           type="tel"
@@ -79,8 +79,8 @@ export function ErasePanel() {
         confirmLabel="Erase for good"
         onConfirm={() => erase(counted?.number ?? '')}
       >
-        The calls of this number, their transcripts and details are deleted. This cannot be undone. Backups,
-        your platform and recordings at their addresses keep what they have.
+        This deletes every call from or to this number, with its transcript and details. This cannot be
+        undone. Copies in backups, on your voice platform and in recordings elsewhere are not deleted.
       </ConfirmDialog>
     </Panel>
   )
@@ -102,14 +102,14 @@ function Receipt({ id }: { id: string }) {
       {doneAt === null ? (
         <>
           <p>
-            Deleted {deleted} of {callsOf(calls)}. The bytes are erased next; you may leave this page.
+            Deleted {deleted} of {callsOf(calls)}. Their bytes are erased next. You can leave this page.
           </p>
           <Progress value={calls === 0 ? 100 : (100 * deleted) / calls} aria-label="Deleted calls" />
         </>
       ) : (
         <p>
-          Erased {callsOf(deleted)}. The last byte of {deleted === 1 ? 'it' : 'them'} was gone{' '}
-          <Instant at={doneAt} as="absolute" />.{onHold > 0 && ` ${callsOf(onHold)} on hold stayed.`}
+          Erased {callsOf(deleted)}. The last byte was gone <Instant at={doneAt} as="absolute" />.
+          {onHold > 0 && ` ${callsOf(onHold)} on hold not erased.`}
         </p>
       )}
       <p className="cb-dimmed">
@@ -120,10 +120,10 @@ function Receipt({ id }: { id: string }) {
 }
 
 function sentenceOf({ calls, onHold = 0 }: Counted): string {
-  const held = onHold > 0 ? ` ${callsOf(onHold)} on hold will stay.` : ''
+  const held = onHold > 0 ? ` ${callsOf(onHold)} on hold will not be erased.` : ''
   return calls === 0
-    ? `No call of this number can be erased.${held}`
-    : `${callsOf(calls)} of this number.${held}`
+    ? `No calls from or to this number can be erased.${held}`
+    : `${callsOf(calls)} from or to this number.${held}`
 }
 
 function callsOf(count: number): string {

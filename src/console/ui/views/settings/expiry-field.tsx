@@ -27,17 +27,13 @@ export function ExpiryField({ value, onChange, error }: ExpiryFieldProps) {
           data={[...expiryChoices]}
         />
         {value.choice === 'date' && (
-          <DayField
-            label="Last day of the key"
-            day={value.day}
-            onChoose={(day) => onChange({ ...value, day })}
-          />
+          <DayField label="Last day" day={value.day} onChoose={(day) => onChange({ ...value, day })} />
         )}
       </Group>
       {value.choice === 'date' && !isOver && (
-        <p className="cb-field-hint cb-expiry-hint">The key works until the end of this day.</p>
+        <p className="cb-field-hint cb-expiry-hint">The key works through the end of this day.</p>
       )}
-      {isOver && <p className="cb-field-error">This day is over: choose today or a later day.</p>}
+      {isOver && <p className="cb-field-error">This day has passed. Choose today or a later day.</p>}
       {error && <p className="cb-field-error">{error}</p>}
     </div>
   )

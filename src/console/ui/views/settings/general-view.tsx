@@ -76,8 +76,7 @@ function Deletion() {
     <Panel title="Delete project">
       <div className="cb-danger-row">
         <p className="cb-dimmed">
-          Deletes all of its calls, knowledge and keys permanently. Only a backup of your own can bring them
-          back.
+          Permanently deletes all of its calls, knowledge and keys. Only a backup can bring them back.
         </p>
         <Button color="red" variant="outline" onClick={() => setAsking(true)}>
           Delete project
@@ -92,8 +91,8 @@ function Deletion() {
         onConfirm={remove}
       >
         <p>
-          This erases every call and knowledge item of the project. Its keys stop working at once, and its
-          members lose access. This cannot be undone.
+          This deletes every call and knowledge item in the project for good. Its keys stop working at once,
+          and everyone loses access. This cannot be undone.
         </p>
       </ConfirmDialog>
     </Panel>

@@ -35,7 +35,7 @@ export function HoldsPanel() {
     <Panel title="Legal holds">
       <div className="cb-stack">
         <p className="cb-dimmed">
-          A call on hold is kept whatever else deletes: people, erasures by number, and retention.
+          A call on hold cannot be deleted by a person, an erasure by number, or retention.
         </p>
         {error && !data ? (
           <Problem error={error} title="The holds could not be loaded" onRetry={() => void refetch()} />
@@ -46,7 +46,7 @@ export function HoldsPanel() {
             rows={data?.data}
             rowKey={({ id }) => id}
             expectedRows={1}
-            empty={<p>Nothing is on hold.</p>}
+            empty={<p>No calls are on hold.</p>}
           />
         )}
         <NewHold />
@@ -58,7 +58,7 @@ export function HoldsPanel() {
         confirmLabel="Lift hold"
         onConfirm={async () => lifting && (await lift(lifting))}
       >
-        Its calls can be deleted again, also by retention, unless another hold covers them.
+        Its calls can be deleted again, including by retention, unless another hold covers them.
       </ConfirmDialog>
     </Panel>
   )
@@ -109,7 +109,7 @@ function NewHold() {
     onSuccess: async () => {
       setWhat('')
       setReason('')
-      notifications.show({ message: 'The hold is set.' })
+      notifications.show({ message: 'Hold set.' })
       await queryClient.invalidateQueries({ queryKey: ['project', project] })
     },
   })
@@ -134,9 +134,7 @@ function NewHold() {
       <TextInput
         label={kind === 'number' ? 'Number on hold' : 'Call ID'}
         description={
-          kind === 'number'
-            ? 'The whole number. Calls that come later from it or to it are on hold, too.'
-            : undefined
+          kind === 'number' ? 'The full number. Later calls from it or to it are on hold, too.' : undefined
         }
         value={what}
         onChange={(event) => setWhat(event.currentTarget.value)}

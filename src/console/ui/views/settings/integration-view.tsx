@@ -57,8 +57,7 @@ function Connected({ integration, project }: { integration: Integration; project
         <Panel title={access === 'ingest' ? `Set up ${label}` : `Knowledge for ${label}`}>
           <div className="cb-stack">
             <p className="cb-dimmed">
-              {description} Create the {access} key to get these lines with the key in them. The key is shown
-              once.
+              {description} Create the {access} key to fill it into these lines. The key is shown once.
             </p>
             <LinesToCopy lines={filledWith(placeholder)} />
             <Anchor href={`/docs/guide/${guide}`}>{label} in the guide</Anchor>
@@ -112,7 +111,7 @@ function Arrived({ integration: { name, label }, project }: { integration: Integ
       {!data && <Skeleton height={20} />}
       {data && !last && (
         <p className="cb-dimmed" role="status">
-          No call has come from {label} yet. Make a test call: this page shows it by itself.
+          No call from {label} yet. Make a test call. It appears here automatically.
         </p>
       )}
       {data && last && (

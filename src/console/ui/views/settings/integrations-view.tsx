@@ -47,15 +47,16 @@ function Integrations() {
   )
   const empty = (
     <Empty icon={<IconPlug size={24} />} title="No sources yet" action={addButton}>
-      A source is the address that you give to a voice platform's webhook. Its calls then appear here by
-      themselves: Vapi, Retell, ElevenLabs, Bland, Telnyx, Ultravox, Synthflow, Cartesia and Dograh.
+      A source is a webhook address that you give to a voice platform. The platform’s calls then appear here
+      automatically. Works with Vapi, Retell, ElevenLabs, Bland, Telnyx, Ultravox, Synthflow, Cartesia and
+      Dograh.
     </Empty>
   )
   return (
     <>
       <PageHeader
         title="Integrations"
-        description="Voice platforms whose calls come to this project, and agents that ask for its knowledge."
+        description="Voice platforms that send calls to this project, and agents that search its knowledge."
         action={data?.data.length ? addButton : undefined}
       />
       <h2 className="cb-section-title">Sources</h2>
@@ -73,7 +74,7 @@ function Integrations() {
         />
       )}
       <ByKey title="OpenTelemetry" access="ingest" column={lastCallColumn(project)} />
-      <ByKey title="Let agents ask" access="search" column={useColumn} />
+      <ByKey title="Connect agents" access="search" column={useColumn} />
       <NewSourceDialog opened={create === 'source'} onClose={() => setOpen(false)} onMade={open} />
     </>
   )
@@ -165,7 +166,7 @@ const columns: Column<SourceRecord>[] = [
   },
   {
     key: 'failures',
-    header: 'Not read',
+    header: 'Failed',
     width: '104px',
     align: 'right',
     from: 480,

@@ -46,14 +46,14 @@ export const integrations: readonly Integration[] = [
   {
     name: 'livekit',
     label: frameworkLabels.livekit,
-    description: 'Its sessions arrive as calls by OpenTelemetry.',
+    description: 'Its sessions arrive as calls through OpenTelemetry.',
     access: 'ingest',
-    guide: 'opentelemetry#set-up',
+    guide: 'opentelemetry#setup',
     linesOf: (values) => [
       environment(values),
       {
         label: 'Python',
-        hint: 'Add these lines to the agent, the last one above its entrypoint. All packages come with livekit-agents.',
+        hint: 'Add these lines to the agent, with the last one above its entrypoint. All packages come with livekit-agents.',
         code: `import asyncio
 from livekit.agents import JobContext, telemetry
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -71,7 +71,7 @@ async def flush(ctx: JobContext) -> None:
       },
       {
         label: 'Node',
-        hint: 'Add these lines to the entry of the agent.',
+        hint: 'Add these lines to the agent’s entrypoint.',
         // Not one template: the test that finds modules with state would take its lines for this module's own.
         code: [
           "import { telemetry } from '@livekit/agents'",
@@ -94,9 +94,9 @@ async def flush(ctx: JobContext) -> None:
   {
     name: 'pipecat',
     label: frameworkLabels.pipecat,
-    description: 'Its conversations arrive as calls by OpenTelemetry.',
+    description: 'Its conversations arrive as calls through OpenTelemetry.',
     access: 'ingest',
-    guide: 'opentelemetry#set-up',
+    guide: 'opentelemetry#setup',
     linesOf: (values) => [
       environment(values),
       {
@@ -124,14 +124,14 @@ worker = PipelineWorker(
   {
     name: 'mcp',
     label: 'MCP',
-    description: 'Agents that speak the Model Context Protocol find a tool that searches the knowledge.',
+    description: 'Agents that speak the Model Context Protocol get a tool that searches the knowledge.',
     access: 'search',
     guide: 'agents#mcp',
     linesOf: (values) => [
       { label: 'Address', code: `${values.url}/mcp` },
       {
         label: 'Configuration',
-        hint: 'Most clients take one like this.',
+        hint: 'Most MCP clients accept this format.',
         code: `{
   "mcpServers": {
     "callbook": {
@@ -155,7 +155,7 @@ worker = PipelineWorker(
   {
     name: 'vapi',
     label: 'Vapi',
-    description: 'Its assistants use the knowledge as a custom knowledge base or as a function tool.',
+    description: 'Its assistants use the knowledge through a custom knowledge base or a function tool.',
     access: 'search',
     guide: 'agents#vapi',
     linesOf: (values) => [
@@ -167,12 +167,12 @@ worker = PipelineWorker(
       },
       {
         label: 'Function tool',
-        hint: 'Or give a tool this server URL, and the key as a credential of the type Bearer Token. Its parameter is query.',
+        hint: 'Or give a tool this server URL, and the key as a Bearer Token credential. Its parameter is query.',
         code: `${values.url}/integrations/vapi/tool`,
       },
       {
         label: 'Test',
-        hint: 'Asks as the tool does.',
+        hint: 'Sends the same request as the tool.',
         code: request(
           values,
           '/integrations/vapi/tool',
@@ -184,16 +184,16 @@ worker = PipelineWorker(
   {
     name: 'dify',
     label: 'Dify',
-    description: 'Its applications use the knowledge as an External Knowledge API.',
+    description: 'Its apps use the knowledge through an External Knowledge API.',
     access: 'search',
     guide: 'agents#dify',
     linesOf: (values) => [
       { label: 'API endpoint', code: `${values.url}/integrations/dify` },
       { label: 'API key', code: values.key },
-      { label: 'External Knowledge ID', hint: 'Or the id of a single item.', code: values.project },
+      { label: 'External Knowledge ID', hint: 'Or the ID of a single item.', code: values.project },
       {
         label: 'Test',
-        hint: 'Run a retrieval test in Dify as well: it accepts any endpoint that answers.',
+        hint: 'Run a retrieval test in Dify as well. Dify accepts any endpoint that answers.',
         code: request(
           values,
           '/integrations/dify/retrieval',
@@ -211,7 +211,7 @@ worker = PipelineWorker(
     linesOf: (values) => [
       {
         label: 'Address',
-        hint: 'Give the agent a tool with one parameter, query, that is sent here by POST.',
+        hint: 'Give the agent a tool that sends its one parameter, query, here by POST.',
         code: `${values.url}/integrations/tool`,
       },
       { label: 'Header', code: `Authorization: Bearer ${values.key}` },

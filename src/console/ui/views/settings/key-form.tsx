@@ -46,7 +46,7 @@ export function KeyForm({ record }: { record: KeyRecord }) {
       ),
     onSuccess: async ({ name: saved }) => {
       await queryClient.invalidateQueries(keysQuery(project))
-      notifications.show({ message: `${saved} has been changed.` })
+      notifications.show({ message: `${saved} saved.` })
     },
   })
   const submit = (event: FormEvent) => {
@@ -76,7 +76,7 @@ export function KeyForm({ record }: { record: KeyRecord }) {
         />
         {opensUp && (
           <p className="cb-field-error" role="status">
-            Saving this lets everybody who has the key use it, from any address.
+            Saving this lets anyone who has the key use it from any address.
           </p>
         )}
         {(record.scope === 'read' || record.scope === 'search') && (

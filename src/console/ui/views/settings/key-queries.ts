@@ -16,9 +16,9 @@ export type Access = KeyScope | 'ingest'
 
 export const accesses: Record<Access, { label: string; opens: string }> = {
   full: { label: 'Full', opens: 'Read and delete calls, write and search knowledge.' },
-  read: { label: 'Read', opens: 'Read calls, read and search knowledge; change nothing.' },
+  read: { label: 'Read', opens: 'Read calls, and read and search knowledge. Change nothing.' },
   search: { label: 'Search', opens: 'Search knowledge and nothing else. For agents.' },
-  ingest: { label: 'Ingest', opens: 'Send calls in; read nothing. For voice platforms.' },
+  ingest: { label: 'Ingest', opens: 'Send calls and nothing else. For voice platforms.' },
 }
 
 export function isAccess(value: string): value is Access {

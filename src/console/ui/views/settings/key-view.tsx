@@ -39,7 +39,7 @@ function Key() {
   const record = data.data.find((key) => key.id === id)
   if (!record) {
     return (
-      <Empty title="There is no such key">
+      <Empty title="Key not found">
         <AllKeys project={project} />
       </Empty>
     )
@@ -111,7 +111,9 @@ function Facts({ record, all, successor, project }: OpenKeyProps & { successor: 
       <Fact label="Access">
         <span>
           {label}.{' '}
-          <span className="cb-dimmed">{opens} Access never changes; create another key for more.</span>
+          <span className="cb-dimmed">
+            {opens} A key’s access cannot be changed. Create another key for different access.
+          </span>
         </span>
       </Fact>
       <Fact label="Created">

@@ -46,7 +46,7 @@ function Keys() {
   const empty = (
     <Empty icon={<IconKey size={24} />} title="No keys yet" action={createButton}>
       A key gives a program access to this project: an agent that searches the knowledge, or a platform that
-      sends calls in. Give each program its own key, so that you can revoke one without the others.
+      sends calls in. Give each program its own key, so that you can revoke one without affecting the others.
     </Empty>
   )
   return (
@@ -197,7 +197,7 @@ function Created({ row: { createdAt, createdBy } }: { row: KeyRecord }) {
   return (
     <>
       <Instant at={createdAt} as="day" />
-      <span className="cb-dimmed"> by {createdBy ?? 'command line'}</span>
+      <span className="cb-dimmed"> by {createdBy ?? 'the command line'}</span>
     </>
   )
 }

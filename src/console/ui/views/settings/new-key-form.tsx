@@ -59,7 +59,7 @@ export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
     >
       <TextInput
         label="Name"
-        description="What the key is for, so that others know whether they can revoke it."
+        description="Say what the key is for, so that others know whether they can revoke it."
         placeholder="Production agents"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}

@@ -93,7 +93,7 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
               <span>
                 <strong>{setUpOf(value).label}</strong>
                 <span className="cb-dimmed">
-                  {setUpOf(value).isLive ? 'Live and after' : 'After the call'}
+                  {setUpOf(value).isLive ? 'During and after' : 'After the call'}
                 </span>
               </span>
             </Radio.Card>
@@ -102,7 +102,7 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
       </Radio.Group>
       <TextInput
         label="Name"
-        description="To tell several sources of one platform apart."
+        description="Tells this source apart from others on the same platform."
         placeholder={label}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
@@ -118,10 +118,13 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
 
 /** What no event of the platform says. */
 const optionLabels: Record<string, { label: string; description: string }> = {
-  direction: { label: 'Direction', description: "No event says who called. By default the agent's callers." },
+  direction: {
+    label: 'Direction',
+    description: 'The platform’s events do not say who called. Inbound by default.',
+  },
   summaryInsight: {
     label: 'Summary insight',
-    description: 'The ID of the insight that is the summary of a call, if there is one.',
+    description: 'The ID of the insight that holds the call’s summary, if you have one.',
   },
 }
 

@@ -73,7 +73,7 @@ function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
     >
       <TextInput
         label="URL"
-        description="Where events are posted: https, at a public address."
+        description="Callbook posts events to this HTTPS address. It must be public."
         placeholder="https://example.com/callbook"
         value={url}
         onChange={(event) => setUrl(event.currentTarget.value)}

@@ -11,8 +11,8 @@ export function OwnersOnly({ title, children }: { title: string; children: React
   return (
     <>
       <PageHeader title={title} />
-      <Empty icon={<IconLock size={24} />} title="For owners only">
-        You are a {role} of {name}. Only its owners can see its keys, people and audit trail.
+      <Empty icon={<IconLock size={24} />} title="Only owners can see this">
+        You are a {role} of {name}. Only owners can see its keys, people, settings and audit trail.
       </Empty>
     </>
   )

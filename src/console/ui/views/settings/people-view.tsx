@@ -90,7 +90,7 @@ function memberColumns(
     { key: 'name', header: 'Name', render: (row) => <MemberName row={row} isSelf={row.personId === self} /> },
     {
       key: 'email',
-      header: 'E-mail address',
+      header: 'Email address',
       from: 640,
       render: ({ email }) => <span className="cb-dimmed">{email}</span>,
     },
@@ -109,11 +109,11 @@ function memberColumns(
       align: 'right',
       render: (row) =>
         row.personId === self ? null : (
-          <Tooltip label="Make a sign-in link">
+          <Tooltip label="Create a sign-in link">
             <ActionIcon
               variant="subtle"
               color="gray"
-              aria-label={`Make a sign-in link for ${row.name}`}
+              aria-label={`Create a sign-in link for ${row.name}`}
               onClick={() => link(row)}
             >
               <IconLink size={16} />
@@ -177,7 +177,7 @@ function RemoveDialog({ leaving, onClose }: { leaving: MemberRow | null; onClose
       <p>
         {isSelf
           ? 'You lose access to this project at once. Only an owner can invite you again.'
-          : 'They lose access to this project at once. Keys that they created keep working: revoke those that they may still have.'}
+          : 'They lose access to this project at once. Keys that they created keep working. Revoke any that they may still have.'}
       </p>
     </ConfirmDialog>
   )

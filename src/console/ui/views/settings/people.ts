@@ -24,8 +24,9 @@ export const roleLabels: Record<Role, string> = { owner: 'Owner', member: 'Membe
 
 /** What a role may do in a project. */
 export function describeRole(role: Role, membersMayDelete: boolean): string {
-  if (role === 'viewer') return 'See calls and knowledge, and use the playground. Change nothing.'
-  if (role === 'owner') return 'Everything, including keys, people, settings and deleting the project.'
-  const deletion = membersMayDelete ? 'and delete them' : 'but delete nothing'
-  return `See and change calls and knowledge, ${deletion}. No keys, people, settings or audit trail.`
+  if (role === 'viewer') return 'Can see calls and knowledge and use the playground, but change nothing.'
+  if (role === 'owner')
+    return 'Can do everything, including manage keys, people and settings, and delete the project.'
+  const deletion = membersMayDelete ? 'including deleting them' : 'but delete nothing'
+  return `Can see and change calls and knowledge, ${deletion}. Cannot see keys, people, settings or the audit trail.`
 }

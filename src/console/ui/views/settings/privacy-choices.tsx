@@ -25,15 +25,15 @@ export function KeptNumbersPanel({ settings }: SettingsProps) {
   return (
     <Choice
       title="Phone numbers"
-      label="Store the caller's and the called number"
-      description="Of calls that come in from now on. A number that is not stored cannot be searched for, nor erased by."
+      label="How to store the caller’s and the called number"
+      description="Applies to new calls. You cannot search or erase by a number that is not stored."
       choices={[
-        ['all', 'As they come in'],
-        ['last4', 'Only their last four digits'],
+        ['all', 'In full'],
+        ['last4', 'Last four digits only'],
         ['none', 'Not at all'],
       ]}
       current={settings.keepNumbers}
-      sentence="What is stored of numbers has been changed."
+      sentence="Phone number setting saved."
       changeOf={(keepNumbers) => ({ keepNumbers })}
     />
   )
@@ -44,15 +44,15 @@ export function KeptQuestionsPanel({ settings }: SettingsProps) {
   return (
     <Choice
       title="Questions"
-      label="Keep what agents ask the knowledge"
-      description="Questions show what the knowledge lacks. They may hold what callers said."
+      label="Keep the questions that agents ask"
+      description="Questions show what your knowledge lacks. They may contain what callers said."
       choices={[
         [null, 'Not at all'],
         [7, 'For 7 days'],
         [30, 'For 30 days'],
       ]}
       current={settings.keepQuestionsDays}
-      sentence="What is kept of questions has been changed."
+      sentence="Question setting saved."
       changeOf={(keepQuestionsDays) => ({ keepQuestionsDays })}
     />
   )
@@ -61,18 +61,18 @@ export function KeptQuestionsPanel({ settings }: SettingsProps) {
 /** Whether the audit trail says who looked. */
 export function ReadingPanel({ settings }: SettingsProps) {
   const [notesReading, setNotesReading] = useState(settings.notesReading)
-  const { mutate, isPending, error } = useSettingsChange('The noting of reading has been changed.')
+  const { mutate, isPending, error } = useSettingsChange('Access logging setting saved.')
   return (
     <SettingPanel
-      title="Who looked"
+      title="Access logging"
       isChanged={notesReading !== settings.notesReading}
       isPending={isPending}
       error={error}
       onSave={() => mutate({ notesReading })}
     >
       <Switch
-        label="Note in the audit trail who opens a call or exports calls"
-        description="Exports with API keys, too; single calls that are read with one are not. The same is noted once in 15 minutes."
+        label="Record in the audit trail who opens or exports calls"
+        description="Includes exports with API keys, but not single calls read with one. Repeats within 15 minutes are recorded once."
         checked={notesReading}
         onChange={(event) => setNotesReading(event.currentTarget.checked)}
       />

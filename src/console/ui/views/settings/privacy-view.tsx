@@ -26,7 +26,7 @@ function Privacy() {
     <>
       <PageHeader
         title="Privacy"
-        description="What is kept about the people in your calls, and for how long. Every change is in the audit trail."
+        description="What Callbook keeps about the people in your calls, and for how long. The audit trail records every change."
       />
       {error && !settings && (
         <Problem error={error} title="The settings could not be loaded" onRetry={() => void refetch()} />

@@ -10,7 +10,7 @@ type RedactKind = ProjectSettings['redact'][number]
 /** The name of each kind, and what replaces it. */
 const kinds: [RedactKind, string][] = [
   ['phone', 'Phone numbers'],
-  ['email', 'E-mail addresses'],
+  ['email', 'Email addresses'],
   ['card', 'Card numbers'],
   ['iban', 'IBANs'],
   ['ssn', 'US Social Security numbers'],
@@ -20,7 +20,7 @@ const kinds: [RedactKind, string][] = [
 export function RedactionPanel({ settings }: { settings: ProjectSettings }) {
   const [redact, setRedact] = useState<string[]>([...settings.redact])
   const [country, setCountry] = useState(settings.country ?? '')
-  const { mutate, isPending, error } = useSettingsChange('The redaction has been changed.')
+  const { mutate, isPending, error } = useSettingsChange('Redaction saved.')
   const chosen = kinds.flatMap(([kind]) => (redact.includes(kind) ? [kind] : []))
   const isChanged =
     [...settings.redact].sort().join() !== [...chosen].sort().join() ||
@@ -34,8 +34,8 @@ export function RedactionPanel({ settings }: { settings: ProjectSettings }) {
       onSave={() => mutate({ redact: chosen, country: country.trim() || null })}
     >
       <Checkbox.Group
-        label="Replace before a call is written"
-        description="In the transcript, the summary and the texts of the analysis, the timeline and the metadata. What is stored already stays as it is."
+        label="Replace before a call is stored"
+        description="Applies to the transcript, the summary, and the text in the analysis, timeline and metadata. Stored calls stay as they are."
         value={redact}
         onChange={setRedact}
       >
@@ -53,7 +53,7 @@ export function RedactionPanel({ settings }: { settings: ProjectSettings }) {
       </Checkbox.Group>
       <TextInput
         label="Country"
-        description="Two letters, such as US. Numbers without a country code are read as numbers of this country."
+        description="Two letters, such as US. Numbers without a country code are read as numbers from this country."
         value={country}
         onChange={(event) => setCountry(event.currentTarget.value)}
         maxLength={2}

@@ -12,7 +12,7 @@ import { useProject } from '../../session.ts'
 import { dueQuery, expiredQuery, useSettingsChange } from './privacy-queries.ts'
 import { SettingPanel } from './setting-panel.tsx'
 
-const sentence = 'The retention has been changed.'
+const sentence = 'Retention saved.'
 
 /** When calls are deleted by themselves, which go next, and which went. */
 export function RetentionPanel({ settings }: { settings: ProjectSettings }) {
@@ -45,8 +45,8 @@ export function RetentionPanel({ settings }: { settings: ProjectSettings }) {
         footer={<Deletions settings={settings} />}
       >
         <TextInput
-          label="Days to keep a call"
-          description="Counted from when the call was completed. Live calls are never deleted. Leave it empty to keep calls until somebody deletes them."
+          label="Days to keep calls"
+          description="Counted from when the call was completed. Live calls are never deleted. Leave empty to keep calls until someone deletes them."
           value={days}
           onChange={(event) => setDays(event.currentTarget.value)}
           inputMode="numeric"
@@ -64,8 +64,8 @@ export function RetentionPanel({ settings }: { settings: ProjectSettings }) {
       >
         <p>
           {counted(asked?.calls ?? 0, 'call')} of this project were completed more than {asked?.retainDays}{' '}
-          days ago. They are deleted within minutes, and each day those that become as old. This cannot be
-          undone.
+          days ago. They will be deleted within minutes. After that, calls that reach this age are deleted
+          daily. This cannot be undone.
         </p>
       </ConfirmDialog>
     </>
@@ -82,7 +82,7 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
     <dl className="cb-facts cb-setting-facts">
       {retainDays !== null && (
         <div>
-          <dt>Deleted next</dt>
+          <dt>Due for deletion</dt>
           <dd>{due ? `${counted(due.calls, 'call')} as of now` : '…'}</dd>
         </div>
       )}
@@ -90,7 +90,7 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
         <dt>Deleted so far</dt>
         <dd>
           {rows.length === 0 ? (
-            <span className="cb-dimmed">Nothing</span>
+            <span className="cb-dimmed">None</span>
           ) : (
             <ul className="cb-plain-list">
               {rows.map(({ seq, at, target }) => (
@@ -104,7 +104,7 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
                   params={{ project }}
                   search={{ action: 'calls_expired' }}
                 >
-                  All in the audit trail
+                  View all in the audit trail
                 </PageLink>
               </li>
             </ul>

@@ -16,7 +16,7 @@ export function RevokeKeyDialog({ revoking, onClose }: { revoking: KeyRecord | n
     await unwrap(api.projects({ project }).keys({ id: key.id }).delete())
     await queryClient.invalidateQueries(keysQuery(project))
     notifications.show({
-      message: `${key.name} has been revoked.`,
+      message: `${key.name} revoked.`,
       icon: <IconCheck size={16} />,
     })
   }
@@ -29,8 +29,8 @@ export function RevokeKeyDialog({ revoking, onClose }: { revoking: KeyRecord | n
       onConfirm={async () => revoking && revoke(revoking)}
     >
       <p>
-        Requests with <Mono>{revoking?.hint}</Mono> are refused from now on. A revoked key cannot be restored:
-        if something still needs it, create a new key first.
+        Requests with <Mono>{revoking?.hint}</Mono> will be refused at once. A revoked key cannot be restored.
+        If something still needs it, create a new key first.
       </p>
     </ConfirmDialog>
   )

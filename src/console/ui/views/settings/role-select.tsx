@@ -47,8 +47,8 @@ export function RoleSelect({ row: { personId, name, role } }: { row: MemberRow }
         onConfirm={async () => chosen && give(chosen)}
       >
         <p>
-          {chosen && `${roleLabels[chosen]}: ${describeRole(chosen, membersMayDelete)}`} It holds from the
-          next request on.
+          {chosen && `${roleLabels[chosen]}: ${describeRole(chosen, membersMayDelete)}`} This takes effect
+          with the next request.
         </p>
         {isSelf && <p>Only an owner can make you an owner again.</p>}
       </ConfirmDialog>

@@ -28,13 +28,13 @@ export function Roles() {
       </dl>
       <Switch
         size="xs"
-        label="Members may delete calls and knowledge"
-        description="Owners always may. Nothing that is deleted can be brought back."
+        label="Members can delete calls and knowledge"
+        description="Owners always can. Deleted records cannot be restored."
         checked={membersMayDelete}
         disabled={isPending}
         onChange={(event) => mutate(event.currentTarget.checked)}
       />
-      {error && <Problem error={error} title="The setting was not changed" />}
+      {error && <Problem error={error} title="The setting was not saved" />}
     </section>
   )
 }

@@ -31,13 +31,17 @@ export function RotateDialog({ webhook, onClose }: { webhook: WebhookRecord | nu
         }}
       >
         <p>
-          You get a new secret. For 24 hours events are signed with both, so that your endpoint can change
-          over.
+          You get a new secret. For 24 hours, events are signed with both secrets, so that you have time to
+          update your endpoint.
         </p>
       </ConfirmDialog>
       <SecretModal opened={secret !== null} onClose={finish} title="Save the secret">
         {secret !== null && (
-          <WebhookSecret secret={secret} note="The old one signs for 24 hours more." onStored={finish} />
+          <WebhookSecret
+            secret={secret}
+            note="Events are also signed with the old secret for 24 hours."
+            onStored={finish}
+          />
         )}
       </SecretModal>
     </>

@@ -53,8 +53,8 @@ export function RotateKeyDialog({ record, opened, onClose }: RotateKeyDialogProp
       >
         <div className="cb-stack">
           <p>
-            You get a new key with the same access and rules. The old one works for the overlap, so that you
-            can replace it where it is used, and then stops.
+            You get a new key with the same access and rules. The old key keeps working during the overlap, so
+            that you have time to replace it.
           </p>
           <div>
             <p className="cb-label" id="overlap-label">
@@ -68,7 +68,7 @@ export function RotateKeyDialog({ record, opened, onClose }: RotateKeyDialogProp
               data={overlaps}
             />
           </div>
-          {overlap === '0' && <p className="cb-field-error">The old key stops at once.</p>}
+          {overlap === '0' && <p className="cb-field-error">The old key stops working at once.</p>}
         </div>
       </ConfirmDialog>
       <SecretModal opened={made !== null} onClose={finish} title="Save your key">

@@ -25,14 +25,14 @@ export function SignInLinkDialog({ member, onClose }: SignInLinkDialogProps) {
       <ConfirmDialog
         opened={member !== null}
         onClose={onClose}
-        title={`Make a sign-in link for ${member?.name ?? ''}?`}
-        confirmLabel="Make link"
+        title={`Create a sign-in link for ${member?.name ?? ''}?`}
+        confirmLabel="Create link"
         isDanger={false}
         onConfirm={async () => member && create(member)}
       >
         <p>
-          Whoever opens it sets a new password for {member?.email} and is signed in, so send it to nobody
-          else. Their password works until then. Two-factor sign-in, where it is on, still asks for a code.
+          Whoever opens it sets a new password for {member?.email} and is signed in, so send it to no one
+          else. The current password works until then. If two-factor sign-in is on, it still asks for a code.
         </p>
       </ConfirmDialog>
       <Modal

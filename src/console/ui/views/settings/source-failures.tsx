@@ -45,8 +45,8 @@ export function SourceFailures({ source, project }: { source: SourceRecord; proj
     >
       <div className="cb-stack">
         <p className="cb-dimmed">
-          The platform has sent something that this version does not understand. What Callbook reads of such
-          an event is kept for seven days, or until its call is deleted. Read it again after an update.
+          The platform sent events that this version does not understand. Callbook keeps the parts it uses for
+          seven days, or until the call is deleted. Update Callbook, then read the events again.
         </p>
         {error && <Problem error={error} />}
         <ListTable
@@ -61,13 +61,13 @@ export function SourceFailures({ source, project }: { source: SourceRecord; proj
 }
 
 function sentenceOf(read: number, failed: number): string {
-  if (failed === 0) return read === 1 ? 'The event has been read.' : `All ${read} events have been read.`
-  const some = read === 0 ? 'None of them' : `${read} of ${read + failed} events`
+  if (failed === 0) return read === 1 ? '1 event read.' : `All ${read} events read.`
+  const some = read === 0 ? 'No event' : `${read} of ${read + failed} events`
   return `${some} could be read. Update Callbook, then try again.`
 }
 
 const columns: Column<FailureRecord>[] = [
-  { key: 'at', header: 'Came', width: '104px', render: ({ at }) => <Instant at={at} /> },
+  { key: 'at', header: 'Received', width: '104px', render: ({ at }) => <Instant at={at} /> },
   {
     key: 'why',
     header: 'Field',
@@ -83,6 +83,6 @@ const columns: Column<FailureRecord>[] = [
     width: '184px',
     from: 640,
     render: ({ callId }) =>
-      callId === null ? <span className="cb-dimmed">Not named</span> : <Mono truncate>{callId}</Mono>,
+      callId === null ? <span className="cb-dimmed">Unknown</span> : <Mono truncate>{callId}</Mono>,
   },
 ]

@@ -49,7 +49,7 @@ function PasteSecret({ source, project, onDone }: SourceSecretProps & { onDone: 
   const { request, isPending, error } = useSecretRequest(async () => {
     await unwrap(api.projects({ project }).sources({ id }).rotate.post({ secret: secret.trim() }))
     await queryClient.invalidateQueries(sourceQuery(project, id))
-    notifications.show({ message: 'The secret is stored.' })
+    notifications.show({ message: 'Secret saved.' })
     onDone()
   })
   return (
@@ -63,7 +63,7 @@ function PasteSecret({ source, project, onDone }: SourceSecretProps & { onDone: 
     >
       <PasswordInput
         label="Secret"
-        description={`${secretName}.${hasSecret ? ' The one before is accepted for another 24 hours.' : ''}`}
+        description={`${secretName}.${hasSecret ? ' The previous one is accepted for another 24 hours.' : ''}`}
         value={secret}
         onChange={(event) => setSecret(event.currentTarget.value)}
         autoComplete="off"
@@ -85,7 +85,7 @@ function NewSecret({ source: { id, platform }, project }: SourceSecretProps) {
     <div>
       <p className="cb-label">Secret</p>
       <Group justify="space-between">
-        <span className="cb-dimmed">It was shown once, when it was created.</span>
+        <span className="cb-dimmed">Shown once, when it was created.</span>
         <Button
           variant="default"
           size="xs"
@@ -93,7 +93,7 @@ function NewSecret({ source: { id, platform }, project }: SourceSecretProps) {
           loading={isPending}
           onClick={request}
         >
-          Make a new one
+          Create a new secret
         </Button>
       </Group>
       {error !== null && <Problem error={error} />}

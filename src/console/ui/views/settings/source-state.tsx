@@ -13,7 +13,7 @@ export function SourceState({
   if (!hasSecret) {
     return (
       <StatusBadge tone="warning" icon={<IconKey size={12} />}>
-        Needs its secret
+        Needs a secret
       </StatusBadge>
     )
   }

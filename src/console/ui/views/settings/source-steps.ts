@@ -3,40 +3,40 @@ import type { PlatformName } from '../../../../sources/catalog.ts'
 /** How a platform is told of the address, in its own words: the same as the guide says. */
 export const sourceSteps: Record<PlatformName, readonly string[]> = {
   vapi: [
-    'Make a custom credential of the type Bearer Token with the secret.',
-    'Set the address as the server URL, with that credential: of the organisation, a phone number or an assistant (Advanced, Webhook server). Only the most specific one gets an event.',
-    'Leave status-update, conversation-update and end-of-call-report among the server messages.',
-    'Set a backoffPlan on the server, so that Vapi repeats an event that did not arrive.',
+    'Create a custom credential of type Bearer Token with the secret.',
+    'Set the address as the server URL, with that credential, on the organization, a phone number or an assistant (Advanced, Webhook server). Each event goes only to the most specific one.',
+    'Keep status-update, conversation-update and end-of-call-report in the server messages.',
+    'Set a backoffPlan on the server, so that Vapi retries events that did not arrive.',
   ],
   retell: [
-    'Set the address as the webhook URL, of the account or of one agent.',
-    'To see the turns of a call while it goes on, add the event transcript_updated.',
-    'Paste the API key that is marked for webhooks above.',
+    'Set the address as the webhook URL of the account or of one agent.',
+    'To see turns during the call, add the event transcript_updated.',
+    'Above, paste the API key that is marked for webhooks.',
   ],
   elevenlabs: [
     'Under Settings, Webhooks, add a webhook with the address and HMAC authentication.',
-    'Paste its secret above. ElevenLabs shows it once.',
-    'Choose it as the post-call webhook of all agents or of one. Send transcripts (as JSON) and call initiation failures; leave audio off.',
-    'Switch on its retries.',
+    'Paste its secret above. ElevenLabs shows it only once.',
+    'Select it as the post-call webhook of all agents or of one. Send transcripts (as JSON) and call initiation failures. Leave audio off.',
+    'Turn on its retries.',
   ],
   bland: [
-    'Set the address as the webhook: of an inbound number under Advanced, and as webhook of each call that you start by its API.',
-    'Paste the webhook signing secret above. It is under Account settings, Keys.',
+    'Set the address as the webhook of the inbound number, under Advanced, and of each call that you start through the API.',
+    'Above, paste the webhook signing secret. You find it under Account settings, Keys.',
   ],
   telnyx: [
     'Set the address as the webhook URL of the Voice API or TeXML application.',
-    'Paste the public key above. It is under Keys & Credentials.',
+    'Above, paste the public key. You find it under Keys & Credentials.',
     'Telnyx sends no transcript, so the calls have none.',
   ],
   ultravox: [
-    'Create a webhook by POST /api/webhooks with the address as url, the events call.started, call.joined, call.ended and call.billed, and the secret as one of its secrets.',
-    'For the numbers, put callerNumber and calledNumber into the metadata of each call.',
+    'Create a webhook with POST /api/webhooks: the address as url, the events call.started, call.joined, call.ended and call.billed, and the secret as one of its secrets.',
+    'To record the numbers, put callerNumber and calledNumber into each call’s metadata.',
     'Ultravox sends no transcript, so the calls have none.',
   ],
   synthflow: [
     "Set the address as the agent's post-call webhook, or as external_webhook_url of a call.",
-    'Paste the secret of Settings, Security, Webhooks above.',
-    'Synthflow signs the id of the call and not the body: keep the address to yourself.',
+    'Above, paste the secret from Settings, Security, Webhooks.',
+    'Synthflow signs the call’s ID and not the body, so keep the address secret.',
   ],
   cartesia: [
     "Under the agent's Advanced settings, add a post-call webhook with the address.",

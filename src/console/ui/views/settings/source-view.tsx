@@ -108,8 +108,8 @@ function LookUps({ platform, project }: { platform: PlatformName; project: strin
     return (
       <Panel title="Knowledge during a call">
         <p className="cb-dimmed">
-          {label} may ask at the same address: a tool with the parameter query is answered with passages of
-          this project's knowledge.
+          {label} can search at the same address. A tool with the parameter query gets passages from this
+          project’s knowledge.
         </p>
       </Panel>
     )
@@ -118,7 +118,7 @@ function LookUps({ platform, project }: { platform: PlatformName; project: strin
     <Panel title="Knowledge during a call">
       <div className="cb-stack">
         <p className="cb-dimmed">
-          The agents of {label} can have a tool that is answered with passages of this project's knowledge.
+          Give your {label} agents a tool that gets passages from this project’s knowledge.
         </p>
         <PageLink
           to="/p/$project/settings/integrations/$integration"
@@ -138,8 +138,8 @@ function Arrived({ source, project }: { source: SourceRecord; project: string })
     return (
       <p className="cb-dimmed" role="status">
         {hasSecret
-          ? `Nothing has come from ${label} yet. Make a test call: this page shows its first event by itself.`
-          : `Tell the source the secret of ${label} first: until then it refuses everything.`}
+          ? `No event from ${label} yet. Make a test call. The first event appears here automatically.`
+          : `Save the secret from ${label} first. Until then, the source refuses every event.`}
       </p>
     )
   }
@@ -167,7 +167,7 @@ function DeleteDialog({ source: { id, name, platform }, project, opened, onClose
   const navigate = useNavigate()
   const remove = async () => {
     await unwrap(api.projects({ project }).sources({ id }).delete())
-    notifications.show({ message: `${name} has been deleted.` })
+    notifications.show({ message: `${name} deleted.` })
     await navigate({ to: '/p/$project/settings/integrations', params: { project } })
     queryClient.removeQueries({ queryKey: sourceQuery(project, id).queryKey })
     await queryClient.invalidateQueries(sourcesQuery(project))
@@ -181,8 +181,8 @@ function DeleteDialog({ source: { id, name, platform }, project, opened, onClose
       onConfirm={remove}
     >
       <p>
-        Events that {setUpOf(platform).label} sends to this address are refused from now on. The source, its
-        secret and its unread events are deleted for good. Calls that came from it stay.
+        Callbook will refuse events that {setUpOf(platform).label} sends to this address. The source, its
+        secret and its failed events are deleted for good. Its calls stay.
       </p>
     </ConfirmDialog>
   )

@@ -38,7 +38,13 @@ export function TwoFactorPanel() {
   const aside = data?.isOn && <StatusBadge tone="success">On</StatusBadge>
   const show = () => {
     if (error && !data)
-      return <Problem error={error} title="It could not be loaded" onRetry={() => void refetch()} />
+      return (
+        <Problem
+          error={error}
+          title="The two-factor setting could not be loaded"
+          onRetry={() => void refetch()}
+        />
+      )
     if (step?.name === 'codes') return <BackupCodes codes={step.backupCodes} onDone={close} />
     if (step?.name === 'app') {
       const { made } = step
@@ -71,8 +77,8 @@ function State({ isOn, ask }: StateProps) {
     <div className="cb-danger-row">
       <p className="cb-dimmed">
         {isOn
-          ? 'After your password, sign-in asks for a code of your authenticator app, or a backup code.'
-          : 'With it, sign-in asks for a code from your authenticator app after your password.'}
+          ? 'After your password, sign-in asks for a code from your authenticator app or a backup code.'
+          : 'When on, sign-in also asks for a code from your authenticator app.'}
       </p>
       {isOn ? (
         <Group gap="xs">
@@ -95,11 +101,11 @@ function State({ isOn, ask }: StateProps) {
 const askedFor = {
   setUp: { text: 'Enter your password to set up an authenticator app.', label: 'Continue' },
   codes: {
-    text: 'Enter your password to make ten new backup codes. The old ones stop working.',
-    label: 'Make codes',
+    text: 'Enter your password to create ten new backup codes. The old ones stop working.',
+    label: 'Create codes',
   },
   off: {
-    text: 'Enter your password to turn it off. The app and the backup codes stop working.',
+    text: 'Enter your password to turn off two-factor sign-in. The app’s codes and the backup codes stop working.',
     label: 'Turn off',
   },
 }
@@ -175,7 +181,7 @@ function App({ made: { secret, qr }, onDone, onCancel }: AppProps) {
       onSubmit={mutate}
       onCancel={onCancel}
     >
-      <p>Scan this with your authenticator app, then enter the code that the app shows.</p>
+      <p>Scan this with your authenticator app, then enter the code that it shows.</p>
       <svg
         className="cb-qr"
         role="img"
@@ -202,8 +208,8 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
   return (
     <div className="cb-stack">
       <p role="status">
-        These are your backup codes, shown only now. Each signs you in once without the app. Keep them where
-        you keep your passwords.
+        These are your backup codes. This is the only time they are shown. Each one signs you in once without
+        the app. Keep them where you keep your passwords.
       </p>
       <ul className="cb-backup-codes" aria-label="Backup codes">
         {codes.map((code) => (

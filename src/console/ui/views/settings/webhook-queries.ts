@@ -24,14 +24,14 @@ export function triesQuery(project: string, id: string) {
 
 /** Each event, and when it is sent. */
 export const eventWords = {
-  'call.started': 'A live call came in',
+  'call.started': 'A live call started',
   'call.changed': 'A call changed',
-  'call.completed': 'A call became completed',
+  'call.completed': 'A call was completed',
   'call.deleted': 'A call was deleted',
   'knowledge.changed': 'An item was stored or changed',
-  'knowledge.ready': 'Vector search finds an item',
+  'knowledge.ready': 'Vector search can find an item',
   'knowledge.deleted': 'An item was deleted',
-  'erasure.done': 'An erasure request is done',
+  'erasure.done': 'An erasure request was completed',
 } as const
 
 export const events = Object.entries(eventWords)

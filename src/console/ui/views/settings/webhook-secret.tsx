@@ -14,14 +14,14 @@ export function WebhookSecret({ secret, note, onStored }: WebhookSecretProps) {
       what="secret"
       text={secret}
       warning={
-        <>This is the only time the secret is shown. Your endpoint verifies each event with it. {note}</>
+        <>This is the only time the secret is shown. Your endpoint uses it to verify each event. {note}</>
       }
       onStored={onStored}
     >
       <p className="cb-field-hint">
-        Events are signed as Standard Webhooks.{' '}
+        Events are signed as Standard Webhooks specifies.{' '}
         <a href="/docs/guide/webhooks#verify-it" target="_blank" rel="noreferrer">
-          How to verify them
+          How to verify events
         </a>
       </p>
     </ShownOnce>

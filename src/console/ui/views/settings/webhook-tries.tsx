@@ -44,7 +44,7 @@ function Tries({ webhook: { id, url, enabled } }: { webhook: WebhookRecord }) {
             expectedRows={6}
             empty={
               <Empty icon={<IconSend size={24} />} title="Nothing sent yet">
-                Each try is listed here for 30 days, with its answer, time and size. Bodies are not kept.
+                Each attempt is listed here for 30 days with its response, time and size. Bodies are not kept.
               </Empty>
             }
           />
@@ -67,13 +67,13 @@ const columns: Column<WebhookTry>[] = [
   },
   {
     key: 'attempt',
-    header: 'Try',
+    header: 'Attempt',
     width: '48px',
     align: 'right',
     from: 480,
     render: ({ attempt }) => <span className="cb-figure">{attempt}</span>,
   },
-  { key: 'answer', header: 'Answer', width: '240px', render: (row) => <Answer row={row} /> },
+  { key: 'answer', header: 'Response', width: '240px', render: (row) => <Answer row={row} /> },
   {
     key: 'time',
     header: 'Time',
@@ -118,7 +118,7 @@ function Replay({ id }: { id: string }) {
       ),
     onSuccess: async ({ queued }) => {
       notifications.show({
-        message: queued === 1 ? '1 record is sent again.' : `${queued} records are sent again.`,
+        message: queued === 1 ? '1 record will be sent again.' : `${queued} records will be sent again.`,
         icon: <IconCheck size={16} />,
       })
       await queryClient.invalidateQueries(webhooksQuery(project))
@@ -133,8 +133,8 @@ function Replay({ id }: { id: string }) {
       <Group gap="xs" align="flex-end">
         <NumberInput
           label="Send again"
-          description="Each record that has changed after this number, once, as it is now. 0 sends everything."
-          placeholder="Number of a change"
+          description="Sends each record that changed after this change number once, in its current state. 0 sends everything."
+          placeholder="Change number"
           value={after}
           onChange={setAfter}
           min={0}

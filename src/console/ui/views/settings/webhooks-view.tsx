@@ -65,15 +65,15 @@ function Webhooks() {
   )
   const empty = (
     <Empty icon={<IconWebhook size={24} />} title="No webhooks yet" action={createButton}>
-      A webhook tells a program of yours when a call starts, changes or is completed, and when knowledge
-      changes: it gets a signed request with the record.
+      A webhook tells your own program when a call starts, changes or is completed, and when knowledge
+      changes. Each event is a signed request with the record.
     </Empty>
   )
   return (
     <>
       <PageHeader
         title="Webhooks"
-        description="Addresses that Callbook notifies when this project’s calls and knowledge change."
+        description="Endpoints that Callbook notifies when this project’s calls and knowledge change."
         action={createButton}
       />
       {error && !data ? (
@@ -143,7 +143,7 @@ function State({ row: { enabled, failures } }: { row: WebhookRecord }) {
   if (!enabled)
     return (
       <StatusBadge tone="danger" icon={<IconPower size={12} />}>
-        Switched off
+        Disabled
       </StatusBadge>
     )
   if (failures === 0) return null
@@ -179,7 +179,7 @@ function RowMenu({ row, open, rotate, remove }: Actions & { row: WebhookRecord }
           Rotate secret
         </Menu.Item>
         <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => remove(row)}>
-          Remove
+          Delete{' '}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -197,11 +197,11 @@ function SwitchedOff({ row: { id, disabledAt, disabledReason } }: { row: Webhook
   return (
     <span className="cb-webhook-off">
       <span>
-        {disabledReason} Switched off {disabledAt && <Instant at={disabledAt} />}. Nothing is sent to it until
-        you switch it on.
+        {disabledReason} Disabled {disabledAt && <Instant at={disabledAt} />}. Nothing is sent until you
+        enable it.
       </span>
       <Button size="compact-xs" variant="default" loading={isPending} onClick={() => mutate()}>
-        Switch on and send what it missed
+        Enable and send missed events
       </Button>
     </span>
   )
@@ -213,19 +213,19 @@ function RemoveDialog({ removing, onClose }: { removing: WebhookRecord | null; o
   const remove = async ({ id }: WebhookRecord) => {
     await unwrap(api.projects({ project }).webhooks({ id }).delete())
     await queryClient.invalidateQueries(webhooksQuery(project))
-    notifications.show({ message: 'The webhook has been removed.', icon: <IconCheck size={16} /> })
+    notifications.show({ message: 'Webhook deleted.', icon: <IconCheck size={16} /> })
   }
   return (
     <ConfirmDialog
       opened={removing !== null}
       onClose={onClose}
-      title="Remove this webhook?"
-      confirmLabel="Remove webhook"
+      title="Delete this webhook?"
+      confirmLabel="Delete webhook"
       onConfirm={async () => removing && remove(removing)}
     >
       <p>
-        <Mono>{removing?.url}</Mono> gets no more events. What waits for it and the list of its deliveries are
-        deleted.
+        <Mono>{removing?.url}</Mono> will get no more events. Its waiting events and its list of deliveries
+        are deleted.
       </p>
     </ConfirmDialog>
   )
