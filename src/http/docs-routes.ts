@@ -49,6 +49,8 @@ const explanations: Record<ErrorCode, string> = {
   transcript_gap:
     'Transcript does not continue. Send the turns from the end of the stored transcript on, or all of them.',
   call_on_hold: 'Call is on hold. A legal hold keeps the call until an owner of the project lifts it.',
+  note_has_changed:
+    'Note has changed. Another person has written another note on the call. Only the console answers so.',
   call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> made is gone; another key makes another.',
@@ -61,6 +63,7 @@ const explanations: Record<ErrorCode, string> = {
   idempotency_key_in_use:
     'Request with this Idempotency-Key is still running. Send it again after <code>Retry-After</code> seconds.',
   file_cannot_be_read: 'File cannot be read. <code>detail</code> says why; the file needs a change first.',
+  no_such_turn: 'No such turn. The call has no turn of this number. Only the console answers so.',
   idempotency_key_reused:
     'Idempotency-Key was used with another body. Use a new key for each create, and the same one for its retries.',
   rate_limited: 'Too many requests. Wait for <code>Retry-After</code> seconds.',

@@ -8,6 +8,7 @@ import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { formatNumber } from '../../components/phone-number.ts'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
 import { dayName, timeOfDay } from './days.ts'
@@ -73,7 +74,7 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
           {named.map(({ id, createdAt, callerNumber }) => (
             <li key={id}>
               {dayName(new Date(createdAt), new Date())}, {timeOfDay(createdAt)}
-              {callerNumber !== null && ` · ${callerNumber}`}
+              {callerNumber !== null && ` · ${formatNumber(callerNumber)}`}
             </li>
           ))}
           {ids.length > named.length && <li>and {asCount(ids.length - named.length)} more</li>}

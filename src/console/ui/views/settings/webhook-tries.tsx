@@ -56,7 +56,7 @@ function Tries({ webhook: { id, url, enabled } }: { webhook: WebhookRecord }) {
 
 const columns: Column<WebhookTry>[] = [
   { key: 'at', header: 'When', width: '96px', render: ({ at }) => <Instant at={at} /> },
-  { key: 'event', header: 'Event', render: ({ event }) => <Mono>{event}</Mono> },
+  { key: 'event', header: 'Event', width: '176px', from: 480, render: ({ event }) => <Mono>{event}</Mono> },
   {
     key: 'seq',
     header: 'Change',
@@ -73,7 +73,7 @@ const columns: Column<WebhookTry>[] = [
     from: 480,
     render: ({ attempt }) => <span className="cb-figure">{attempt}</span>,
   },
-  { key: 'answer', header: 'Answer', width: '240px', render: (row) => <Answer row={row} /> },
+  { key: 'answer', header: 'Answer', render: (row) => <Answer row={row} /> },
   {
     key: 'time',
     header: 'Time',
