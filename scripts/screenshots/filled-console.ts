@@ -1,8 +1,8 @@
-import { exampleDocuments } from '../../src/console/ui/views/knowledge/example-documents.ts'
 import type { TestConsole, TestPerson } from '../../tests/support/console.ts'
 import type { TestProject, TestService } from '../../tests/support/service.ts'
 import { until } from '../../tests/support/until.ts'
 import { madeCalls } from './made-calls.ts'
+import { madeItems } from './made-items.ts'
 
 const plain = { allowedIps: [], expiresAt: null }
 
@@ -68,7 +68,7 @@ export async function fillConsole(
 
 async function addKnowledge(service: TestService, project: TestProject, owner: TestPerson): Promise<string> {
   let first = ''
-  for (const document of exampleDocuments) {
+  for (const document of madeItems) {
     const { item } = await service.services.knowledge.add(project.projectId, document)
     first ||= item.id
   }
@@ -77,7 +77,7 @@ async function addKnowledge(service: TestService, project: TestProject, owner: T
     return data.every(({ status }: { status: { state: string } }) => status.state === 'ready')
   })
   await service.services.settings.change(project.projectId, { keepQuestionsDays: 30 })
-  for (const query of ['Do you take Delta Dental?', 'Are you open on Easter Monday?', 'Can I have a refund?'])
+  for (const query of ['Do you take Delta Dental?', 'Wheelchair?', 'Can I have a refund?'])
     await project.send('POST', '/v1/knowledge/search', { query, timeoutMs: 10_000 })
   await service.services.questions.flush()
   return first
