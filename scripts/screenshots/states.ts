@@ -164,7 +164,9 @@ const knowledge: ConsoleState[] = [
     name: 'new-item',
     path: '/p/:project/new-item?question=Is+there+parking%3F',
     act: (page) =>
-      page.getByLabel('Text', { exact: true }).fill('## Is there parking?\n\nFour places behind the house.'),
+      page
+        .getByRole('textbox', { name: /^Text/ })
+        .fill('## Is there parking?\n\nFour places behind the house.'),
   },
   { name: 'questions', path: '/p/:project/questions' },
   { name: 'no-questions', repeats: true, path: '/p/:empty/questions' },

@@ -35,20 +35,18 @@ function Tries({ webhook: { id, url, enabled } }: { webhook: WebhookRecord }) {
       {error && !data ? (
         <Problem error={error} title="The deliveries could not be loaded" onRetry={() => void refetch()} />
       ) : (
-        <div className="cb-webhook-tries">
-          <ListTable
-            label="Deliveries"
-            columns={columns}
-            rows={data?.data}
-            rowKey={({ messageId, attempt, at }) => `${messageId} ${attempt} ${at}`}
-            expectedRows={6}
-            empty={
-              <Empty icon={<IconSend size={24} />} title="Nothing sent yet">
-                Each try is listed here for 30 days, with its answer, time and size. Bodies are not kept.
-              </Empty>
-            }
-          />
-        </div>
+        <ListTable
+          label="Deliveries"
+          columns={columns}
+          rows={data?.data}
+          rowKey={({ messageId, attempt, at }) => `${messageId} ${attempt} ${at}`}
+          expectedRows={6}
+          empty={
+            <Empty icon={<IconSend size={24} />} title="Nothing sent yet">
+              Each try is listed here for 30 days, with its answer, time and size. Bodies are not kept.
+            </Empty>
+          }
+        />
       )}
     </div>
   )
